@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 ASSUMED, UNKNOWN = "assumed", "unknown"
 _ORDER = ("", ASSUMED, UNKNOWN)
 DATABASES = {"user": "/etc/passwd", "group": "/etc/group"}
+_OF_ACCOUNTS = (*DATABASES.values(), "/etc/shadow", "/etc/gshadow")
 _UNITS = ("/etc/systemd/system/", "/lib/systemd/system/", "/usr/lib/systemd/system/")
 
 
@@ -95,12 +96,18 @@ class UnitEffect(NamedTuple):
 class Fog(NamedTuple):
     """What an action does that nobody can tell beforehand.
 
-    ``covers(kind, value, present)`` says whether it may change a thing: ``kind`` is path, user,
-    group, package, unit, lists or host (anything whatever); ``present`` whether it is there now.
+    ``covers(kind, value, present)`` says whether it may change a thing: ``kind`` is path, content
+    (of a file, by its path), user, group, package, unit, lists or host (anything whatever);
+    ``present`` whether it is there now.
     """
 
     doubt: Doubt
     covers: Callable[[str, str, bool], bool]
+
+
+def tells_accounts(kind: str, value: str) -> bool:
+    """Whether a thing is the content of a file that the accounts stand in."""
+    return kind == "content" and value in _OF_ACCOUNTS
 
 
 def everything(kind: str, value: str, present: bool) -> bool:

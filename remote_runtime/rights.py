@@ -1,9 +1,10 @@
 """What a user may reach and execute, by owner, group and mode (target; in previews only)."""
 
 import os
+import struct
 from typing import TYPE_CHECKING, Optional, Sequence, Union
 
-from remote_runtime.system.walk import has_acl
+from remote_runtime.system.walk import access_list
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Identity
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 ELF = b"\x7fELF"
 _ORDER, _MACHINE = slice(5, 6), slice(18, 20)  # of the bytes, and for which it is
 _TOGETHER = ({b"\x3e\0", b"\x03\0"}, {b"\xb7\0", b"\x28\0"})  # x86 and Arm, 64 and 32 bits
+_VERSION, _USER, _OWN_GROUP, _GROUP, _MASK = 4, 0x02, 0x04, 0x08, 0x10  # of access lists
+_READERS = ("sh", "bash", "dash", "ksh", "zsh", "python", "perl", "ruby")
 _OTHER_FORMATS = "/proc/sys/fs/binfmt_misc"
 
 
@@ -38,14 +41,21 @@ class Rights(object):
         status = self._files.status(path, follow=True)
         return status is None or self._may(path, status, root=bool(status.mode & 0o111))
 
-    def _may(self, path: str, status: "Status", root: bool) -> bool:
-        """Whether there is the right to execute; ``root`` whether root would have it."""
+    def read(self, path: str) -> bool:
+        """Whether a file may be read, once it is reached."""
+        status = self._files.status(path, follow=True)
+        return status is None or self._may(path, status, root=True, right=4)
+
+    def _may(self, path: str, status: "Status", root: bool, right: int = 1) -> bool:
+        """Whether there is the right, as in ``ours``; ``root`` whether root would have it."""
         identity = self._identity
         if identity is None or identity.uid == 0:
             return root
-        if has_acl(path):  # which may give the right to anybody
-            return True
-        return bool(_granted(status, identity.uid, (identity.gid, *identity.groups)) & 1)
+        groups = (identity.gid, *identity.groups)
+        listed = access_list(path) if identity.uid != status.uid else b""
+        if listed:
+            return bool(_by_list(listed, status, identity.uid, groups) & right)
+        return bool(_granted(status, identity.uid, groups) & right)
 
 
 def ours(there: "Union[Status, Node]") -> int:
@@ -57,6 +67,34 @@ def _granted(there: "Union[Status, Node]", uid: int, groups: Sequence[int]) -> i
     if uid == there.uid:
         return there.mode >> 6 & 7
     return there.mode >> 3 & 7 if there.gid in groups else there.mode & 7
+
+
+def _by_list(listed: bytes, there: "Status", uid: int, groups: Sequence[int]) -> int:
+    """The same by an access list; of that the mode has the mask and what all others may do."""
+    entries = list(struct.iter_unpack("<HHI", listed[_VERSION:]))
+    if _MASK not in [tag for tag, _, _ in entries]:
+        return _granted(there, uid, groups)
+    mask = there.mode >> 3 & 7
+    for tag, rights, number in entries:
+        if tag == _USER and number == uid:
+            return int(rights & mask)
+    of_groups = [
+        rights
+        for tag, rights, number in entries
+        if (tag == _OWN_GROUP and there.gid in groups) or (tag == _GROUP and number in groups)
+    ]
+    if not of_groups:
+        return there.mode & 7
+    found = 0
+    for rights in of_groups:
+        found |= rights & mask
+    return found
+
+
+def needs_reading(interpreter: bytes) -> bool:
+    """Whether an interpreter is one that reads the script that names it."""
+    name = os.path.basename(interpreter).decode("utf-8", "replace")
+    return name.rstrip("0123456789.") in _READERS
 
 
 def interpreter_of(head: bytes) -> bytes:

@@ -29,7 +29,8 @@ class Spot(NamedTuple):
     ``planned`` is how many bytes and files are still to be written there before. ``shared``: the
     folder can be written by another user. ``writable``: whether we may make and remove names in it
     by then; None where the host is to be asked. ``gid`` is the group that all new in a folder with
-    setgid gets, -1 for our own.
+    setgid gets, -1 for our own. ``owned`` are owner and group of what is planned there, None where
+    that is the host's.
     """
 
     path: str
@@ -41,6 +42,7 @@ class Spot(NamedTuple):
     writable: Optional[bool] = None
     missing: int = 0
     gid: int = -1
+    owned: Optional[Tuple[int, int]] = None
 
 
 class Spare(NamedTuple):
@@ -86,15 +88,21 @@ class Obstacles(object):
     def changing(self, uid: int, gid: int, mode: int = 0) -> None:
         """To give what is there an owner, a group and a mode."""
         doing = "set the attributes of"
-        self._writable(doing, self._spot.there or self._spot.folder)
-        if not self._spot.there:
+        there = self._spot.there
+        self._writable(doing, there or self._spot.folder)
+        found = os.lstat(there) if there else None
+        if found is not None and flags(there):
+            raise self._failure(doing, errno.EPERM)
+        owned = self._spot.owned
+        if owned is None and found is not None:
+            owned = (found.st_uid, found.st_gid)
+        if owned is None:
             return
-        if flags(self._spot.there):
+        if os.geteuid() not in (0, owned[0]):
             raise self._failure(doing, errno.EPERM)
-        found = os.lstat(self._spot.there)
-        if os.geteuid() not in (0, found.st_uid):
-            raise self._failure(doing, errno.EPERM)
-        self._owned(doing, (uid, gid, mode), found)
+        self._owned(doing, (uid, gid, mode), owned)
+        if found is None:
+            return
         if self._spot.shared and stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
             raise many_names(doing, self._spot.path, found.st_nlink)
 
@@ -107,6 +115,8 @@ class Obstacles(object):
             if tree:
                 mounted_in(there)
             self._replaced("remove")
+        elif self._spot.writable is False:
+            raise self._failure("remove", errno.EACCES)
         if tree:
             self._emptied(there)
 
@@ -165,14 +175,13 @@ class Obstacles(object):
             raise self._failure(doing, errno.EPERM)
 
     def _owned(
-        self, doing: str, wanted: Tuple[int, int, int], now: Optional[os.stat_result]
+        self, doing: str, wanted: Tuple[int, int, int], now: Optional[Tuple[int, int]]
     ) -> None:
         """Only root gives files away; another user chooses among the groups that it is in, and
         Linux drops setgid for other groups without a word."""
         if os.geteuid() == 0:
             return
-        owner = os.geteuid() if now is None else now.st_uid
-        group = self._spot.gid if now is None else now.st_gid
+        owner, group = now or (os.geteuid(), self._spot.gid)
         ours = {os.getegid(), *os.getgroups()}
         group = os.getegid() if group == -1 else group
         uid, gid, mode = wanted
@@ -196,6 +205,7 @@ def at(
     writable: Optional[bool] = None,
     within: str = "",
     gid: Optional[int] = None,
+    owned: Optional[Tuple[int, int]] = None,
     emptied: Optional[Callable[[str], None]] = None,
 ) -> Obstacles:
     """The obstacles at a path that is ``real`` without the links on the way.
@@ -208,7 +218,9 @@ def at(
     missing = os.path.dirname(real)[len(folder.rstrip("/")) :].count("/")
     direct = os.path.isdir(folder)
     there = real if counts and os.path.lexists(real) else ""
-    spot = Spot(path, _nearest_folder(folder), direct=direct, there=there, planned=planned)
+    spot = Spot(
+        path, _nearest_folder(folder), direct=direct, there=there, planned=planned, owned=owned
+    )
     if gid is None:
         found = os.stat(spot.folder)
         gid = found.st_gid if found.st_mode & stat.S_ISGID else -1

@@ -20,6 +20,7 @@ _MOST_LINKS = 40  # as in Linux
 _HELD = 32  # folders kept open, of the descriptors that a process may have
 _WRITABLE_BY_GROUP, _WRITABLE_BY_ALL = 0o020, 0o002
 _ACL = "system.posix_acl_access"
+_ACL_OF_NEW = "system.posix_acl_default"
 
 
 class Link(NamedTuple):
@@ -340,6 +341,18 @@ def has_acl(path: str) -> bool:
         return _ACL in os.listxattr(path)
     except (AttributeError, OSError):
         return False
+
+
+def access_list(path: str) -> bytes:
+    """What decides there beside owner, group and mode, as the kernel keeps it; of what is not there
+    the list that it gets when it is made. b"" where there is none."""
+    name = _ACL
+    while not os.path.lexists(path):
+        name, path = _ACL_OF_NEW, os.path.dirname(path)
+    try:
+        return os.getxattr(path, name)
+    except (AttributeError, OSError):
+        return b""
 
 
 def _planted(place: Place, owner: int, target: str) -> ResourceError:

@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, Generator, List, Optional
+from typing import TYPE_CHECKING, Generator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
@@ -127,6 +127,7 @@ class WorldFiles(Files):
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
         found = self._find(path, follow)
+        self._clouds.heed("content", found.path, True, found.since)
         if found.node is not None:
             return self._content(path, found.node).sha256
         return self._host.sha256(found.path if found.laid else path, known, follow)
@@ -141,6 +142,7 @@ class WorldFiles(Files):
 
     def reader(self, path: str, follow: bool = False) -> Reader:
         found = self._find(path, follow)
+        self._clouds.heed("content", found.path, True, found.since)
         if found.node is not None:
             return self._content(path, found.node).chunks
         return self._host.reader(found.path if found.laid else path, follow)
@@ -180,6 +182,7 @@ class WorldFiles(Files):
             writable=self._may_write(within),
             within=within,
             gid=gid,
+            owned=_owned(found.node),
             emptied=lambda there: self._require_emptied(found.path, there),
         )
         points = self._layer.mount_points(path)
@@ -217,7 +220,7 @@ class WorldFiles(Files):
     def _rights(self, folder: str) -> Optional[int]:
         """What we may do in a folder by its planned attributes; None without such."""
         node = self._planned_folder(folder) if os.geteuid() != 0 else None
-        return None if node is None or has_acl(folder) else ours(node)
+        return None if node is None or _is_by_acl(folder, node) else ours(node)
 
     def _require_emptied(self, path: str, there: str) -> None:
         """As of a tree of the host, with what is planned in it; root needs no rights there."""
@@ -246,7 +249,7 @@ class WorldFiles(Files):
             raise _closed(found.path, found.node)
 
     def _require_readable(self, path: str, node: Node, doing: str = "read") -> None:
-        if os.geteuid() != 0 and not ours(node) & 4 and not has_acl(path):
+        if os.geteuid() != 0 and not ours(node) & 4 and not _is_by_acl(path, node):
             raise refusal(doing, path, errno.EACCES)
 
     # -- work of our own --------------------------------------------------------------------------
@@ -275,6 +278,17 @@ class WorldFiles(Files):
 
     def staged(self, name: str) -> None:
         self._host.staged(name)
+
+
+def _is_by_acl(path: str, node: Node) -> bool:
+    """Whether an access list says what we may do there; of its owner the mode says it."""
+    return node.uid != os.geteuid() and has_acl(path)
+
+
+def _owned(node: Optional[Node]) -> Optional[Tuple[int, int]]:
+    """The owner and group that are planned for a file or folder."""
+    planned = node is not None and node.kind in ("file", "directory")
+    return (node.uid, node.gid) if node is not None and planned else None
 
 
 def _closed(path: str, node: Node) -> Unknowable:

@@ -26,8 +26,11 @@ _PARTS = re.compile(r"[;|&(`\n{]")
 _KEPT = re.compile(r"=[\"']?(\$\(|`)")  # the output of a command in a variable
 _REDIRECTED = re.compile(r"\d*[<>]&\d*-?|(?:&>|\d*[<>])>?\s*[^\s;|&<>()`]+")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
-# What runs shows there, too.
-_LIVE = re.compile(r"((?<![\w-])/(proc|sys|dev|run)|/var/(run|lock))(?![\w.-])(?!/null)")
+# What runs shows there, too; accounts and packages show in their databases.
+_LIVE = re.compile(
+    r"((?<![\w-])/(proc|sys|dev|run)|/var/(run|lock))(?![\w.-])(?!/null)"
+    r"|(?<![\w.-])/etc/(?:passwd|group|g?shadow)(?![\w.])|/var/lib/(?:dpkg|rpm)(?![\w.-])"
+)
 
 
 # These read nothing but what their words name.

@@ -19,6 +19,7 @@ from remote_runtime.effects import (
     PathEffect,
     UnitEffect,
     below,
+    tells_accounts,
 )
 from remote_runtime.errors import ResourceError
 from remote_runtime.world.accounts import Table, WorldAccounts, parsed
@@ -131,7 +132,7 @@ class World(object):
                 if other:
                     clashes.append(Clash(other, effect.path))
             else:
-                self._put(effect)
+                self._put(effect, by)
         return clashes
 
     def _lay_doubtful(self, path: str, doubt: Doubt) -> None:
@@ -176,9 +177,12 @@ class World(object):
                 self.clouds.add_elsewhere(done)
                 return
 
-    def _put(self, effect: Effect) -> None:
+    def _put(self, effect: Effect, by: str) -> None:
         if isinstance(effect, AccountEffect):
             self.accounts.planned[effect.kind, effect.name] = effect, self.sequence
+            why = "%s changes the accounts that stand there" % by
+            fog = Fog(Doubt(UNKNOWN, why), lambda kind, value, _: tells_accounts(kind, value))
+            self.clouds.add(fog, self.sequence)
         elif isinstance(effect, PackageEffect):
             self.packages[effect.name] = effect
             if effect.is_so is not None:

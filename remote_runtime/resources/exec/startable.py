@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, List, Optional
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.exec.settings import Settings
-from remote_runtime.rights import ELF, Rights, interpreter_of, is_foreign, other_formats
+from remote_runtime.rights import (
+    ELF,
+    Rights,
+    interpreter_of,
+    is_foreign,
+    needs_reading,
+    other_formats,
+)
 from remote_runtime.system.accounts import Identity
 from remote_runtime.system.commands import CommandNotStarted
 from remote_runtime.system.switch import Switch
@@ -26,7 +33,10 @@ def require_startable(context: "Context", settings: Settings, argv: List[str]) -
     try:
         identity = context.accounts.identity(settings.user, settings.group)
         full = context.user_commands.find(argv[0], settings.path, settings.cwd)
-        _Start(context, argv[0], identity).require(full, settings.cwd)
+        start = _Start(context, argv[0], identity)
+        script = start.require(full, settings.cwd)
+        if script and settings.returns == (0,):
+            start.require_readable(full, script)
     except Unknowable:
         return  # an account or a program that something planned brings
 
@@ -36,24 +46,35 @@ class _Start(object):
         self._context, self._program, self._identity = context, program, identity
         self._rights = Rights(context.files, identity)
 
-    def require(self, full: str, cwd: Optional[str]) -> None:
-        """Raise what keeps the program at the path ``full`` from being started; "" is none."""
+    def require(self, full: str, cwd: Optional[str]) -> bytes:
+        """Raise what keeps the program at the path ``full`` from being started; "" is none. The
+        interpreter of a script is returned."""
         if not self._identity.current and os.geteuid() != 0:
             self._fail(errno.EPERM)
         if self._identity.current and cwd is not None and not self._rights.reach(cwd + "/"):
             self._fail(errno.EACCES)  # root enters it before it becomes another user
         if not full:
-            return
+            return b""
         self._executable(full)
         head = self._head(full)
         if head is None:
-            return
+            return b""
         if head.startswith(b"#!"):
             interpreter = interpreter_of(head)
             if interpreter:
                 self._interpreted(os.fsdecode(interpreter))
-        elif is_foreign(head) or not (head.startswith(ELF) or other_formats()):
+            return interpreter
+        if is_foreign(head) or not (head.startswith(ELF) or other_formats()):
             self._fail(errno.ENOEXEC)
+        return b""
+
+    def require_readable(self, full: str, interpreter: bytes) -> None:
+        """``ResourceError`` where a script's interpreter is started, and cannot read it then."""
+        if needs_reading(interpreter) and not self._rights.read(full):
+            raise ResourceError(
+                "%s cannot be read by its interpreter: permission denied" % full,
+                hint="let the command's user read the script",
+            )
 
     def _interpreted(self, interpreter: str) -> None:
         if not self._context.user_commands.is_there(interpreter):

@@ -136,8 +136,12 @@ class ForeseenUnits(object):
         names = {name, shown.get("Id") or name, units.template(name) or name}
         nodes = world.layer.nodes
         hidden = [p for p, node in nodes.items() if node.opaque and os.path.isdir(p)]
-        around = any((f + "/").startswith(p + "/") for p in hidden for f in SEARCHED)
-        return around or any(_concerns(path, names) for path in nodes)
+        if any(_held(path, names) for path in hidden):
+            return True
+        if any(_concerns(path, names) for path in nodes):
+            return True
+        files = [os.path.join(folder, each) for folder in SEARCHED for each in names]
+        return any(os.path.islink(f) and world.layer.find(f, follow=True).laid for f in files)
 
     def by(self, key: str, name: str) -> List[str]:
         """The units that name this one in a setting such as Requires."""
@@ -153,6 +157,14 @@ class ForeseenUnits(object):
 
     def _replanned(self, name: str) -> bool:
         return self._context.world is not None and self._touched(name, self._show(name))
+
+
+def _held(folder: str, names: Set[str]) -> bool:
+    """Whether a folder of the host has a part in the definition of one of these units."""
+    if any((searched + "/").startswith(folder + "/") for searched in SEARCHED):
+        return True
+    linked = any(os.path.lexists(os.path.join(folder, name)) for name in names)
+    return linked and any(folder.startswith(searched + "/") for searched in SEARCHED)
 
 
 def _concerns(path: str, names: Set[str]) -> bool:

@@ -9,7 +9,7 @@ from remote_runtime.resources.service.folders import own_folders
 from remote_runtime.resources.service.hidden import BINDING, hiding
 from remote_runtime.resources.service.unit_files import Definition
 from remote_runtime.resources.service.unit_text import Program, UnitText
-from remote_runtime.rights import Rights, interpreter_of, is_foreign
+from remote_runtime.rights import Rights, interpreter_of, is_foreign, needs_reading
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -161,7 +161,11 @@ class Process(object):
             user_only = accounts.identity("nobody") if text.flag("Service", "DynamicUser") else None
             return Rights(self._files, user_only)
         try:
-            return Rights(self._files, accounts.identity(user or None, group))
+            identity = accounts.identity(user or None, group)
+            named = text.words("Service", "SupplementaryGroups")
+            more = [accounts.number("group", name) for name in named]
+            known = tuple(gid for gid in more if gid is not None)
+            return Rights(self._files, identity._replace(groups=tuple(identity.groups) + known))
         except Unknowable:
             return Rights(self._files, None)
 
@@ -181,6 +185,9 @@ class Process(object):
             interpreter = interpreter_of(head).decode("utf-8", "replace")
             if interpreter.startswith("/") and not self._files.exists(interpreter):
                 return "runs %s, whose interpreter %s is not there" % (found, interpreter)
+            readable = program.privileged or not needs_reading(interpreter.encode())
+            if not readable and not rights.read(found):
+                return "runs %s as %s, who may not read it" % (found, user)
         elif not head.strip() or _is_text(head):
             return "runs %s, which does not begin with #! and is no program" % found
         elif is_foreign(head):

@@ -10,6 +10,7 @@ from remote_runtime.rights import is_foreign, other_formats
 from tests.remote_runtime.fakes import FolderTest, item, run_items
 
 _ACL = "system.posix_acl_access"
+_DEFAULT_ACL = "system.posix_acl_default"
 
 
 class StartableTest(FolderTest):
@@ -30,14 +31,14 @@ class StartableTest(FolderTest):
         self.assertEqual((told["failed"], told["error"]), (came["failed"], came["error"]))
         return came
 
-    def let_in(self, user: str) -> None:
+    def let_in(self, user: str, attribute: str = _ACL, may: int = 1) -> None:
         """Give a user the right to pass through the folder, which its mode does not."""
         everybody = 0xFFFFFFFF
-        entries = [(1, 7, everybody), (2, 1, pwd.getpwnam(user).pw_uid), (4, 0, everybody),
-                   (16, 1, everybody), (32, 0, everybody)]  # fmt: skip
+        entries = [(1, 7, everybody), (2, may, pwd.getpwnam(user).pw_uid), (4, 0, everybody),
+                   (16, may, everybody), (32, 0, everybody)]  # fmt: skip
         acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *one) for one in entries)
         try:
-            os.setxattr(self.root, _ACL, acl)
+            os.setxattr(self.root, attribute, acl)
         except OSError as error:
             self.skipTest("no access control lists here: %s" % error)
 
@@ -85,9 +86,37 @@ class StartableTest(FolderTest):
         self.assertIn("Permission denied", denied["error"][0])
         self.let_in("nobody")
         self.assertFalse(self.both(script, user="nobody")["failed"])
+        os.chmod(self.root, 0o700)  # and nobody that the list names
+        self.assertIn("Permission denied", self.both(script, user="nobody")["error"][0])
+        os.chmod(self.root, 0o710)
+        self.let_in("nobody", _DEFAULT_ACL, 5)
+        self.assertFalse(self.both(script, mode="0750", user="nobody")["failed"])
+        denied = self.both(script, mode="0700", user="nobody")
+        self.assertIn("Permission denied", denied["error"][0])
+        os.removexattr(self.root, _DEFAULT_ACL)
         os.removexattr(self.root, _ACL)
         os.chmod(self.root, 0o755)
         self.assertFalse(self.both(script, user="nobody")["failed"])
         self.assertFalse(self.both(script, mode="0700")["failed"])
         denied = self.both(script, mode="0744", user="nobody")
         self.assertIn("Permission denied", denied["error"][0])
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_scripts_that_cannot_be_read(self) -> None:
+        """Their interpreter is started and fails, unless it does not read them."""
+        self.root = tempfile.mkdtemp(prefix="ccm-test-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, self.root)
+        os.chmod(self.root, 0o755)
+        for content, returns, failed in (
+            ("#!/bin/sh\n", [0], True),
+            ("#!/bin/sh\n", [0, 2], False),
+            ("#!/bin/true\n", [0], False),
+        ):
+            given = {"command": self.path("program"), "user": "nobody", "returns": returns}
+            resources = [
+                self.file("program", 0, content=content, mode="0711"),
+                item("exec", "run", 1, properties=given),
+            ]
+            told, came = run_items(resources, noop=True)[1], run_items(resources)[1]
+            os.unlink(self.path("program"))
+            self.assertEqual((told["failed"], came["failed"]), (failed, failed), told["error"])

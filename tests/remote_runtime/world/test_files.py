@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import struct
 import unittest
 
 from remote_runtime.changes import Unknowable
@@ -11,6 +12,14 @@ from remote_runtime.errors import ResourceError
 from tests.remote_runtime.fakes import ROOT, FolderTest, context, failure_of, item
 
 NOBODY = 65534
+
+
+def acl(uid: int) -> bytes:
+    """An access list by which the owner and another user may do everything."""
+    everybody = 0xFFFFFFFF
+    entries = [(1, 7, everybody), (2, 7, uid), (4, 5, everybody), (16, 7, everybody)]
+    entries.append((32, 5, everybody))
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *one) for one in entries)
 
 
 class WorldFilesTest(FolderTest):
@@ -176,6 +185,62 @@ class WorldFilesTest(FolderTest):
         ):
             with self.assertRaises(Unknowable):
                 look()
+
+    def refused(self, doing: str, name: str, *given: int) -> str:
+        """What another user is refused with, who wants to do that."""
+        os.setegid(NOBODY)
+        os.seteuid(NOBODY)
+        try:
+            getattr(self.context.files.obstacles(self.path(name)), doing)(*given)
+        except ResourceError as error:
+            return error.kind.rpartition(".")[2]
+        finally:
+            os.seteuid(0)
+            os.setegid(0)
+        return ""
+
+    def own(self, *names: str) -> None:
+        """Folders of that user."""
+        os.chmod(self.root, 0o755)
+        for name in names:
+            os.mkdir(self.path(name))
+            os.chown(self.path(name), NOBODY, NOBODY)
+
+    @unittest.skipUnless(ROOT, "only root can become another user")
+    def test_who_may_change_what_is_planned(self) -> None:
+        """The group that it will have by then can be kept, that of today not be taken again."""
+        self.own("d")
+        self.write("f", b"x")
+        os.chown(self.path("f"), NOBODY, 7)
+        self.expect("d/new", "file", uid=NOBODY, gid=NOBODY)
+        self.expect("d/team", "file", uid=NOBODY, gid=7)
+        self.assertEqual(self.refused("changing", "d/new", NOBODY, 7), "eperm")
+        self.assertEqual(self.refused("changing", "d/new", NOBODY, NOBODY), "")
+        self.assertEqual(self.refused("changing", "d/team", NOBODY, 7), "")
+        self.assertEqual(self.refused("changing", "f", NOBODY, 7), "")
+        self.expect("f", "file", gid=NOBODY)
+        self.assertEqual(self.refused("changing", "f", NOBODY, 7), "eperm")
+
+    @unittest.skipUnless(ROOT, "only root can become another user")
+    def test_what_is_planned_in_a_folder_that_is_closed(self) -> None:
+        """It cannot be removed any more."""
+        self.own("d")
+        self.expect("d/f", "file", uid=NOBODY, gid=NOBODY)
+        self.assertEqual(self.refused("removing", "d/f"), "")
+        self.expect("d", "directory", mode=0o555)
+        self.assertEqual(self.refused("removing", "d/f"), "eacces")
+
+    @unittest.skipUnless(ROOT, "only root can become another user")
+    def test_access_lists(self) -> None:
+        """They say nothing of the owner, whose planned rights count."""
+        self.own("d")
+        try:
+            os.setxattr(self.path("d"), "system.posix_acl_access", acl(NOBODY - 1))
+        except OSError as error:
+            self.skipTest("no access control lists here: %s" % error)
+        self.assertEqual(self.refused("writing", "d/f", 1), "")
+        self.expect("d", "directory", mode=0o570)
+        self.assertEqual(self.refused("writing", "d/f", 1), "eacces")
 
     @unittest.skipUnless(ROOT, "only root can become another user")
     def test_names_in_a_directory_that_may_not_be_read(self) -> None:

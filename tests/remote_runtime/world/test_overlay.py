@@ -66,6 +66,20 @@ class OverlayTest(unittest.TestCase):
         with self.assertRaises(Unknowable):
             accounts.identity("ccm-new")
 
+    def test_files_that_accounts_stand_in(self) -> None:
+        """What they hold is not known before accounts that are planned, who owns them is."""
+        self.context.expect([AccountEffect("user", "ccm-new")], SURE, "t#a")
+        files = self.context.files
+        for look, path, level in (
+            (files.sha256, "/etc/passwd", UNKNOWN),
+            (files.reader, "/etc/group", UNKNOWN),
+            (files.status, "/etc/passwd", ""),
+            (files.sha256, "/etc/hosts", ""),
+        ):
+            with self.context.turn(item("file", "x"), noop=True):
+                look(path)
+                self.assertEqual(self.context.doubt.level, level, path)
+
     def test_a_command_of_the_user(self) -> None:
         """It runs where the host is as it will be; else nobody knows what it would say."""
         fog = Fog(Doubt(ASSUMED, "exec#x may change it"), everything)
