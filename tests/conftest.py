@@ -1,13 +1,19 @@
 """Fixtures that every test may use; lab hosts and browsers start only when a test asks for them."""
 
+from __future__ import annotations
+
 import os
 import signal
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests import own_lock
 from tests.browser import browser
 from tests.lab.fixtures import host, hosts, lab, needs_lab
+
+if TYPE_CHECKING:
+    from tests.whole_files import WholeFiles
 
 __all__ = ["browser", "host", "hosts", "lab", "needs_lab"]
 
@@ -27,3 +33,13 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files whose tests take minutes each: begun last, they would run alone."""
     items.sort(key=lambda item: item.get_closest_marker("begun_first") is None)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WholeFiles | None:
+    """Keep the tests of a file together, as ``--dist loadfile`` does, whatever becomes of one."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from tests.whole_files import WholeFiles
+
+    return WholeFiles(config, log)

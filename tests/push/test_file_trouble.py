@@ -147,7 +147,7 @@ ccm:
 def halfway(remote: Target) -> Iterator["subprocess.Popen[str]"]:
     """A push in whose middle a large blob is on its way."""
     with (remote.ccm.scratch / "big").open("wb") as big:
-        big.truncate(1 << 29)
+        big.truncate(1 << 31)  # more than arrives until somebody ends it
     remote.write("big", "old\n")
     site = remote.ccm.site(remote.filled(BIG))
     push = remote.ccm.start("push", "-i", str(remote.inventory), "-l", "web1", str(site))
@@ -181,6 +181,9 @@ def test_interrupted_in_a_large_file(remote: Target, host: Host, number: signal.
     while temporary(remote) or runtimes(host):
         assert time.monotonic() < deadline, temporary(remote)
         time.sleep(0.2)
+    assert remote.path("big").stat().st_size == len(
+        "old\n"
+    )  # to show what else it holds takes room
     assert remote.read("big") == "old\n"
     assert remote.read("before") == "x"
     assert not remote.path("after").exists()

@@ -131,8 +131,11 @@ def ends(document: dict[str, Any]) -> dict[str, str]:
 
 def descendants(pid: int) -> list[int]:
     """All processes of which each thread has been started below one."""
-    tasks = Path(f"/proc/{pid}/task")
-    return [int(c) for task in tasks.iterdir() for c in (task / "children").read_text().split()]
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):  # the thread has ended meanwhile
+            found += map(int, (task / "children").read_text().split())
+    return found
 
 
 def test_a_preview_and_a_push_by_two_workers_over_tls(scene: Scene) -> None:

@@ -1,0 +1,46 @@
+"""A process of the suite that the system ends loses its one test, and nobody waits."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("xdist")
+
+CONFTEST = "from tests.conftest import pytest_xdist_make_scheduler\n"
+ENDS = """\
+import os
+from pathlib import Path
+
+def test_ends():
+    flag = Path(__file__).with_name("flag")
+    if not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_process_that_is_killed(tmp_path: Path) -> None:
+    """The others do the rest; many files were done by then, and each has but one test."""
+    for number in range(100):
+        body = ENDS if number == 90 else "def test_passes():\n    pass\n"
+        (tmp_path / f"test_{number:03}.py").write_text(body)
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    root = Path(__file__).parents[1]
+    words = [
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"--rootdir={tmp_path}",
+        "-c",
+        str(tmp_path / "none"),
+    ]
+    words += ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", str(tmp_path)]
+    (tmp_path / "none").touch()
+    done = subprocess.run(
+        [sys.executable, *words], cwd=root, capture_output=True, text=True, timeout=120
+    )
+    assert "1 failed, 100 passed" in done.stdout, done.stdout + done.stderr

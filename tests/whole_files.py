@@ -1,0 +1,27 @@
+"""How files of tests are shared among processes, also when one of these ends on its own."""
+
+from xdist.scheduler import LoadFileScheduling
+from xdist.workermanage import WorkerController
+
+
+class WholeFiles(LoadFileScheduling):
+    """The scheduler of ``--dist loadfile``; with it, all would wait for ever behind a process that
+    the system has ended. It hands out anew what that one had done, as files without a test, and a
+    process whose last file has one test never hears that nothing more comes."""
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Have others do what a process has not; the test at which it ended, if it did."""
+        held = self.assigned_work[node]
+        for scope in [scope for scope, unit in held.items() if all(unit.values())]:
+            del held[scope]
+        crashed: str | None = super().remove_node(node)
+        return crashed
+
+    def _reschedule(self, node: WorkerController) -> None:
+        super()._reschedule(node)
+        if node.shutting_down:
+            return
+        while self.workqueue and self._pending_of(self.assigned_work[node]) < 2:
+            self._assign_work_unit(node)
+        if not self.workqueue:
+            node.shutdown()
