@@ -28,18 +28,10 @@ def test_a_process_that_is_killed(tmp_path: Path) -> None:
         (tmp_path / f"test_{number:03}.py").write_text(body)
     (tmp_path / "conftest.py").write_text(CONFTEST)
     root = Path(__file__).parents[1]
-    words = [
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        f"--rootdir={tmp_path}",
-        "-c",
-        str(tmp_path / "none"),
-    ]
+    settings = tmp_path / "pytest.ini"
+    settings.write_text("[pytest]\n")
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", str(settings)]
     words += ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", str(tmp_path)]
-    (tmp_path / "none").touch()
     done = subprocess.run(
         [sys.executable, *words], cwd=root, capture_output=True, text=True, timeout=120
     )

@@ -9,14 +9,6 @@ class WholeFiles(LoadFileScheduling):
     the system has ended. It hands out anew what that one had done, as files without a test, and a
     process whose last file has one test never hears that nothing more comes."""
 
-    def remove_node(self, node: WorkerController) -> str | None:
-        """Have others do what a process has not; the test at which it ended, if it did."""
-        held = self.assigned_work[node]
-        for scope in [scope for scope, unit in held.items() if all(unit.values())]:
-            del held[scope]
-        crashed: str | None = super().remove_node(node)
-        return crashed
-
     def _reschedule(self, node: WorkerController) -> None:
         super()._reschedule(node)
         if node.shutting_down:
