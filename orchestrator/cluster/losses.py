@@ -35,15 +35,14 @@ def wanted(host: Target) -> str:
 
 
 def no_worker(
-    host: Target, seconds: float, scheduler: str, there: Iterable[ClusterMember]
+    host: Target, seconds: float, scheduler: str, others: Iterable[ClusterMember]
 ) -> NoWorkerError:
-    """What is told of a host for which none of those that are ``there`` can work."""
+    """What is told of a host for which no worker is there but ``others``, which are another ccm."""
     itself: Any = host_itself(host)
     what = f"no {wanted(host)} was there for {seconds:.0f} s"
-    others = [m for m in there if m.code != membership.code()]
-    others = [m for m in others if itself.site is None or itself.site in m.sites]
-    if others:
-        found = f"{others[0].address} is another ccm, {others[0].code}"
+    of_site = [one for one in others if itself.site is None or itself.site in one.sites]
+    if of_site:
+        found = f"{of_site[0].address} is another ccm, {of_site[0].code}"
         hint = f"install the one of here, {membership.code()}, and start it anew"
         return NoWorkerError(f"{what}: {found}", hint=hint)
     command = f"ccm worker --scheduler {scheduler.partition('://')[2]}"

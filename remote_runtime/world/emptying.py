@@ -12,10 +12,8 @@ from remote_runtime.system.trouble import NO_ACCESS, refusal
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files, Status
 
-Rights = Callable[[str], Optional[int]]
 
-
-def require_removable(files: "Files", top: str, rights: Rights) -> None:
+def require_removable(files: "Files", top: str, rights: Callable[[str], Optional[int]]) -> None:
     """``ResourceError`` where something in a folder, however deep, would stay, ``Unknowable`` where
     that cannot be told; of very many names the first are looked at.
 

@@ -177,7 +177,7 @@ def test_a_host_that_waits_for_a_worker_says_so(
     assert office.results["web1"].kind == "worker.none"
     start = "ccm worker --scheduler scheduler.example.net:8786 --site oslo"
     assert start in str(office.results["web1"])
-    office.post.others = [ClusterMember("tls://old", "0.0.9/abc", frozenset(["oslo"]))]
+    office.post.others = [ClusterMember("tls://old\x1b[2J", "0.0.9/abc", frozenset(["oslo"]))]
     time.sleep(0.2)
     office.begin(office.task("web2", "oslo"))
     wait_for(lambda: "web2" in office.results)
