@@ -29,7 +29,8 @@ _FIRST_LINE = 256  # bytes of a script that the kernel looks at
 
 
 def require_startable(context: "Context", settings: Settings, argv: List[str]) -> None:
-    """Raise what keeps ``argv`` from being started, as far as that can be known before."""
+    """Raise what keeps ``argv`` from being started, as far as that can be known before.
+    ``Unknowable`` for a program that we may execute and not read: only a script needs more."""
     try:
         identity = context.accounts.identity(settings.user, settings.group)
         full = context.user_commands.find(argv[0], settings.path, settings.cwd)
@@ -39,6 +40,8 @@ def require_startable(context: "Context", settings: Settings, argv: List[str]) -
             start.require_readable(full, script)
     except Unknowable:
         return  # an account or a program that something planned brings
+    if script is None:
+        raise Unknowable("whether %s is a script, which has to be read, is not seen" % full)
 
 
 class _Start(object):
@@ -46,9 +49,9 @@ class _Start(object):
         self._context, self._program, self._identity = context, program, identity
         self._rights = Rights(context.files, identity)
 
-    def require(self, full: str, cwd: Optional[str]) -> bytes:
+    def require(self, full: str, cwd: Optional[str]) -> Optional[bytes]:
         """Raise what keeps the program at the path ``full`` from being started; "" is none. The
-        interpreter of a script is returned."""
+        interpreter of a script is returned, b"" for no script, None where that cannot be read."""
         if not self._identity.current and os.geteuid() != 0:
             self._fail(errno.EPERM)
         if self._identity.current and cwd is not None and not self._rights.reach(cwd + "/"):
@@ -58,7 +61,7 @@ class _Start(object):
         self._executable(full)
         head = self._head(full)
         if head is None:
-            return b""
+            return b"" if self._rights.read(full) else None
         if head.startswith(b"#!"):
             interpreter = interpreter_of(head)
             if interpreter:
