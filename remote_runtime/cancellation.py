@@ -49,7 +49,7 @@ class Cancellation(object):
         """End the run once it has taken so long."""
         import threading
 
-        reason = "the run took longer than %g seconds (--timeout)" % seconds
+        reason = "the run took longer than %g s (--timeout)" % seconds
         timer = threading.Timer(seconds, self.set, [reason])
         timer.daemon = True
         timer.start()

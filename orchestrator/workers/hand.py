@@ -158,6 +158,8 @@ class Hand:
         """The event that a line tells, if any; what is no event is seen to."""
         if line[0] == "r":
             host, _, properties = line[1:].partition("\t")
+            if host not in self.running:
+                raise LookupError("it registers for a host that it has not")
             publisher.add(host, json.loads(properties))
             return None
         if line[0] == "q":

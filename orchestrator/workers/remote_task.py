@@ -69,8 +69,12 @@ class RemoteTask(HostTask[HostResult]):
             cancelled = self._cancelled
         if cancelled:
             self.finish(self.interrupted())
-        else:
-            self._crew.begin(self)
+            return
+        self._crew.begin(self)
+        with self._switch:
+            cancelled = self._cancelled
+        if cancelled:  # meanwhile, when no worker may have had it yet that could be told
+            self._crew.tell(self, "cancel")
 
     def heard(self, event: happening.Event) -> None:
         """Keep in mind what was told of the host."""

@@ -305,7 +305,10 @@ class Files(object):
                     raise _replaced(path)
                 _set(descriptor, uid, gid, mode)
             except OSError:
-                os.rmdir(place.name, dir_fd=place.folder.descriptor)  # as it is it is not wanted
+                try:
+                    os.rmdir(place.name, dir_fd=place.folder.descriptor)  # as it is not wanted
+                except OSError:
+                    pass  # somebody has put something in; what is told is why it is not wanted
                 raise
             finally:
                 os.close(descriptor)

@@ -212,7 +212,7 @@ class SessionTest(RuntimeTest):
         """The run ends at its own timeout, and says so."""
         target = self.target()
         events = target.push(self.shell("sleep 60"), timeout=0.5)
-        self.assertIn("longer than 0.5 seconds", events[0]["error"][0])
+        self.assertIn("longer than 0.5 s (", events[0]["error"][0])
 
     def test_broken_plan(self) -> None:
         """A broken plan is told in done, names what is broken and changes nothing."""

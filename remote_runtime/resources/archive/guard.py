@@ -34,7 +34,7 @@ class Limit(object):
         self._context.check_cancelled()
         if not self.left:
             raise ResourceError(
-                "%s took longer than %g seconds" % (self._doing, self._seconds),
+                "%s took longer than %g s" % (self._doing, self._seconds),
                 kind="resource.archive.timeout",
                 hint="raise %s" % self._setting,
             )

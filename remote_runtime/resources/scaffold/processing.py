@@ -111,7 +111,7 @@ class Processing(object):
         result = self._context.user_commands.run(argv, timeout=self._timeout)
         if result.code == 0 and not result.timed_out:
             return
-        how = "took longer than %g seconds" % self._timeout
+        how = "took longer than %g s" % self._timeout
         if not result.timed_out:
             how = "ended with exit code %d" % result.code
         raise ResourceError(

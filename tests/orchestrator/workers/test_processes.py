@@ -7,15 +7,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.workers import forking
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.hand import Hand
+from orchestrator.workers.hearing import Heard, SharedForms
 from orchestrator.workers.processes import Processes
 from tests.orchestrator.fleet.fakes import SETTINGS, FakePlanner
 from tests.orchestrator.workers.scenes import Connectors
@@ -145,3 +148,41 @@ def test_workers_that_do_not_end_are_waited_for_together(monkeypatch: pytest.Mon
     processes.close()
     assert len(waited) == 3
     assert len(set(waited)) == 1
+
+
+class Telling:
+    """A worker that tells these lines, and how it lives."""
+
+    def __init__(self, *lines: str) -> None:
+        self._lines = list(lines)
+        self.killed = False
+
+    def send(self, text: str) -> None:
+        """It heeds nothing."""
+
+    def receive(self) -> str:
+        if not self._lines:
+            raise EOFError
+        return self._lines.pop(0)
+
+    def close(self) -> None: ...
+
+    def kill(self) -> None:
+        self.killed = True
+
+    def ending(self) -> str:
+        return "ended"
+
+
+def test_a_worker_registers_for_its_own_hosts_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What it announces for a host that it was not given is not published, and it is ended."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    there, published, lost = Telling("rweb2\t[{}]"), list[str](), list[str]()
+    publisher: Any = SimpleNamespace(add=lambda host, told: published.append(host))
+    hand = Hand("w1", there, there, lambda tasks, how: lost.append(how))
+    hand.listen(Heard("run", SharedForms()), Bus([]), publisher)
+    assert hand.wait(time.monotonic() + 300)
+    assert (published, there.killed) == ([], True)
+    assert "a defect in ccm" in lost[0]

@@ -56,6 +56,20 @@ def test_one_that_is_cancelled_before_it_begins_never_does() -> None:
     assert (result.outcome, result.phase, crew.begun) == ("interrupted", Phase.WAITING, [])
 
 
+def test_one_that_is_cancelled_while_it_begins_is_ended() -> None:
+    """Whoever ends it just before a worker has it is heard all the same."""
+
+    class Late(Crew):
+        def begin(self, task: RemoteTask) -> None:
+            task.cancel()  # as the thread of the window does while that of the host is here
+            self.told.clear()  # nobody had it to be told
+            super().begin(task)
+
+    crew = Late()
+    RemoteTask(FakeHost("web1"), 0, crew).begin(lambda name, result: None)
+    assert crew.told == [("web1", "cancel")]
+
+
 def test_it_knows_what_was_told_when_its_worker_is_lost() -> None:
     """Phases, the size of the plan and what events add up to are in the result of a lost host."""
     answers: list[HostResult] = []

@@ -141,7 +141,7 @@ class DownloadTest(ArchiveTest):
         begin = time.time()
         message = self.error(self.archive(download_timeout="300ms"))
         self.assertLess(time.time() - begin, 5)
-        self.assertIn("took longer than 0.3 seconds (raise download_timeout)", message)
+        self.assertIn("took longer than 0.3 s (raise download_timeout)", message)
         self.assertEqual(self.names("dl"), [])
 
     def test_cancelled(self) -> None:

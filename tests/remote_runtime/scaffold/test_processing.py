@@ -69,7 +69,7 @@ class PostTest(ScaffoldTest):
             {"x": b"a"}, post=[{"*": "sh -c 'sleep 60'"}], post_timeout="200ms"
         )
         began = time.time()
-        self.assertIn("took longer than 0.2 seconds", self.error(resource))
+        self.assertIn("took longer than 0.2 s", self.error(resource))
         self.assertLess(time.time() - began, 30)
 
     def test_a_command_that_removes_the_file(self) -> None:

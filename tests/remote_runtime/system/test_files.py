@@ -1,6 +1,8 @@
+import errno
 import os
 import threading
 import unittest
+import unittest.mock
 
 from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import ROOT, FolderTest, failure_of, one, run_items
@@ -59,6 +61,18 @@ class AnothersFolderTest(FolderTest):
         # Nor are the folders above that were made for it.
         failure_of(self.files.create_directory, self.path("home/a/b/c"), 0o755, 0, 0)
         self.assertEqual(os.listdir(self.path("home")), ["app"])
+
+    def test_a_directory_that_cannot_go_either(self) -> None:
+        """It is told why it is not as it should be, not why it stays."""
+
+        def refuse(descriptor: int, uid: int, gid: int) -> None:
+            os.close(os.open("theirs", os.O_CREAT | os.O_WRONLY, dir_fd=descriptor))
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+        with unittest.mock.patch("os.fchown", refuse):
+            error = failure_of(self.files.create_directory, self.path("d"), 0o755, BOB, BOB)
+        self.assertIn("operation not permitted", error.message)
+        self.assertEqual(os.listdir(self.path("d")), ["theirs"])
 
     def test_their_link_as_a_source(self) -> None:
         """An absolute source is not read through a user's link to a file that is not theirs."""
