@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any, cast
 
 from inventory.dynamic import is_program
-from orchestrator.cli.exit_code import INTERRUPTED
+from orchestrator.cli.exit_code import INTERRUPTED, stronger
 from orchestrator.cli.job import Push, PushOptions
 from orchestrator.cli.stages import StageChoice
 from remote_runtime.errors import UsageError
@@ -100,6 +100,9 @@ def _preview(
         return code, None
     about = {**_about(manifest, options, push), "created": created, "expires": created + int(valid)}
     kept = maker.finish(about, _named_files(manifest, options))
+    for host, why in maker.too_large().items():
+        output.say(f"{host} is left out of the plan: {why}")
+        code = stronger(code, 1)
     if kept.hosts:
         return code, kept
     output.say("no plan was made: it would be for no host")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.outcome import FAILED
 from orchestrator.fleet.stage_host import StageHost
 from orchestrator.kept_plans.desired import Desired, desired_of, secret_digest
 from orchestrator.kept_plans.identity import identity_of
@@ -29,6 +30,10 @@ from orchestrator.kept_plans.recognising import PROTOCOL
 from orchestrator.planning.behind import HostPlanner
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.events import secrets_of
+
+TOO_LARGE = "plan.size"
+MOST_TOLD = 64 << 20  # of one host, in bytes of memory, about: a plan is read up to 512 MiB
+_EACH_VALUE = 64  # bytes that a list or an object takes beyond its text, about
 
 
 class Reader(Protocol):
@@ -69,6 +74,7 @@ class PlanMaker(Subscriber):
         self._items: dict[Desired, int] = {}
         self._outcomes: dict[bytes, int] = {}
         self._told: list[Record] = []
+        self._room: dict[str, int] = {}
         self._secrets: set[str] = set()
         self._files: set[str] = set()
         self._lock = threading.Lock()
@@ -121,7 +127,7 @@ class PlanMaker(Subscriber):
     def handle(self, event: happening.Event) -> None:
         """Keep what the preview says."""
         if isinstance(event, happening.ResourceEvent):
-            self._hear(self._hosts[event.host], event.event)
+            self._hear(event.host, event.event)
         elif isinstance(event, happening.HostKept):
             self._keep(event.host, event.record)
         elif isinstance(event, happening.RunStarted):
@@ -130,6 +136,8 @@ class PlanMaker(Subscriber):
             self._rollout = rollout_of(event)
         elif isinstance(event, happening.HostFinished):
             result = event.result
+            if self._room.pop(result.host, 0) < 0:
+                return  # it is left out for that
             if result.kind or result.host not in self._hosts:
                 self._hosts.pop(result.host, None)
                 self._left_out[result.host] = {
@@ -138,9 +146,23 @@ class PlanMaker(Subscriber):
                     "message": result.message,
                 }
 
-    def _hear(self, planned: Record, event: Mapping[str, Any]) -> None:
+    def _hear(self, host: str, event: Mapping[str, Any]) -> None:
+        planned = self._hosts.get(host)
+        if planned is None:
+            return  # it has told too much, or is of a worker that tells of no plan
         told = told_of(event)
-        place = self._outcomes.setdefault(canonical(told), len(self._told))
+        text = canonical(told)
+        room = self._room.get(host, MOST_TOLD) - len(text)
+        self._room[host] = room = room - _EACH_VALUE * (text.count(b"[") + text.count(b"{"))
+        if room < 0:
+            del self._hosts[host]
+            self._left_out[host] = {
+                "outcome": FAILED,
+                "kind": TOO_LARGE,
+                "message": f"its preview tells more than {MOST_TOLD >> 20} MiB",
+            }
+            return
+        place = self._outcomes.setdefault(text, len(self._told))
         if place == len(self._told):
             self._told.append(told)
         planned["outcomes"].append(place)
@@ -152,8 +174,15 @@ class PlanMaker(Subscriber):
             return
         desired = (Desired(name, digest, bytes.fromhex(s)) for name, digest, s in kept["items"])
         places = [self._items.setdefault(one, len(self._items)) for one in desired]
+        self._room.pop(host, None)
+        self._left_out.pop(host, None)
         self._hosts[host] = {**kept["host"], "items": places, "outcomes": [], "observed": []}
         self._secrets.update(kept["secrets"])
+
+    def too_large(self) -> dict[str, str]:
+        """Why hosts that were previewed are left out all the same, by name."""
+        left_out = self._left_out.items()
+        return {host: why["message"] for host, why in left_out if why["kind"] == TOO_LARGE}
 
     def finish(self, about: Mapping[str, Any], files: Iterable[str | Path]) -> KeptPlan:
         """The plan; ``about`` are the members that the command knows, ``files`` were read."""

@@ -1,11 +1,12 @@
 """What a plan keeps of a preview."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.outcome import UNREACHABLE
+from orchestrator.fleet.outcome import FAILED, UNREACHABLE
 from orchestrator.kept_plans.making import PlanMaker
 from remote_runtime.errors import PlanError
 from tests.orchestrator.kept_plans.made import (
@@ -92,7 +93,6 @@ def test_copies_plan_for_it(tmp_path: Path) -> None:
     """What hosts are planned as may come from elsewhere, as JSON: the plan is the same, and knows
     each file that was read there, also late."""
     import copy
-    import json
 
     whole = keep(tmp_path)
     made = planner(tmp_path)
@@ -164,3 +164,33 @@ def test_a_host_without_an_identity_has_no_plan(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="which machine") as caught:
         PlanMaker(planner(tmp_path)).plan(FakeHost(), gathered(""))
     assert caught.value.kind == "plan.refused.unidentified"
+
+
+@pytest.mark.parametrize("value", ["x" * 3000, [[]] * 100], ids=["text", "lists"])
+def test_a_host_that_tells_too_much_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: object
+) -> None:
+    """It fills no memory, what else it tells is not heard, and the others have their plan."""
+    monkeypatch.setattr("orchestrator.kept_plans.making.MOST_TOLD", 5000)
+    maker = PlanMaker(planner(tmp_path))
+    maker.handle(happening.RunStarted("R", NOW, ("web1", "web2"), True))
+    plans = {name: maker.plan(FakeHost(name), gathered(name)) for name in ("web1", "web2")}
+    for name, plan in plans.items():
+        maker.handle(host_kept(name, plan))
+        for item in plan.items:
+            changes = [{"what": "ensure", "from": value if name == "web1" else "", "to": ""}]
+            told = event(name, item.name, changes=changes)
+            maker.handle(happening.ResourceEvent(name, told, json.dumps(told)))
+        maker.handle(ended(name))
+    kept = maker.finish(ABOUT, [])
+    assert list(kept.hosts) == ["web2"]
+    assert kept.record["left_out"]["web1"]["outcome"] == FAILED
+    assert maker.too_large() == {"web1": "its preview tells more than 0 MiB"}
+
+
+def test_a_host_that_tells_before_it_has_a_plan(tmp_path: Path) -> None:
+    """What a worker tells of a host in the wrong order keeps no other from its plan."""
+    maker = PlanMaker(planner(tmp_path))
+    maker.handle(happening.RunStarted("R", NOW, ("web1",), True))
+    maker.handle(happening.ResourceEvent("web1", event("web1", "x"), "{}"))
+    assert maker.finish(ABOUT, []).hosts == {}
