@@ -12,17 +12,16 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.due import Due
+from orchestrator.fleet.masked_names import MaskedNames
 from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, is_shallow, plain_value
 from remote_runtime.errors import ProtocolError
 from remote_runtime.item import SELECTION
-from remote_runtime.masking import MASKED, Mask
+from remote_runtime.masking import MASKED
 
 PROTOCOL = "io.choria.ccm.v1.transaction.event"
 MAX_CHANGES = 20_000
 MAX_TEXTS = 1_000
 MAX_DURATION = 10**18
-LEAST_LOOKS, LOOKS_EACH = 10_000, 20
-"""How many names of the plan are looked at for the masked ones that a host tells."""
 
 ADDED = ("host", "run_id", "place", "planned")
 """What the controller adds to an event: where it stands only where it failed, and what a kept plan
@@ -40,7 +39,6 @@ _DRIFT_BY = ("someone", "you", "both", "new")
 _FREE = ("properties", "error", "output", "noop_message", "prediction_reason")
 _FREE_INSIDE = {"changes": ("from", "to", "diff"), "health_check": ("output",)}
 
-_without_hashes = Mask(hashes=True).text
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
@@ -234,8 +232,6 @@ class EventCheck:
         self._together = bytearray(len(self._planned))  # what was told of with others, by index
         self._by_name: Due | None = None
         self._last_id = ""
-        self._first_due = 0
-        self._looks = LEAST_LOOKS + LOOKS_EACH * len(self._planned)
         self.count = 0
 
     @cached_property
@@ -321,50 +317,15 @@ class EventCheck:
     def _planned_as(self, identity: str, seq: int) -> str:
         """The name in the plan of a resource that is due; ProtocolError."""
         left = self._due().left
-        if not left[identity]:
-            identity = self._unmasked(identity)
+        if not left[identity] and MASKED in identity:
+            identity = self._masked_names.due(identity) or identity
         if not left[identity]:
             raise self._undue(seq)
         return identity
 
-    def _unmasked(self, identity: str) -> str:
-        """The planned name that the target had to mask in parts, because it holds a secret."""
-        if MASKED not in identity:
-            return identity
-        names = self._by_mask.get(identity)
-        left = self._due().left
-        while names:
-            if left[names[-1]]:
-                return names[-1]
-            names.pop()
-        return self._alike(identity.split(MASKED)) or identity
-
     @cached_property
-    def _by_mask(self) -> dict[str, list[str]]:
-        """What the planned names are as targets mask them, the first of equal ones last."""
-        found: dict[str, list[str]] = {}
-        for name in reversed(self._due().left):
-            masked = self._mask(name)
-            for form in {masked, _without_hashes(masked)} - {name}:
-                found.setdefault(form, []).append(name)
-        return found
-
-    def _alike(self, pieces: list[str]) -> str:
-        """The first name that is due and has these pieces, "" for none: a target may know secrets
-        of which nothing is known here. All that are looked at are only so many times the plan."""
-        # Each mask stands for something, so a name that is shorter need not be looked at.
-        least = sum(map(len, pieces)) + len(pieces) - 1
-        planned, left = self._planned, self._due().left
-        while self._first_due < len(planned) and not left[planned[self._first_due]]:
-            self._first_due += 1
-        for index in range(self._first_due, len(planned)):
-            self._looks -= 1
-            if self._looks < 0:
-                return ""
-            name = planned[index]
-            if len(name) >= least and left[name] and _consists_of(name, pieces):
-                return name
-        return ""
+    def _masked_names(self) -> MaskedNames:
+        return MaskedNames(self._planned, self._due().left, self._mask)
 
 
 def finished(
@@ -390,24 +351,6 @@ def _masked(event: dict[str, Any], mask: Callable[[Any], Any]) -> dict[str, Any]
                 {k: mask(v) if k in free else v for k, v in each.items()} for each in event[key]
             ]
     return {**event, **parts}
-
-
-def _consists_of(name: str, pieces: list[str]) -> bool:
-    """Whether a name is made of these pieces in this order, with anything between them.
-
-    Each is looked for once: with a pattern a host could make the search take for ever.
-    """
-    first, *inner, last = pieces
-    end = len(name) - len(last)
-    at = len(first)
-    if at > end or not name.startswith(first) or not name.endswith(last):
-        return False
-    for piece in inner:
-        at = name.find(piece, at, end)
-        if at < 0:
-            return False
-        at += len(piece)
-    return True
 
 
 def refuse(message: str, kind: str = "protocol.event") -> ProtocolError:

@@ -380,11 +380,8 @@ def _clock() -> int:
 
 
 def _replaced(path: str) -> ResourceError:
-    return ResourceError(
-        "%s was replaced by something else during the run" % path,
-        kind="resource.file.moved",
-        hint="look who changes it",
-    )
+    message = "%s was replaced by something else during the run" % path
+    return ResourceError(message, kind="resource.file.moved", hint="look who changes it")
 
 
 def _set(descriptor: int, uid: int, gid: int, mode: int) -> None:
