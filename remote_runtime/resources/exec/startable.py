@@ -5,7 +5,7 @@ The ``CommandNotStarted`` that is raised is the one that the start would end in.
 
 import errno
 import os
-from typing import TYPE_CHECKING, List, Optional
+from typing import TYPE_CHECKING, List, NoReturn, Optional
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 _FIRST_LINE = 256  # bytes of a script that the kernel looks at
+_MOST_SCRIPTS = 5  # of which each is the interpreter of the one before
 
 
 def require_startable(context: "Context", settings: Settings, argv: List[str]) -> None:
@@ -37,7 +38,7 @@ def require_startable(context: "Context", settings: Settings, argv: List[str]) -
         start = _Start(context, argv[0], identity)
         script = start.require(full, settings.cwd)
         if script and settings.returns == (0,):
-            start.require_readable(full, script)
+            start.require_readable(script)
     except Unknowable:
         return  # an account or a program that something planned brings
     if script is None:
@@ -48,6 +49,7 @@ class _Start(object):
     def __init__(self, context: "Context", program: str, identity: Identity) -> None:
         self._context, self._program, self._identity = context, program, identity
         self._rights = Rights(context.files, identity)
+        self._script = ""
 
     def require(self, full: str, cwd: Optional[str]) -> Optional[bytes]:
         """Raise what keeps the program at the path ``full`` from being started; "" is none. The
@@ -58,31 +60,42 @@ class _Start(object):
             self._fail(errno.EACCES)  # root enters it before it becomes another user
         if not full:
             return b""
+        full = os.path.join(cwd or "/", full)
         self._executable(full)
         head = self._head(full)
         if head is None:
             return b"" if self._rights.read(full) else None
-        if head.startswith(b"#!"):
-            interpreter = interpreter_of(head)
-            if interpreter:
-                self._interpreted(os.fsdecode(interpreter))
-            return interpreter
-        if is_foreign(head) or not (head.startswith(ELF) or other_formats()):
-            self._fail(errno.ENOEXEC)
-        return b""
+        return self._loaded(full, head, cwd or "/")
 
-    def require_readable(self, full: str, interpreter: bytes) -> None:
+    def require_readable(self, interpreter: bytes) -> None:
         """``ResourceError`` where a script's interpreter is started, and cannot read it then."""
-        if needs_reading(interpreter) and not self._rights.read(full):
+        if needs_reading(interpreter) and not self._rights.read(self._script):
             raise ResourceError(
-                "%s cannot be read by its interpreter: permission denied" % full,
+                "%s cannot be read by its interpreter: permission denied" % self._script,
                 hint="let the command's user read the script",
             )
 
-    def _interpreted(self, interpreter: str) -> None:
-        if not self._context.user_commands.is_there(interpreter):
-            self._fail(errno.ENOENT)
-        self._executable(interpreter)
+    def _loaded(self, full: str, head: bytes, cwd: str) -> bytes:
+        """Raise what keeps the kernel from loading a program; the interpreter that reads, if any,
+        which may have been named by that of a script."""
+        interpreter = b""
+        for _ in range(_MOST_SCRIPTS + 1):
+            if not head.startswith(b"#!"):
+                if is_foreign(head) or not (head.startswith(ELF) or other_formats()):
+                    self._fail(errno.ENOEXEC)
+                return interpreter
+            interpreter = interpreter_of(head)
+            if not interpreter:
+                self._fail(errno.ENOEXEC)
+            self._script, full = full, os.path.join(cwd, os.fsdecode(interpreter))
+            if not self._context.user_commands.is_there(full):
+                self._fail(errno.ENOENT)
+            self._executable(full)
+            found = self._head(full)
+            if found is None:
+                return interpreter
+            head = found
+        return self._fail(errno.ELOOP)
 
     def _executable(self, path: str) -> None:
         """Whether the command's user may execute a file, and reach it at all."""
@@ -99,6 +112,6 @@ class _Start(object):
         except ResourceError:
             return None
 
-    def _fail(self, number: int) -> None:
+    def _fail(self, number: int) -> NoReturn:
         why = "%s could not be started: %s" % (self._program, os.strerror(number))
         raise CommandNotStarted(self._program, why, Switch(self._identity, None).hint())

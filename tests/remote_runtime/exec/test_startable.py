@@ -55,6 +55,36 @@ class StartableTest(FolderTest):
         denied = self.both("#!%s\n" % self.path("interpreter"))
         self.assertIn("Permission denied", denied["error"][0])
 
+    def test_interpreters_of_interpreters(self) -> None:
+        """A script may be the interpreter of another one, so often; each has to be startable."""
+        self.write("0", b"#!/bin/sh\n")
+        for number in range(1, 6):
+            self.write(str(number), b"#!%s\n" % os.fsencode(self.path(str(number - 1))))
+        for number in range(6):
+            os.chmod(self.path(str(number)), 0o755)
+        self.assertFalse(self.both("#!%s\n" % self.path("3"))["failed"])
+        deep = self.both("#!%s\n" % self.path("4"))
+        self.assertIn("Too many levels", deep["error"][0])
+        os.chmod(self.path("0"), 0o644)
+        self.assertIn("Permission denied", self.both("#!%s\n" % self.path("1"))["error"][0])
+        os.unlink(self.path("0"))
+        self.assertIn("No such file", self.both("#!%s\n" % self.path("1"))["error"][0])
+
+    def test_interpreters_that_are_relative(self) -> None:
+        """They are looked for where the command runs, as programs that are relative are."""
+        self.assertIn("No such file", self.both("#!bin/sh\n", cwd=self.root)["error"][0])
+        self.assertFalse(self.both("#!bin/sh\n", cwd="/")["failed"])
+        run = item("exec", "./program", 1, properties={"cwd": self.root})
+        resources = [self.file("program", 0, content="#!/no/such\n", mode="0755"), run]
+        self.assertTrue(run_items(resources, noop=True)[1]["failed"])
+        self.assertTrue(run_items(resources)[1]["failed"])
+
+    @unittest.skipUnless(os.path.isdir("/proc/sys/fs"), "needs Linux")
+    def test_no_interpreter(self) -> None:
+        """What begins like a script and names nothing is no program."""
+        if not other_formats():
+            self.assertIn("Exec format error", self.both("#!\n")["error"][0])
+
     @unittest.skipUnless(os.path.isdir("/proc/sys/fs"), "needs Linux")
     def test_neither_script_nor_program(self) -> None:
         """The system starts no file that says nothing of how."""
