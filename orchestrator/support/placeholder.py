@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -11,13 +12,29 @@ from types import ModuleType
 @contextlib.contextmanager
 def placeholder(name: str, **members: object) -> Iterator[None]:
     """Whoever imports the module meanwhile gets one with these members; afterwards it is the real
-    one again. Does nothing where that is loaded already."""
+    one again. Does nothing where that is loaded already.
+
+    A member that was not given is that of the real one, which is loaded for it.
+    """
     if name in sys.modules:
         yield
         return
-    sys.modules[name] = module = ModuleType(name)
+    sys.modules[name] = module = _Placeholder(name)
     vars(module).update(members)
     try:
         yield
     finally:
-        del sys.modules[name]
+        module.leave()
+
+
+class _Placeholder(ModuleType):
+    def leave(self) -> None:
+        """Make room for the real one."""
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+
+    def __getattr__(self, member: str) -> object:
+        if member.startswith("__"):
+            raise AttributeError(f"{self.__name__} has no {member}")
+        self.leave()
+        return getattr(importlib.import_module(self.__name__), member)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from orchestrator.fleet.phases import Phase
 from orchestrator.image import Image
-from orchestrator.support.placeholder import placeholder
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.login import Begun, Login
 from orchestrator.transport.pipe import Link
@@ -191,12 +190,9 @@ class Connector:
         """
         with self._loading:
             if self._dialer is None:
-                # A class of invoke for tests wants it, and it wants asyncio: a fifth of the time,
-                # and 3 MiB.
-                with placeholder("unittest.mock", Mock=None):
-                    from orchestrator.transport.ssh_connect import Dialer
+                from orchestrator.transport.loading import ssh_dialer
 
-                self._dialer = Dialer(self._credentials)
+                self._dialer = ssh_dialer()(self._credentials)
             return self._dialer
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import subprocess
 import sys
 
 import pytest
@@ -30,13 +29,12 @@ def test_what_is_loaded_stays() -> None:
     assert sys.modules[__name__] is before
 
 
-def test_the_ssh_libraries_load_nothing_for_tests() -> None:
-    """It takes a fifth of the time in which they are loaded; who wants it afterwards has it."""
-    program = (
-        "import sys; from orchestrator.transport import Connector, Credentials, Settings;"
-        "Connector(Settings(), Credentials(), None)._ssh();"
-        "print('fabric' in sys.modules, 'asyncio' in sys.modules);"
-        "from unittest.mock import Mock; print(Mock()())"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout.startswith("True False\n<Mock name="), done.stdout + done.stderr
+def test_what_was_not_given_is_the_real_one_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a library that comes to want more than it did has it."""
+    monkeypatch.delitem(sys.modules, NAME, raising=False)
+    with placeholder(NAME, WSGIServer=7):
+        module = importlib.import_module(NAME)
+        handler = module.WSGIRequestHandler
+        assert module.WSGIServer == 7
+        assert not hasattr(module, "NoSuchThing")
+    assert handler is importlib.import_module(NAME).WSGIRequestHandler
