@@ -87,6 +87,7 @@ class ResourceType(object):
     chancy = False  # only trying tells whether its actions succeed
     passive = False  # its actions change nothing, such as waiting
     ended: Optional[Ended] = None  # set by one that runs a command of the user
+    state_left: Any = None  # as its turn observed it at the end; None where it may differ by now
 
     def __init__(self, item: Item, provider: Any, context: "Context") -> None:
         self.item = item

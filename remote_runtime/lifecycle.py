@@ -181,6 +181,7 @@ class Lifecycle(object):
         outcome.final_ensure = state.ensure
         actions = resource.actions(state, refresh)
         if not actions:
+            resource.state_left = state
             return
         if self._promises is not None:
             actions = self._promises.hold(outcome.item, actions)
@@ -203,6 +204,7 @@ class Lifecycle(object):
         why = resource.unsettled(state)
         if why:
             raise UnsettledError(why)
+        resource.state_left = state
 
     def _act(self, action: Action, outcome: Outcome, passive: bool) -> None:
         self._context.check_cancelled()
@@ -217,6 +219,8 @@ class Lifecycle(object):
     def _check(self, item: Item, outcome: Outcome) -> None:
         from remote_runtime import health
 
+        if outcome.resource is not None:
+            outcome.resource.state_left = None  # a command may do anything
         outcome.health = health.run_all(item, self._context)
         for message in health.failures(outcome.health):
             outcome.fail(message)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.commands import Commands
 
 _LABEL = "security.selinux"
+_SELINUX = "/sys/fs/selinux/enforce"
 # They vouch for the old content; on new content they would be wrong or a gift.
 _OF_THE_CONTENT = ("security.capability", "security.ima", "security.evm")
 _ACL = "system.posix_acl_access"
@@ -17,14 +18,27 @@ _OWNER, _GROUP, _MASK, _OTHER = 0x01, 0x04, 0x10, 0x20  # tags of entries, as th
 _NONE_HERE = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENODATA, errno.ENOENT, errno.ENOSYS)
 
 
+def labels_files() -> bool:
+    """Whether the policy of this system has a label for each file."""
+    return os.path.exists(_SELINUX)
+
+
 class Attributes(object):
-    """Carries extended attributes from the file that is replaced to the one that replaces it."""
+    """Carries extended attributes from the file that is replaced to the one that replaces it.
+
+    ``labels``: what ``labels_files`` says, where it was asked already. ``carried``: whether any are
+    carried; not where there is nothing to be replaced.
+    """
 
     def __init__(
-        self, commands: Optional["Commands"] = None, selinux: str = "/sys/fs/selinux/enforce"
+        self,
+        commands: Optional["Commands"] = None,
+        labels: Optional[bool] = None,
+        carried: bool = True,
     ) -> None:
         self._commands = commands
-        self._selinux = selinux
+        self.carried = carried
+        self._labels = labels_files() if labels is None else labels
 
     def copy(self, old: Optional[int], path: str, descriptor: int, mode: int) -> None:
         """Copy them from the open file ``old`` to the open one ``descriptor``, called ``path``.
@@ -49,7 +63,7 @@ class Attributes(object):
                 _put(_ACL, with_mode(acl, mode), descriptor, path)
             else:
                 _remove(_ACL, descriptor, path)
-        if _LABEL not in names and os.path.exists(self._selinux):
+        if self._labels and _LABEL not in names:
             self._label_by_policy(path, descriptor)
 
     def _label_by_policy(self, path: str, descriptor: int) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Callable, Dict, Generator, List, NamedTuple, O
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
 from remote_runtime.system.trouble import failure, many_names
-from remote_runtime.system.walk import READ, Folder, Place, Walker, stamp
+from remote_runtime.system.walk import READ, Folder, Place, Walker, clock, stamp
 
 if TYPE_CHECKING:
     from remote_runtime.system.obstacles import Obstacles
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 BLOCK = 256 << 10
 _LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-_COARSE = 5  # Linux's clock that files are stamped by
 _KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink"}
 Reader = Callable[[], Generator[bytes, None, None]]
 _TICK = 0.02  # seconds that pass at most before that clock goes on
@@ -80,13 +79,20 @@ class Files(object):
         ``ResourceError`` where that cannot be told.
         """
         try:
-            place = self.walker.place(path, follow)
-            at = place.folder.descriptor
-            found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
+            return self.status_at(self.walker.place(path, follow))
         except FileNotFoundError:
             return None
         except OSError as error:
             raise failure("look at", path, error) from error
+
+    def status_at(self, place: Place) -> Optional[Status]:
+        """What is at a place that was found right before. ``OSError``; ``ResourceError`` for what a
+        link of another user does not lead to."""
+        try:
+            at = place.folder.descriptor
+            found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
         place.admit(found)
         return _status(found)
 
@@ -167,7 +173,7 @@ class Files(object):
             while True:
                 place = self.walker.place(path, follow)
                 shared = place.folder.shared()
-                now = _clock() if shared else 0
+                now = clock() if shared else 0
                 descriptor = os.open(place.name, READ, dir_fd=place.folder.descriptor)
                 try:
                     found = os.fstat(descriptor)
@@ -228,15 +234,15 @@ class Files(object):
         except (OSError, ResourceError):
             return False
 
-    def temporary(self, path: str) -> "Temporary":
-        """Begin a file that is to replace ``path``: empty, beside it, ours alone to read."""
+    def temporary(self, path: str, beside: Optional["Temporary"] = None) -> "Temporary":
+        """Begin a file that is to replace ``path``: empty, beside it, ours alone to read.
+        ``beside`` is one that was begun right before."""
         from remote_runtime.system.temporary import Temporary
 
         place = self.place(path, "write")
         name = self.unfinished.name(place.folder.path)
-        return Temporary(
-            path, place, registered=self._temporary, unique=name, sync=self.sync_folder
-        )
+        own, sync = self._temporary, self.sync_folder
+        return Temporary(path, place, registered=own, unique=name, sync=sync, beside=beside)
 
     def stage(self, parent: str) -> str:
         """The name for a folder in this one, made and removed by the caller; then ``staged``."""
@@ -369,14 +375,6 @@ class Files(object):
         from remote_runtime.system.clearing import clear
 
         clear(self.place(path, "remove"))
-
-
-def _clock() -> int:
-    """The time in nanoseconds by which files are stamped; 0 where there is no such clock."""
-    try:
-        return int(time.clock_gettime(_COARSE) * 1e9) - 1000  # it is a float
-    except (AttributeError, OSError):
-        return 0
 
 
 def _replaced(path: str) -> ResourceError:

@@ -19,7 +19,8 @@ class Temporary(object):
     """A file on its way to ``target``; ``discard`` it unless ``commit`` was reached.
 
     Every step raises ``ResourceError`` and leaves the target as it was. ``sync`` is given the open
-    folder in which it was renamed.
+    folder in which it was renamed. ``beside`` is one that was begun right before: what its folder
+    takes need not be asked again.
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class Temporary(object):
         registered: Set["Temporary"],
         unique: str,
         sync: Optional[Callable[[int], None]] = None,
+        beside: Optional["Temporary"] = None,
     ) -> None:
         self._target = target
         self._registered = registered
@@ -38,10 +40,12 @@ class Temporary(object):
         self._name = ".%s.%s" % (short, unique)
         self.path = os.path.join(os.path.dirname(target), self._name)
         self._descriptor = -1
+        self._size = 0
         self._synced: Optional[Tuple[int, ...]] = None
         self._sync = sync or sync_now
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        if inode_flags.read(".", place.folder.descriptor) & inode_flags.APPEND:
+        known = beside is not None and beside._place.folder is place.folder
+        if not known and inode_flags.read(".", place.folder.descriptor) & inode_flags.APPEND:
             # It could neither be renamed nor removed.
             raise refusal("write", target, errno.EPERM)
         registered.add(self)
@@ -54,6 +58,7 @@ class Temporary(object):
     def write(self, data: bytes) -> None:
         """Append bytes."""
         view = memoryview(data)
+        self._size += len(view)
         try:
             while view:
                 view = view[os.write(self._descriptor, view) :]
@@ -80,7 +85,7 @@ class Temporary(object):
             own = os.fstat(self._descriptor)
             if (own.st_uid, own.st_gid) != (uid, gid):
                 os.fchown(self._descriptor, uid, gid)
-            old = self._replaced()
+            old = self._replaced() if attributes.carried else None
             try:
                 attributes.copy(old, self._target, self._descriptor, mode)
             finally:
@@ -96,7 +101,7 @@ class Temporary(object):
             return  # macOS
         try:
             # All but its last byte: a page that is left whole stays in the memory.
-            size = max(1, os.fstat(self._descriptor).st_size - 1)
+            size = max(1, self._size - 1)
             os.posix_fadvise(self._descriptor, 0, size, os.POSIX_FADV_DONTNEED)
         except OSError:
             pass  # the sync does it

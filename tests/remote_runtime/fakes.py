@@ -48,7 +48,7 @@ class FailingTemporary(Temporary):
 class FailingFiles(Files):
     """A file system whose disk is full."""
 
-    def temporary(self, path: str) -> Temporary:
+    def temporary(self, path: str, beside: Optional[Temporary] = None) -> Temporary:
         return FailingTemporary(
             path, self.place(path, "write"), registered=self._temporary, unique="ccm-x"
         )

@@ -90,6 +90,20 @@ class RecordTest(AppliedTest):
         self.assertNotEqual(self.applied()[1], marks)
         self.assertEqual(len(self.applied()[1]), 1)
 
+    def test_what_a_check_leaves(self) -> None:
+        """A check has its say behind the turn: who meddles later meddles with what it left."""
+        conf = self.file(health_checks=[{"command": "chmod 0600 %s" % self.path("conf")}])
+
+        def run(**options: Any) -> Any:
+            return self.push(conf, digest="d1", **options)[conf["name"]]
+
+        run()
+        told = run(noop=True, drift=True)
+        self.assertEqual(told["changes"][0]["what"], "mode")
+        self.assertNotIn("drift", told)  # it does so whatever anybody does
+        os.chmod(self.path("conf"), 0o640)
+        self.assertEqual(run(noop=True, drift=True)["drift"]["by"], "someone")
+
     def everything(self) -> List[Tuple[str, int, int]]:
         found = []
         for top, folders, names in os.walk(self.state):

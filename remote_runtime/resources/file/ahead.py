@@ -6,7 +6,6 @@ name of this run's, and lasts. It is that turn which puts it there; where it fin
 otherwise than it was, it writes the file anew.
 """
 
-import os
 from typing import (
     Any,
     Callable,
@@ -24,11 +23,11 @@ from remote_runtime.content import Content
 from remote_runtime.context import Ahead, Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
+from remote_runtime.system.attributes import labels_files
 from remote_runtime.system.temporary import Temporary
 
 _MOST = 64  # files of which each has a descriptor
 _LARGEST = 1 << 20  # bytes in all
-_SELINUX = "/sys/fs/selinux/enforce"  # there each label is asked for with a command
 
 
 class Store(NamedTuple):
@@ -49,6 +48,9 @@ class Store(NamedTuple):
         """What is in the file and who may do what with it."""
         return (self.content.sha256, self.uid, self.gid, self.mode)
 
+
+# Writes a file, all but its sync; the other one was begun right before.
+Write = Callable[[Store, Temporary], Temporary]
 
 # A turn to come and what it will put; None where there is nothing to be done, as far as is known.
 Coming = Tuple[Item, Optional[Store]]
@@ -77,21 +79,24 @@ class _Written(NamedTuple):
 
 
 class FilesAhead(Ahead):
-    """What one run has written for turns to come; ``write`` writes a file, all but its sync."""
+    """What one run has written for turns to come.
 
-    def __init__(self, context: Context, write: Callable[[Store], Temporary]) -> None:
+    ``labels``: the label of each file is asked for with a command, which may fail.
+    """
+
+    def __init__(self, context: Context, write: Write) -> None:
         self._context = context
         self._write = write
         self._written: Dict[str, _Written] = {}
         self._turns: Set[str] = set()
-        self._labels = os.path.exists(_SELINUX)
+        self.labels = labels_files()
 
     def sync(self, first: Temporary, coming: Iterable[Coming]) -> None:
         """Sync a file that was written, together with those that ``coming`` turns will put."""
-        if self._written or self._labels:
+        if self._written or self.labels:
             return first.sync()
         try:
-            self._write_all(coming, _LARGEST)
+            self._write_all(coming, first)
             others = [written.temporary for written in self._written.values()]
             for temporary in [first, *others] if others else []:
                 temporary.begin_sync()
@@ -106,15 +111,17 @@ class FilesAhead(Ahead):
             self.drop()  # whose it is finds that at its turn
         return None
 
-    def _write_all(self, coming: Iterable[Coming], room: int) -> None:
+    def _write_all(self, coming: Iterable[Coming], latest: Temporary) -> None:
         self.drop()
+        room = _LARGEST
         for item, store in coming:
             if store is not None:
                 room -= store.content.size
                 if room < 0 or len(self._written) + 1 >= _MOST or store.path in self._written:
                     break
                 try:
-                    self._written[store.path] = _Written(self._write(store), store)
+                    latest = self._write(store, latest)
+                    self._written[store.path] = _Written(latest, store)
                 except ResourceError:
                     break  # which is told at its turn
             self._turns.add(item.id)
@@ -129,7 +136,7 @@ class FilesAhead(Ahead):
         try:
             if self._fits(written, store):
                 return written.temporary
-        except ResourceError:
+        except (OSError, ResourceError):
             pass  # it is found again by who writes it anew
         written.temporary.discard()
         return None
@@ -137,10 +144,12 @@ class FilesAhead(Ahead):
     def _fits(self, written: _Written, store: Store) -> bool:
         if written.store.made_of != store.made_of:
             return False
-        status = self._context.files.status(store.path)
+        files = self._context.files
+        place = files.place(store.path, "write")
+        status = files.status_at(place)
         if written.store.replaces != (() if status is None else status.identity):
             return False
-        return written.temporary.is_whole(self._context.files.place(store.path, "write"))
+        return written.temporary.is_whole(place)
 
     def begin(self, item: Item) -> None:
         """The turn of an item begins: one that was not looked at comes upon nothing of this."""

@@ -25,7 +25,7 @@ def observation(resource: PathType, status: "Optional[Status]") -> Any:
 
 def remembered(resource: PathType) -> Properties:
     """The state but for its time; a content that the resource has no say in may change."""
-    state = resource.observe()
+    state = resource.observe() if resource.state_left is None else resource.state_left
     status: "Optional[Status]" = state.status
     said = [resource.properties.get(key) for key in ("content", "source")]
     its_own = any(value is not None for value in said)

@@ -5,7 +5,7 @@ import shutil
 import stat
 import threading
 import time
-from typing import Any, List
+from typing import Any, List, Optional
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.system.files import Files
@@ -185,7 +185,7 @@ class DownloadTest(ArchiveTest):
                 raise failure("replace", self._target, OSError(errno.EBUSY, "busy"))
 
         class Stuck(Files):
-            def temporary(self, path: str) -> Temporary:
+            def temporary(self, path: str, beside: Optional[Temporary] = None) -> Temporary:
                 return Unmovable(
                     path, self.place(path, "write"), registered=self._temporary, unique="ccm-x"
                 )

@@ -44,7 +44,7 @@ def noting(on_put: Optional[Callable[[str], None]] = None) -> Any:
     class NotingFiles(Files):
         notes = Noted.notes
 
-        def temporary(self, path: str) -> Temporary:
+        def temporary(self, path: str, beside: Optional[Temporary] = None) -> Temporary:
             name = self.unfinished.name(path)
             place = self.place(path, "write")
             return Noted(path, place, registered=self._temporary, unique=name)

@@ -4,7 +4,7 @@ import os
 import stat
 import time
 import unittest
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 from unittest import mock
 
 from remote_runtime.effects import Doubt, PathEffect
@@ -232,7 +232,7 @@ class FileTest(FolderTest):
                 """Forget what was asked for."""
 
         class Careless(Files):
-            def temporary(self, path: str) -> Temporary:
+            def temporary(self, path: str, beside: Optional[Temporary] = None) -> Temporary:
                 return Forgetful(
                     path, self.place(path, "write"), registered=self._temporary, unique="ccm-x"
                 )
@@ -252,7 +252,7 @@ class FileTest(FolderTest):
                 seen.append(stat.S_IMODE(os.stat(self.path).st_mode))
 
         class Watching(Files):
-            def temporary(self, path: str) -> Temporary:
+            def temporary(self, path: str, beside: Optional[Temporary] = None) -> Temporary:
                 return Watched(
                     path, self.place(path, "write"), registered=self._temporary, unique="ccm-x"
                 )

@@ -39,6 +39,11 @@ class InodeFlagsTest(FolderTest):
         with self.assertRaisesRegex(ResourceError, "could not write .*: operation not permitted"):
             Files().temporary(self.path("d/f"))
         self.assertEqual(os.listdir(self.path("d")), [])
+        before = Files().temporary(self.path("f"))
+        self.addCleanup(before.discard)
+        with self.assertRaisesRegex(ResourceError, "could not write .*: operation not permitted"):
+            Files().temporary(self.path("d/f"), before)  # which tells nothing of this folder
+        self.assertEqual(os.listdir(self.path("d")), [])
 
 
 if __name__ == "__main__":

@@ -46,13 +46,13 @@ class Provider(BaseProvider):
         from remote_runtime.resources.file.ahead import FilesAhead, Store
 
         if self._ahead is None:
-            self._ahead = FilesAhead(self.context, lambda s: self._written(s, [s.content.read()]))
+            self._ahead = FilesAhead(self.context, self._write_ahead)
         store = Store(path, content, uid, gid, mode)
         temporary = self._ahead.take(store)
         chunks = content.chunks()
         try:
             if temporary is None:
-                temporary = self._written(store, chunks)
+                temporary = self._written(store, chunks, labels=self._ahead.labels)
                 self._ahead.sync(temporary, () if validate else coming)
             else:
                 for _ in chunks:
@@ -65,16 +65,32 @@ class Provider(BaseProvider):
             if temporary is not None:
                 temporary.discard()
 
-    def _written(self, store: "Store", chunks: Iterable[bytes]) -> "Temporary":
-        """The file, beside its place; all that is left is to sync it."""
+    def _write_ahead(self, store: "Store", latest: "Temporary") -> "Temporary":
+        content = [store.content.read()]
+        new = not store.replaces
+        return self._written(store, content, labels=False, latest=latest, new=new)
+
+    def _written(
+        self,
+        store: "Store",
+        chunks: Iterable[bytes],
+        *,
+        labels: bool,
+        latest: Optional["Temporary"] = None,
+        new: bool = False,
+    ) -> "Temporary":
+        """The file, beside its place; all that is left is to sync it.
+
+        ``latest`` was begun right before. ``new``: nothing is at its place.
+        """
         from remote_runtime.system.attributes import Attributes
 
-        temporary = self.context.files.temporary(store.path)
+        temporary = self.context.files.temporary(store.path, latest)
         try:
             for chunk in chunks:
                 self.context.check_cancelled()
                 temporary.write(chunk)
-            attributes = Attributes(self.context.commands)
+            attributes = Attributes(self.context.commands, labels, carried=not new)
             temporary.dress(store.uid, store.gid, store.mode, attributes)
         except BaseException:
             temporary.discard()
