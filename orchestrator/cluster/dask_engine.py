@@ -172,8 +172,7 @@ class DaskEngine:
             one.hand.wait(until)
             one.link.kill()
             one.link.end("the run is over")
-            for planner, told in zip(self._remembering, one.hand.left, strict=False):
-                planner.remember(told)
+            one.hand.teach(self._remembering)
         self._post.close()
 
     def _heard(self, name: str, frame: bytes) -> None:

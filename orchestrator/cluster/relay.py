@@ -85,14 +85,18 @@ class Relay:
         self._folder = _folder()
         ours, theirs = socket.socketpair()
         self._channel = Channel(ours)
+        stand = None
         try:
-            self._stand = _started(theirs, self._folder)
+            self._stand = stand = _started(theirs, self._folder)
+            start = {"run": order.run, "key": order.key}
+            self._channel.send_data(frames.START + json.dumps(start).encode())
         except BaseException:
             self._channel.close()
+            if stand is not None:  # it is ending already, or has met something odd
+                stand.kill()
+                stand.wait()
             shutil.rmtree(self._folder, ignore_errors=True)
             raise
-        start = {"run": order.run, "key": order.key}
-        self._channel.send_data(frames.START + json.dumps(start).encode())
         for part in (self._carry_up, self._carry_down, self._watch):
             threading.Thread(target=part, name=f"relay {self._hand}", daemon=True).start()
 
@@ -116,12 +120,15 @@ class Relay:
     def _kept(self, name: str) -> bool:
         """Give the stand the site of that hash, where it was here before."""
         path = _sites() / name
-        if not name.isalnum() or not path.is_file():
-            return False
-        site = path.read_bytes()
-        if hashlib.sha256(site).hexdigest() != name:
-            return False
-        path.touch()
+        try:
+            if not name.isalnum() or not path.is_file():
+                return False
+            site = path.read_bytes()
+            if hashlib.sha256(site).hexdigest() != name:
+                return False
+            path.touch()
+        except OSError:
+            return False  # the controller has it, too
         self._channel.send_data(frames.BUNDLE + site)
         return True
 

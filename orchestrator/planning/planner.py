@@ -131,7 +131,10 @@ class Planner:
         return self._marker.remembered() if self._marker else None
 
     def remember(self, told: Any) -> None:
-        """Take what a planner of the same manifest in another process has ``remembered``."""
+        """Take what a planner of the same manifest in another process has ``remembered``.
+
+        TypeError or ValueError for what is nothing of the kind.
+        """
         if self._marker is not None:
             self._marker.remember(told)
 

@@ -43,13 +43,17 @@ class Marker:
         with self._lock:
             return [self._hosts, [list(pattern) for pattern in self._fitted], list(self._tags)]
 
-    def remember(self, told: list[Any]) -> None:
-        """Take what one with the same selection has ``remembered``."""
+    def remember(self, told: Any) -> None:
+        """Take what one with the same selection has ``remembered``; all of it, or TypeError or
+        ValueError."""
         hosts, fitted, tags = told
+        patterns, known = {NamePattern(*pattern) for pattern in fitted}, set(tags)
+        if type(hosts) is not int or hosts < 0:
+            raise ValueError("a number of hosts was expected")
         with self._lock:
             self._hosts += hosts
-            self._fitted |= {NamePattern(*pattern) for pattern in fitted}
-            self._tags |= set(tags)
+            self._fitted |= patterns
+            self._tags |= known
 
     def unmatched(self) -> list[str]:
         """What of the selection has meant nothing on any host; nothing before one had a plan."""

@@ -4,7 +4,7 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from orchestrator.fleet import events as happening
@@ -16,6 +16,7 @@ from orchestrator.workers.hearing import Heard, Told
 from orchestrator.workers.remote_task import RemoteTask
 
 _MOST_TOGETHER = 500  # events that are published at once
+_MOST_OPEN = 1_000  # questions, beside one for each host
 Lost = Callable[[Sequence[RemoteTask], str], None]
 
 
@@ -56,6 +57,7 @@ class Hand:
         self._life = life
         self._lost = lost
         self._answers = Answering()
+        self._open = 0  # questions without an answer
         self._switch = threading.Lock()
         self._thread: threading.Thread | None = None
 
@@ -102,6 +104,12 @@ class Hand:
             self._life.kill()
             self._thread.join()
 
+    def teach(self, planners: Iterable[Any]) -> None:
+        """Let planners come to know what its own have told; nothing where that makes no sense."""
+        for planner, told in zip(planners, self.left, strict=False):
+            with contextlib.suppress(TypeError, ValueError):  # a worker may be anybody's
+                planner.remember(told)
+
     def wait(self, until: float) -> bool:
         """Wait until all that it told is heard; whether that is so by then."""
         if self._thread is None:
@@ -118,7 +126,7 @@ class Hand:
             while True:
                 text = self.channel.receive() or ""
                 if text[0] == "l":
-                    self.left = json.loads(text[1:])
+                    self.left = list(json.loads(text[1:]))
                     break
                 self._take(text, heard=heard, bus=bus, publisher=publisher)
             how = ""
@@ -154,6 +162,20 @@ class Hand:
             for finished in ended:
                 self.running.pop(finished.result.host).finish(finished.result)
 
+    def _ask(self, number: str, asked: str) -> None:
+        """Have a question answered; its hosts wait for the answer, each of them."""
+
+        def tell(answer: Any) -> None:
+            with self._switch:
+                self._open -= 1
+            self._send("answer", [int(number), answer])
+
+        if self._open >= len(self.running) + _MOST_OPEN:
+            raise ValueError("it asks more than its hosts can")
+        self._answers.begin(json.loads(asked), tell)
+        with self._switch:
+            self._open += 1
+
     def _event(self, line: str, heard: Heard, publisher: Publisher) -> Told | None:
         """The event that a line tells, if any; what is no event is seen to."""
         if line[0] == "r":
@@ -163,9 +185,6 @@ class Hand:
             publisher.add(host, json.loads(properties))
             return None
         if line[0] == "q":
-            number, _, asked = line[1:].partition("\t")
-            self._answers.begin(
-                json.loads(asked), lambda told: self._send("answer", [int(number), told])
-            )
+            self._ask(*line[1:].split("\t", 1))
             return None
         return heard.event(line)

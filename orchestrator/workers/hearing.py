@@ -11,6 +11,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.stable_turns import Form, StableGroup, StableTurns, forms_of
 from orchestrator.support.plain_text import is_plain_json, plain_value
+from orchestrator.workers.telling import MOST_NUMBERED
 from remote_runtime.errors import ProtocolError
 
 Told = (
@@ -25,6 +26,7 @@ Told = (
 )
 
 _MOST_SHARED = 5_000
+_MOST_FORMS = MOST_NUMBERED + 100_000  # as many as the host has that comes upon the last number
 _CONTROL = re.compile("[\x00-\x1f]")
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -85,6 +87,8 @@ class Heard:
             self._names.append(_planned(*_plain(text)[0]))
         else:
             (self._forms if text == "i" else self._names).clear()
+        if len(self._forms) > _MOST_FORMS or len(self._names) > MOST_NUMBERED:
+            raise ValueError("it tells of more than it keeps itself")
 
     def _stable(self, host: str, text: str, *own: str) -> Told:
         number, at, groups = _plain(text)[0]

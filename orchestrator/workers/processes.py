@@ -123,8 +123,7 @@ class Processes:
         until = time.monotonic() + ENDING
         for hand in self._hands:
             hand.join(until)
-            for planner, told in zip(self._remembering, hand.left, strict=False):
-                planner.remember(told)
+            hand.teach(self._remembering)
 
     def _lose(self, tasks: Sequence[RemoteTask], how: str) -> None:
         for task in tasks:

@@ -16,6 +16,7 @@ import pytest
 from orchestrator.cluster import frames, relay
 from orchestrator.cluster.relay import Order, Relay
 from orchestrator.cluster.sealing import KeyPair
+from orchestrator.workers.channel import Channel
 from tests.orchestrator.cluster.dask_cluster import wait_for
 
 
@@ -89,7 +90,9 @@ def test_nobody_waits_for_a_controller_that_is_gone(
     wait_for(lambda: made._stand.poll() is not None)
 
 
-def test_a_site_that_was_kept_and_spoilt_is_asked_for_again(order: Order) -> None:
+def test_a_site_that_was_kept_and_spoilt_is_asked_for_again(
+    order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It would be refused in each run."""
     made = Relay(order, Scheduler())
     name = hashlib.sha256(b"site").hexdigest()
@@ -97,6 +100,9 @@ def test_a_site_that_was_kept_and_spoilt_is_asked_for_again(order: Order) -> Non
     assert made._kept(name)
     (relay._sites() / name).write_bytes(b"spoilt")
     assert not made._kept(name)
+    monkeypatch.setattr(Path, "read_bytes", lambda path: os.read(-1, 1))
+    assert not made._kept(name)  # nor one that cannot be read
+    monkeypatch.undo()
     made._stand.kill()
     made.wait()
 
@@ -115,4 +121,26 @@ def test_a_stand_that_cannot_be_started_leaves_nothing(
     with pytest.raises(OSError, match="no process more") as caught:
         Relay(order, Scheduler())
     assert len(os.listdir("/proc/self/fd")) == before, caught
+    assert list(tmp_path.glob("ccm-stand-*")) == []
+
+
+def test_a_stand_that_cannot_be_told_anything_leaves_nothing(
+    order: Order, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It would wait for its run as long as the worker lives."""
+    started: list[subprocess.Popen[bytes]] = []
+    start = relay._started
+
+    def noted(*given: Any) -> subprocess.Popen[bytes]:
+        started.append(start(*given))
+        return started[0]
+
+    def fail(*given: Any) -> None:
+        raise OSError("broken pipe")
+
+    monkeypatch.setattr(relay, "_started", noted)
+    monkeypatch.setattr(Channel, "send_data", fail)
+    with pytest.raises(OSError, match="broken pipe"):
+        Relay(order, Scheduler())
+    assert started[0].returncode is not None
     assert list(tmp_path.glob("ccm-stand-*")) == []

@@ -164,6 +164,18 @@ def test_what_planners_of_other_processes_have_seen(tmp_path: Path) -> None:
     there.plan(FakeHost("web2"), gathered())
     here.remember(json.loads(json.dumps(there.remembered())))
     assert here.unmatched() == ["--only 'file#/etc/nginx/web7*' fits no resource of any host"]
+    for odd in (
+        7,
+        [1, []],
+        ["1", [], []],
+        [-1, [], []],
+        [True, [], []],
+        [1, [[[]]], []],
+        [1, [], 7],
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            here.remember(odd)
+    assert here.unmatched() == ["--only 'file#/etc/nginx/web7*' fits no resource of any host"]
     whole = planner(tmp_path, SITE)
     whole.remember(planner(tmp_path, SITE).remembered())
     assert whole.unmatched() == []

@@ -9,7 +9,7 @@ import pytest
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
-from orchestrator.workers import telling
+from orchestrator.workers import hearing, telling
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.hearing import Heard, SharedForms, Told
 from orchestrator.workers.telling import Outbox
@@ -126,6 +126,19 @@ def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyP
     told = [event for event in found if isinstance(event, happening.ResourcesStable)]
     assert [tuple(e["name"] for e in shown(event)) for event in told] == names
     assert len(reader._forms) == 2
+
+
+@pytest.mark.parametrize("kind", ["i", "n"])
+def test_what_a_worker_numbers_has_an_end(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that never begins anew would fill the controller's memory."""
+    monkeypatch.setattr(hearing, "MOST_NUMBERED", 3)
+    monkeypatch.setattr(hearing, "_MOST_FORMS", 3)
+    line = "i" + file_form("/a").line if kind == "i" else 'n[["a"],[]]'
+    reader = Heard(RUN, SharedForms())
+    for each in [line, line, line, "c" + kind, line, line, line]:
+        assert reader.event(each) is None
+    with pytest.raises(ValueError, match="more than it keeps"):
+        reader.event(line)
 
 
 def test_workers_share_what_they_imply() -> None:

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -16,6 +16,7 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.workers import forking
+from orchestrator.workers import hand as hands
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.hand import Hand
 from orchestrator.workers.hearing import Heard, SharedForms
@@ -186,3 +187,36 @@ def test_a_worker_registers_for_its_own_hosts_only(
     assert hand.wait(time.monotonic() + 300)
     assert (published, there.killed) == ([], True)
     assert "a defect in ccm" in lost[0]
+
+
+def test_a_worker_that_asks_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each question takes a thread of the controller until it is answered."""
+    monkeypatch.setattr(hands, "_MOST_OPEN", 3)
+    there, lost = Telling(*(f"q{number}\t[0,1]" for number in range(9))), list[str]()
+    asked: list[Any] = []
+    answers: Any = SimpleNamespace(begin=lambda question, tell: asked.append(tell))
+    hand = Hand("w1", there, there, lambda tasks, how: lost.append(how))
+    hand.listen(Heard("run", SharedForms()), Bus([]), None, answers=answers)  # type: ignore[arg-type]  # nobody registers
+    assert hand.wait(time.monotonic() + 300)
+    assert (len(asked), there.killed) == (3, True)
+    asked[0]("an answer")
+    assert hand._open == 2
+
+
+@pytest.mark.parametrize("told", ["7", "[7]", "[null]", "{}", '[["x",2],[3]]'])
+def test_what_a_worker_leaves_makes_no_difference_where_it_makes_no_sense(told: str) -> None:
+    """The other workers are let go as ever."""
+
+    class Strict:
+        known: ClassVar[list[Any]] = []
+
+        def remember(self, told: Any) -> None:
+            one, other = told
+            self.known.append((int(one), other))
+
+    there = Telling("l" + told)
+    hand = Hand("w1", there, there, lambda tasks, how: None)
+    hand.listen(Heard("run", SharedForms()), Bus([]), None)  # type: ignore[arg-type]  # nobody registers
+    assert hand.wait(time.monotonic() + 300)
+    hand.teach([Strict(), Strict()])
+    assert Strict.known == []
