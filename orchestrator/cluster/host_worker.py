@@ -48,7 +48,7 @@ async def _run(
 ) -> bool:
     asked = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, asked.set)
     worker = Worker(
         address,
@@ -62,19 +62,35 @@ async def _run(
         local_directory=folder,
         death_timeout=CONNECT,
     )
+    signalled = asyncio.create_task(asked.wait())
+    there = asyncio.create_task(_started(worker))
+    await asyncio.wait([there, signalled], return_when=asyncio.FIRST_COMPLETED)
+    if not there.done():
+        there.cancel()
     try:
-        await worker
+        await there
+    except asyncio.CancelledError:
+        await _closed(worker)
+        return True
     except (OSError, ValueError, asyncio.TimeoutError, RuntimeError) as error:
-        with contextlib.suppress(Exception):
-            await worker.close(timeout=2)
+        await _closed(worker)
         raise no_answer("--scheduler", address, security, error) from error
     told(worker.address)
     ended = asyncio.create_task(worker.finished())
-    signalled = asyncio.create_task(asked.wait())
     await asyncio.wait([ended, signalled], return_when=asyncio.FIRST_COMPLETED)
     with contextlib.suppress(Exception):
         await worker.close(timeout=5, nanny=False)
     return asked.is_set()
+
+
+async def _started(worker: Any) -> None:
+    await worker
+
+
+async def _closed(worker: Any) -> None:
+    """Close one that has not reached its scheduler."""
+    with contextlib.suppress(Exception):
+        await worker.close(timeout=2)
 
 
 def _own_host(address: str) -> str | None:

@@ -74,7 +74,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "tests/orchestrator/cluster/test_dask.py": (
         "orchestrator/cli/worker.py",
         "orchestrator/cluster/frames.py",
-        "orchestrator/cluster/host_worker.py",
         "orchestrator/cluster/post.py",
         "orchestrator/cluster/sealed_channel.py",
         "orchestrator/cluster/stand.py",
