@@ -83,4 +83,4 @@ def in_words(seconds: float) -> str:
     for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return "%d %s" % (seconds // length, unit)
-    return "%d seconds" % seconds
+    return "1 second" if int(seconds) == 1 else "%d seconds" % seconds
