@@ -15,7 +15,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.resources.package import apt_cache, dpkg, locks
-from remote_runtime.resources.package.apt_lists import Lists
+from remote_runtime.resources.package.apt_lists import Lists, in_words
 from remote_runtime.system.commands import Result
 
 from ..fake_commands import FakeCommands, make_context, notices_of
@@ -321,6 +321,14 @@ class PackageLists(unittest.TestCase):
         plan.resources[0].observe()
         self.assertEqual(plan.commands.count("apt-get update"), 1)
         self.assertEqual(Lists(self.root).outdated(3600), "")
+
+    def test_how_old_lists_are(self) -> None:
+        """In the greatest unit of which there are two, seconds else."""
+        ages = (0.4, 1.9, 2, 119, 120, 7200, 200000)
+        self.assertEqual(
+            [in_words(age) for age in ages],
+            ["0 seconds", "1 second", "2 seconds", "119 seconds", "2 minutes", "2 hours", "2 days"],
+        )
 
     def test_an_installed_package_needs_no_lists(self):
         """Old lists are left alone while nothing depends on them."""
