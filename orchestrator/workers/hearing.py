@@ -26,7 +26,7 @@ Told = (
 )
 
 _MOST_SHARED = 5_000
-_MOST_FORMS = MOST_NUMBERED + 100_000  # as many as the host has that comes upon the last number
+_MOST_FORMS = 1_000_000  # all of a host come before it begins anew
 _CONTROL = re.compile("[\x00-\x1f]")
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
