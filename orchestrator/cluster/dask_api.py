@@ -1,5 +1,6 @@
 """What of Dask is used here: it says no types of its own (both sides)."""
 
+import asyncio
 import logging
 from importlib.metadata import version
 from typing import Any, NoReturn
@@ -8,17 +9,25 @@ import dask
 import distributed
 from distributed.protocol import pickle
 
-
-class TopiclessClient(distributed.Client):
-    """A client that heeds no topic by itself: what is told in some would be unpickled."""
-
-    _default_event_handlers: dict[str, Any] = {}
-
-
 CONNECT = 10.0  # seconds that a scheduler has to answer
 CONNECTING = {"distributed.comm.timeouts.connect": f"{CONNECT:.0f}s"}
 
-Client: Any = TopiclessClient
+
+class BoundedClient(distributed.Client):
+    """A client that heeds no topic by itself: what is told in some would be unpickled.
+
+    ``TimeoutError`` where nothing answers: Dask bounds how long it takes to reach a port, and not
+    how long what listens there says nothing.
+    """
+
+    _default_event_handlers: dict[str, Any] = {}
+
+    async def _start(self, *given: Any, **named: Any) -> None:
+        starting: Any = super()._start
+        await asyncio.wait_for(starting(*given, **named), CONNECT)
+
+
+Client: Any = BoundedClient
 Queue: Any = distributed.Queue
 Security: Any = distributed.Security
 Worker: Any = distributed.Worker

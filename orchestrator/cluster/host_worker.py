@@ -49,7 +49,8 @@ async def _run(
     asked = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, asked.set)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as SIGHUP is under nohup
+            loop.add_signal_handler(number, asked.set)
     worker = Worker(
         address,
         security=security,

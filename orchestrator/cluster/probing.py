@@ -32,6 +32,10 @@ def probe(address: str, security: Any, name_folder: str) -> Obstacle | None:
         if security is not None:
             return _of_tls(address, security)
         return _of_plain(address, name_folder)
+    except _MuteError:
+        return Obstacle(
+            "it hangs up, or says nothing", "is it a Dask scheduler that listens there?"
+        )
     except OSError as error:
         return Obstacle(
             error.strerror or f"no answer within {_PATIENCE:.0f} s",
@@ -39,15 +43,19 @@ def probe(address: str, security: Any, name_folder: str) -> Obstacle | None:
         )
 
 
+class _MuteError(Exception):
+    """Something is there, and does not answer."""
+
+
 def _greet(address: str, context: ssl.SSLContext) -> None:
-    """Shake hands and read what comes; OSError, of ssl too."""
+    """Shake hands and read what comes; OSError, of ssl too, _MuteError."""
     host, _, port = address.partition("://")[2].rpartition(":")
     with socket.create_connection((host.strip("[]"), int(port)), _PATIENCE) as line:
         try:
             with context.wrap_socket(line) as wrapped:
                 wrapped.recv(1)  # what the other side thinks of a certificate comes after it
         except (TimeoutError, ConnectionError) as error:
-            raise ssl.SSLError(0, "it hangs up, or says nothing") from error
+            raise _MuteError from error
 
 
 def _context() -> ssl.SSLContext:

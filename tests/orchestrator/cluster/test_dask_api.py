@@ -1,5 +1,6 @@
 """What comes from a cluster of Dask is data, never code."""
 
+import socket
 import subprocess
 import sys
 
@@ -30,3 +31,25 @@ def test_no_pickle_is_opened() -> None:
     """Neither one that Dask would open at once nor one that it would open for the user."""
     done = subprocess.run([sys.executable, "-c", OPENED], capture_output=True, text=True)
     assert done.stdout.splitlines() == ["refused", "refused", "{'data': b'bytes'}"], done.stderr
+
+
+MUTE = """
+import sys
+from orchestrator.cluster import dask_api, probing
+from orchestrator.cluster.post import Post
+from remote_runtime.errors import UsageError
+
+dask_api.CONNECT = probing._PATIENCE = 0.2
+try:
+    Post(sys.argv[1], None, "run")
+except UsageError as error:
+    print(error.message.partition(": ")[2].partition(": ")[2])
+"""
+
+
+def test_what_listens_and_says_nothing_is_no_scheduler() -> None:
+    """Dask would wait for its first word without end."""
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        words = [sys.executable, "-c", MUTE, f"tcp://127.0.0.1:{mute.getsockname()[1]}"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    assert (done.stdout, done.returncode) == ("it hangs up, or says nothing\n", 0), done.stderr

@@ -13,6 +13,21 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are for
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_worker_ends_at_once_while_it_waits_for_its_scheduler(number: signal.Signals) -> None:
     """With Ctrl-C, as a service, and with its terminal; as one does that has reached it."""
+    assert _ended_by(number) == (0, "")
+
+
+def test_nohup_is_heeded() -> None:
+    """A worker in the background outlasts the terminal that it was started in."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which a process inherits
+    try:
+        code, said = _ended_by(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert (code, "no Dask scheduler answers" in said) == (2, True)
+
+
+def _ended_by(number: signal.Signals) -> tuple[int, str]:
+    """How a worker ends that gets this signal, and what it says."""
     with socket.create_server(("127.0.0.1", 0)) as mute:
         mute.settimeout(120)
         address = f"127.0.0.1:{mute.getsockname()[1]}"
@@ -25,4 +40,4 @@ def test_a_worker_ends_at_once_while_it_waits_for_its_scheduler(number: signal.S
         with mute.accept()[0]:
             process.send_signal(number)
             said, _ = process.communicate(timeout=300)
-    assert (process.returncode, said) == (0, "")
+    return process.returncode, said

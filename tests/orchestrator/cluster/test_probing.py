@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cluster import trust
+from orchestrator.cluster import probing, trust
 from orchestrator.cluster.probing import probe
 
 
@@ -124,6 +124,20 @@ def test_one_side_has_tls(ours: Path) -> None:
         assert what(address).startswith("it speaks TLS -> name the folder of the certificates in C")
     with listening(None, b"\x02" + 30 * b"\0") as address:
         assert what(address, client_of(ours)).startswith("it does not speak TLS -> start it with")
+
+
+@pytest.mark.parametrize("tls", [True, False])
+def test_what_listens_and_says_nothing(
+    ours: Path, tls: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be anything, a scheduler that hangs included."""
+    monkeypatch.setattr(probing, "_PATIENCE", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        address = f"tcp://127.0.0.1:{mute.getsockname()[1]}"
+        found = probe(address, client_of(ours) if tls else None, "--tls")
+    assert found is not None
+    assert found.what == "it hangs up, or says nothing"
+    assert found.hint == "is it a Dask scheduler that listens there?"
 
 
 @pytest.mark.parametrize("side", ["scheduler", "client"])
