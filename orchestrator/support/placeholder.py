@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import importlib
 import sys
+import threading
 from collections.abc import Iterator
 from types import ModuleType
+
+_leaving = threading.Lock()
 
 
 @contextlib.contextmanager
@@ -14,24 +17,31 @@ def placeholder(name: str, **members: object) -> Iterator[None]:
     """Whoever imports the module meanwhile gets one with these members; afterwards it is the real
     one again. Does nothing where that is loaded already.
 
-    A member that was not given is that of the real one, which is loaded for it.
+    A member that was not given is that of the real one, which is loaded for it; so are all of them
+    afterwards, for who holds on to what was imported.
     """
     if name in sys.modules:
         yield
         return
     sys.modules[name] = module = _Placeholder(name)
     vars(module).update(members)
+    above, _, own = name.rpartition(".")
+    if above:  # as an import leaves it there
+        setattr(importlib.import_module(above), own, module)
     try:
         yield
     finally:
         module.leave()
+        for member in members:
+            delattr(module, member)
 
 
 class _Placeholder(ModuleType):
     def leave(self) -> None:
         """Make room for the real one."""
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
+        with _leaving:
+            if sys.modules.get(self.__name__) is self:
+                del sys.modules[self.__name__]
 
     def __getattr__(self, member: str) -> object:
         if member.startswith("__"):

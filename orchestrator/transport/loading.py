@@ -16,11 +16,13 @@ from orchestrator.support.placeholder import placeholder
 if TYPE_CHECKING:
     from orchestrator.transport.ssh_connect import Dialer
 
+_CONNECTING = "orchestrator.transport.ssh_connect"
 _METADATA = ".dist-info"
 
 
 def ssh_dialer() -> type[Dialer]:
     """The class that opens SSH connections; what it needs is loaded."""
+    first = _CONNECTING not in sys.modules
     with contextlib.ExitStack() as left_out:
         # A class of invoke for tests wants it, and it wants asyncio: 3 MiB as well.
         left_out.enter_context(placeholder("unittest.mock", Mock=None))
@@ -28,10 +30,11 @@ def ssh_dialer() -> type[Dialer]:
         left_out.enter_context(placeholder("invoke.vendor.yaml"))
         # paramiko asks for its version, for which all that is known of it would be parsed.
         left_out.enter_context(placeholder("importlib.metadata", version=version))
-        # What is loaded stays: to look through it for garbage takes as long as a host does.
-        gc.freeze()
+        if first:  # What is loaded stays: to look through it for garbage takes as long as a host.
+            gc.freeze()
         from orchestrator.transport.ssh_connect import Dialer
 
+    if first:
         gc.freeze()
     return Dialer
 

@@ -38,3 +38,18 @@ def test_what_was_not_given_is_the_real_one_s(monkeypatch: pytest.MonkeyPatch) -
         assert module.WSGIServer == 7
         assert not hasattr(module, "NoSuchThing")
     assert handler is importlib.import_module(NAME).WSGIRequestHandler
+
+
+def test_who_holds_on_to_it_has_the_real_one_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name, as ``import a.b`` leaves it, too."""
+    monkeypatch.delitem(sys.modules, NAME, raising=False)
+    import wsgiref
+
+    with placeholder(NAME, WSGIServer=7):
+        held = importlib.import_module(NAME)
+        found: object = vars(wsgiref)["simple_server"].WSGIServer
+        assert found == 7
+    assert NAME not in sys.modules
+    found = vars(wsgiref)["simple_server"].WSGIServer
+    assert found is held.WSGIServer is importlib.import_module(NAME).WSGIServer
+    assert isinstance(found, type)
