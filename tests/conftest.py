@@ -21,13 +21,16 @@ __all__ = ["browser", "host", "hosts", "lab", "needs_lab"]
 def pytest_configure() -> None:
     """Keep the pushes of this process to this machine apart from those of others.
 
-    What is started hears Ctrl-C, also where the tests run in the background of a shell, and keeps
-    the modules that it compiles: commands are started some thousand times.
+    What is started hears Ctrl-C and the end of a terminal, also where the tests run in the
+    background of a shell, and keeps the modules that it compiles: commands are started some
+    thousand times.
     """
     own_lock.take()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under nohup, which the tests outlast
+        signal.signal(signal.SIGHUP, lambda number, frame: None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
