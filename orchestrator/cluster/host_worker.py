@@ -64,7 +64,7 @@ async def _run(
         death_timeout=CONNECT,
     )
     signalled = asyncio.create_task(asked.wait())
-    there = asyncio.create_task(_started(worker))
+    there = asyncio.ensure_future(worker)
     await asyncio.wait([there, signalled], return_when=asyncio.FIRST_COMPLETED)
     if not there.done():
         there.cancel()
@@ -82,10 +82,6 @@ async def _run(
     with contextlib.suppress(Exception):
         await worker.close(timeout=5, nanny=False)
     return asked.is_set()
-
-
-async def _started(worker: Any) -> None:
-    await worker
 
 
 async def _closed(worker: Any) -> None:

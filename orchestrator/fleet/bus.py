@@ -40,6 +40,7 @@ class _Listener(NamedTuple):
 
     @classmethod
     def of(cls, subscriber: Subscriber) -> "_Listener":
+        """A subscriber with the way in which it takes several events at once."""
         if isinstance(subscriber, Batching):
             return cls(subscriber, subscriber.handle_all)
 

@@ -196,7 +196,8 @@ def test_a_worker_that_asks_without_end_is_ended(monkeypatch: pytest.MonkeyPatch
     asked: list[Any] = []
     answers: Any = SimpleNamespace(begin=lambda question, tell: asked.append(tell))
     hand = Hand("w1", there, there, lambda tasks, how: lost.append(how))
-    hand.listen(Heard("run", SharedForms()), Bus([]), None, answers=answers)  # type: ignore[arg-type]  # nobody registers
+    nobody: Any = None  # registers
+    hand.listen(Heard("run", SharedForms()), Bus([]), nobody, answers=answers)
     assert hand.wait(time.monotonic() + 300)
     assert (len(asked), there.killed) == (3, True)
     asked[0]("an answer")
@@ -216,7 +217,8 @@ def test_what_a_worker_leaves_makes_no_difference_where_it_makes_no_sense(told: 
 
     there = Telling("l" + told)
     hand = Hand("w1", there, there, lambda tasks, how: None)
-    hand.listen(Heard("run", SharedForms()), Bus([]), None)  # type: ignore[arg-type]  # nobody registers
+    nobody: Any = None  # registers
+    hand.listen(Heard("run", SharedForms()), Bus([]), nobody)
     assert hand.wait(time.monotonic() + 300)
     hand.teach([Strict(), Strict()])
     assert Strict.known == []
