@@ -11,9 +11,10 @@ import re
 import shlex
 import stat
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from inventory.document import Mapping, Node, Scalar, Sequence, parse_document
+from orchestrator.support.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.project.settings import Project

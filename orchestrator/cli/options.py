@@ -5,9 +5,10 @@ nothing knows of a parser.
 """
 
 import argparse
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from orchestrator.project.settings import DEFAULT_FORKS
+from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.seconds import parse_seconds
 from remote_runtime.options import RunOptions
 

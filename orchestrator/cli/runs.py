@@ -3,9 +3,10 @@
 import argparse
 import sys
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.options import count
+from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line
 
 if TYPE_CHECKING:

@@ -1,8 +1,9 @@
 """What a worker has to know to stand for the controller in a run (both sides); it is sealed."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.options import RunOptions
 
 

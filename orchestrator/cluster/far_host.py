@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from orchestrator.support.named_tuple import NamedTuple
 
 _FILES = ("key_file", "known_hosts")  # of whoever logs in: below the home folder of that one
 

@@ -17,10 +17,11 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.cluster import frames
 from orchestrator.cluster.dask_api import CONNECT, Client, Queue, get_worker
+from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.state_folder import state_folder
 from orchestrator.workers.channel import Channel
 

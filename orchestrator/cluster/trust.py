@@ -9,8 +9,9 @@ import re
 import ssl
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import UsageError
 
 VARIABLE = "CCM_ENGINE_TLS"

@@ -9,7 +9,8 @@ closing brace that stands outside its string literals and its own brackets, so `
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from orchestrator.support.named_tuple import NamedTuple
 
 _OPENER = r"\{\{|\$\{(?=[ \t])"
 _TOKEN = r"""(?s)'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|/\*.*?\*/|[{}'"]"""

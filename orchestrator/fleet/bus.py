@@ -8,9 +8,10 @@ same order. A slow subscriber slows the hosts down, and next to nothing piles up
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from orchestrator.fleet.events import Event
+from orchestrator.support.named_tuple import NamedTuple
 
 
 class Subscriber(Protocol):

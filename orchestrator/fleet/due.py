@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+from orchestrator.support.named_tuple import NamedTuple
 
 
 class Due(NamedTuple):

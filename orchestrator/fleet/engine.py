@@ -4,7 +4,7 @@ Which host begins, and when, is no engine's affair: that is the window's and the
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host_run import HostRun
@@ -12,6 +12,7 @@ from orchestrator.fleet.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.settings import RunSettings
+from orchestrator.support.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.fleet.ports import Connector, Planner, Publisher, Target

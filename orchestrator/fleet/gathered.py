@@ -3,8 +3,9 @@
 All of it comes from the host: it is data, never a template, never a path of the controller.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line, plain_json_value, plain_value
 from remote_runtime import wire
 from remote_runtime.errors import ProtocolError

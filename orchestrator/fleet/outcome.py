@@ -1,10 +1,11 @@
 """How one host's run ended, and what its events add up to (controller)."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.fleet import records
 from orchestrator.fleet.phases import Phase
+from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import UnreachableError
 
 OK = "ok"

@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.host_task import InterruptedRunError
 from orchestrator.fleet.outcome import TIMED_OUT
+from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import ProtocolError, UnreachableError
 
 PAUSE = 2.0  # seconds between two attempts to log in

@@ -1,7 +1,8 @@
 """What the user chose for a run, as far as every host is concerned (controller)."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.options import RunOptions
 
 

@@ -1,7 +1,9 @@
 """A host in a stage of a run, under the name that it has there (controller)."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.support.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.fleet.ports import Target

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from orchestrator.support.named_tuple import NamedTuple
 
 _TUPLES = "remote_runtime.lean.tuples"
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import nodes
 
 from orchestrator.language.paths import BadPathError, Spelt, check_spelt
 from orchestrator.language.sandbox import Sandbox
+from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.nearest import nearest
 
 Found = tuple[str, str, int]

@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
+from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.nearest import nearest
 from schemas.fitting import Fits, fits
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from orchestrator.fleet.stable_turns import Form, Implied
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.skeletons import Filled, Skeleton
+from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.recurring import Recurring
 from remote_runtime.events import EventMaker, secrets_of
 from remote_runtime.expansion import implied_members, is_plain

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.registration.entry import Registration
+from orchestrator.support.named_tuple import NamedTuple
 
 REGISTERED, UPDATED, REMOVED, EXPIRED = "registered", "updated", "removed", "expired"
 

@@ -6,7 +6,7 @@ What is the same on many hosts is held once, so a fleet with one outcome costs w
 import itertools
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
@@ -14,6 +14,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.intent import ChangeLine, intent
 from orchestrator.report.standing import Standing
 from orchestrator.report.turns import Turns
+from orchestrator.support.named_tuple import NamedTuple
 
 MAX_BYTES = 32 << 20
 MAX_SHORT = 200

@@ -7,11 +7,12 @@ a resource is compared by has nothing to do with whether it was acted upon.
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.fleet.kept_runs import KeptRecord
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.grouping import alike, alike_but_for
+from orchestrator.support.named_tuple import NamedTuple
 
 FIRST, SECOND = "only in the first run", "only in the second run"
 OUTCOME, DESIRED = "outcome", "desired"

@@ -7,7 +7,7 @@ paths, times. One host's words stand for all of its kind, beside what others hav
 import heapq
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
@@ -15,6 +15,7 @@ from orchestrator.fleet.stage_host import host_in
 from orchestrator.report.collected import Entry, entry_of
 from orchestrator.report.grouping import ORDER, alike_but_for, applied_by
 from orchestrator.report.wording import ended
+from orchestrator.support.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.fleet.kept_runs import KeptRecord

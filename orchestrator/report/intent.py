@@ -3,8 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.masking import MASKED
 
 _STATES = {

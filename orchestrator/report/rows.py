@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from orchestrator.report.collected import Entry
 from orchestrator.report.grouping import Row, alike, alike_but_for, alike_in_values
@@ -23,6 +22,7 @@ from orchestrator.report.wording import (
     shorten,
 )
 from orchestrator.report.wrapping import wrapped
+from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line
 
 MAX_VARIANTS = 3

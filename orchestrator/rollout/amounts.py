@@ -1,7 +1,8 @@
 """Amounts of hosts: a count, or a share of the selection (controller)."""
 
 import re
-from typing import NamedTuple
+
+from orchestrator.support.named_tuple import NamedTuple
 
 _MOST = 10_000_000
 _TEXT = re.compile(r"(\d{1,8}(?:\.\d{1,3})?)(%?)", re.ASCII)

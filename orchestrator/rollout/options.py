@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.masking import Mask
 
 if TYPE_CHECKING:

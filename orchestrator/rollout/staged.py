@@ -1,7 +1,6 @@
 """The course of a rollout in stages: each begins when the one before it has passed (controller)."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.host_task import HostTask
@@ -10,6 +9,7 @@ from orchestrator.fleet.ports import Target
 from orchestrator.rollout.budget import Budget
 from orchestrator.rollout.course import RolloutCourse, StagePlace
 from orchestrator.rollout.options import RolloutOptions
+from orchestrator.support.named_tuple import NamedTuple
 
 
 class Leg(NamedTuple):

@@ -9,8 +9,9 @@ import select
 import socket
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.transport.waiting import Aside, nothing
 from remote_runtime.errors import UnreachableError
 

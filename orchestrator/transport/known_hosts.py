@@ -15,7 +15,8 @@ import os
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+from orchestrator.support.named_tuple import NamedTuple
 
 STANDARD_PORT = 22
 _HASHED = "|1|"

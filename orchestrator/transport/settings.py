@@ -5,7 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
+
+from orchestrator.support.named_tuple import NamedTuple
 
 CONNECT_TIMEOUT = 10.0
 

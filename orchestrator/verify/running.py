@@ -6,8 +6,9 @@ import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.state_folder import make_private, state_folder
 from remote_runtime.errors import InputError, Position, Problem
 

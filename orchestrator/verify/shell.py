@@ -13,9 +13,10 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from orchestrator.image import Image
+from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.verify import answering
 from remote_runtime.errors import ProtocolError, UnreachableError
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, NamedTuple
+from typing import Any
+
+from orchestrator.support.named_tuple import NamedTuple
 
 
 class Subject(NamedTuple):

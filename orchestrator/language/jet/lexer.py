@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.language.cursor import ParseError, Token
+from orchestrator.support.named_tuple import NamedTuple
 
 BLANKS = " \t\r\n"
 KEYWORDS = {

@@ -1,11 +1,12 @@
 """The matrix of hosts by resources, laid out for a page (controller)."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.fleet import outcome
 from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Cell, Grid
+from orchestrator.support.named_tuple import NamedTuple
 
 MOST_CELLS = 250_000
 # The letter of a cell: an outcome must be told apart without its colour.

@@ -1,8 +1,7 @@
 """The resources that took longest (controller)."""
 
-from typing import NamedTuple
-
 from orchestrator.report.grid import Grid
+from orchestrator.support.named_tuple import NamedTuple
 
 
 class Slow(NamedTuple):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.subject import Subject
 
