@@ -1,11 +1,12 @@
 """``typing.NamedTuple``, whose classes are made in a moment (controller).
 
-Python compiles a function for each class of that, also for those of which a command makes no tuple:
-a tenth of the time that the command takes. Here the function is compiled with the first tuple.
+Python compiles a function for each class of that, which is a tenth of the time that a command
+takes, and most commands make few tuples of a class. Here it is compiled for what is made often.
 """
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 else:
     from _collections import _tuplegetter  # what ``collections.namedtuple`` reads an item with
 
+    OFTEN = 8
     _bare = tuple.__new__
 
     class _Named(tuple):
@@ -21,8 +23,15 @@ else:
         __slots__ = ()
 
         def __new__(cls, *values: Any, **named: Any) -> Any:
-            """The first tuple of a class, which gets the function for all others."""
+            """One of the first tuples of a class, or one that cannot be: TypeError."""
             owner = next(one for one in cls.__mro__ if "_fields" in vars(one))
+            owner._count += 1
+            rest = owner._fields[len(values) :]
+            found = {**owner._field_defaults, **named}
+            left = named.keys() - set(rest)
+            if owner._count < OFTEN and not left and len(values) + len(rest) == len(owner._fields):
+                with contextlib.suppress(KeyError):
+                    return _bare(cls, (*values, *[found[name] for name in rest]))
             owner.__new__ = staticmethod(_maker(owner))
             return owner.__new__(cls, *values, **named)
 
@@ -57,7 +66,7 @@ else:
             fields = tuple(body.get("__annotations__", ()))
             defaults = {one: body[one] for one in fields if one in body}
             body.update((one, _tuplegetter(at, None)) for at, one in enumerate(fields))
-            own = {"__slots__": (), "_fields": fields, "_field_defaults": defaults}
+            own = {"__slots__": (), "_fields": fields, "_field_defaults": defaults, "_count": 0}
             return type(name, (_Named,), {**body, **own, "__match_args__": fields})
 
     NamedTuple = type.__new__(_Making, "NamedTuple", (), {"__slots__": ()})

@@ -134,6 +134,25 @@ def test_a_field_that_is_not_there_is_not_replaced() -> None:
         Ours("a")._replace(**unknown)
 
 
+@pytest.mark.parametrize("wrong", [(), (1,), (1, 2, 3, 4)])
+def test_few_and_many_are_bound_alike(wrong: tuple[int, ...]) -> None:
+    """Whether the class has its function already, or gets it for what it has to refuse."""
+
+    class Bound(named_tuple.NamedTuple):
+        x: int
+        y: int
+        z: int = 3
+
+    for _ in range(30):
+        assert Bound(1, 2) == Bound(1, y=2) == Bound(y=2, x=1) == (1, 2, 3)
+        assert Bound(1, 2, 4) == Bound(z=4, y=2, x=1) == (1, 2, 4)
+        with pytest.raises(TypeError, match=r"Bound\.__new__"):
+            Bound(*wrong)
+        wrong_name: dict[str, Any] = {"y": 2, "x": 3}
+        with pytest.raises(TypeError, match="multiple values for argument 'x'"):
+            Bound(1, **wrong_name)
+
+
 def test_a_class_below_is_made_first() -> None:
     """Its tuples are its own, whichever of the two classes is asked first."""
 
