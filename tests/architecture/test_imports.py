@@ -69,6 +69,17 @@ def test_only_one_module_imports_dask() -> None:
     assert offenders(elsewhere, {"dask", "distributed"}) == []
 
 
+def test_the_controller_makes_its_named_tuples_in_a_moment() -> None:
+    """orchestrator takes NamedTuple from support/named_tuple.py, as typing's costs each start."""
+    compiled = [
+        f"{shown(path)}:{line}"
+        for path in modules("orchestrator")
+        for line, name, names in imports(path)
+        if name == "typing" and "NamedTuple" in names and path.name != "named_tuple.py"
+    ]
+    assert compiled == []
+
+
 def test_only_the_live_report_imports_rich() -> None:
     """rich is imported by orchestrator/report/live.py alone."""
     elsewhere = [p for p in modules(*LAYERS) if p.parts[-2:] != ("report", "live.py")]
