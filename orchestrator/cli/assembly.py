@@ -1,5 +1,7 @@
 """Puts the rooms of the controller together as the command line says (controller)."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
@@ -60,7 +62,7 @@ def connector(
     own_types: Mapping[str, bytes] | None = None,
     meanwhile: Callable[[], object] | None = None,
     reaches: bool = True,
-) -> "Connector":
+) -> Connector:
     """The transport, every password asked for that is known to be needed; contacts no host.
 
     ``own_types`` travel with the runtime: ``site.types.sources()``. ``meanwhile`` is done while a
@@ -85,7 +87,7 @@ def connector(
     return made
 
 
-def planner(manifest: str, options: "PlanOptions") -> "tuple[Site, Planner]":
+def planner(manifest: str, options: PlanOptions) -> tuple[Site, Planner]:
     """The manifest, checked whole, and what makes each host's plan of it."""
     from orchestrator.manifest import load_site
     from orchestrator.planning import Planner
@@ -100,14 +102,14 @@ def planner(manifest: str, options: "PlanOptions") -> "tuple[Site, Planner]":
 
 
 def fact_overlay(
-    options: "PlanOptions",
-) -> "Callable[[Host, Gathered], tuple[dict[str, Any], list[str]]]":
+    options: PlanOptions,
+) -> Callable[[Host, Gathered], tuple[dict[str, Any], list[str]]]:
     """Lays --facts, the inventory's vars and --fact over what a host said; warnings beside it."""
     from orchestrator.planning.facts import FactOverlay
 
     over = FactOverlay(options.facts, options.fact)
 
-    def overlay(host: Host, gathered: "Gathered") -> tuple[dict[str, Any], list[str]]:
+    def overlay(host: Host, gathered: Gathered) -> tuple[dict[str, Any], list[str]]:
         facts, warnings = over(host, gathered)
         late = [f"{name} is unavailable: {why}" for name, why in facts.unavailable.items()]
         # Facts refuses to be read as a whole while a family is missing; here the rest is wanted.

@@ -1,5 +1,7 @@
 """Which engine works on the hosts of a push: ``--engine`` (controller)."""
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import os
@@ -48,7 +50,7 @@ class EngineChoice(NamedTuple):
 class Workers(Protocol):
     """What an engine is made of before the run has a bus."""
 
-    def engage(self, means: "RunMeans") -> "Engine":
+    def engage(self, means: RunMeans) -> Engine:
         """The engine."""
         ...
 
@@ -60,7 +62,7 @@ class Workers(Protocol):
 class FarSide(Protocol):
     """What workers on other machines need of a push."""
 
-    def engine(self, scheduler: str, staff: "Staff") -> Workers:
+    def engine(self, scheduler: str, staff: Staff) -> Workers:
         """The workers of a Dask scheduler, which has answered. UsageError."""
         ...
 
@@ -72,12 +74,12 @@ class Staff(NamedTuple):
     workers on other machines need.
     """
 
-    hosts: "Sequence[Target]"
-    connector: "OwnConnector"
+    hosts: Sequence[Target]
+    connector: OwnConnector
     forks: int
-    jobs: "Sequence[Job]"
-    planners: "Sequence[Planner]" = ()
-    far: "FarSide | None" = None
+    jobs: Sequence[Job]
+    planners: Sequence[Planner] = ()
+    far: FarSide | None = None
 
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +119,7 @@ def parse_engine(given: str, where: str = "--engine") -> EngineChoice:
 
 
 @contextlib.contextmanager
-def engaged(choice: EngineChoice, staff: Staff) -> "Iterator[Engage]":
+def engaged(choice: EngineChoice, staff: Staff) -> Iterator[Engage]:
     """What makes the engine once there is a bus; processes are started now. UsageError."""
     workers = _of_dask(choice, staff) if choice.word == DASK else _started(choice, staff)
     if workers is None:

@@ -1,5 +1,7 @@
 """What is pushed, where and how (controller)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +30,7 @@ class PushOptions(NamedTuple):
     where: InventoryOptions
     run: RunOptions
     connection: ConnectionOptions
-    data: "PlanOptions"
+    data: PlanOptions
     output: OutputOptions
     verify: bool = False
     rollout: RolloutOptions = RolloutOptions()
@@ -58,25 +60,25 @@ class Push(NamedTuple):
 
     command: str
     what: str
-    site: "Site | None"
-    planner: "ports.Planner"
+    site: Site | None
+    planner: ports.Planner
     kept: bool = True
-    told: "Sequence[Subscriber]" = ()
+    told: Sequence[Subscriber] = ()
     identity: str = ""
-    binder: "ports.Planner | None" = None
+    binder: ports.Planner | None = None
     words: tuple[str, ...] = ()
     clusters: tuple[tuple[str, ...], ...] = ()
     remarks: Callable[[], Sequence[str]] = tuple
-    stages: "tuple[PushStage, ...]" = ()
-    data: "PlanOptions | None" = None
+    stages: tuple[PushStage, ...] = ()
+    data: PlanOptions | None = None
 
     @property
-    def pushes(self) -> "list[Push]":
+    def pushes(self) -> list[Push]:
         """Those of its stages; itself where it has none."""
         return [stage.push for stage in self.stages] or [self]
 
     @property
-    def sites(self) -> "list[Site]":
+    def sites(self) -> list[Site]:
         """The manifests, in their order."""
         return [push.site for push in self.pushes if push.site is not None]
 
@@ -86,15 +88,15 @@ class PushStage(NamedTuple):
 
     name: str
     push: Push
-    hosts: "tuple[StageHost, ...]"
+    hosts: tuple[StageHost, ...]
     rollout: RolloutOptions
 
 
 class Targets(NamedTuple):
     """Where: the hosts, how they are reached and how many at a time."""
 
-    hosts: "Sequence[Target]"
-    connector: "Connector"
+    hosts: Sequence[Target]
+    connector: Connector
     forks: int
 
 
@@ -107,12 +109,12 @@ class How(NamedTuple):
     machines need.
     """
 
-    settings: "RunSettings"
+    settings: RunSettings
     record: dict[str, Any]
     registration: str | None = None
-    verify: "AfterPush | None" = None
+    verify: AfterPush | None = None
     rollout: RolloutOptions = RolloutOptions()
     again: tuple[str, ...] = ()
     keep: int = KEPT
     engine: EngineChoice = EngineChoice(THREADS)
-    far: "FarSide | None" = None
+    far: FarSide | None = None

@@ -4,6 +4,8 @@ What ``add_X`` lets a parser take, ``read_X`` makes a value of: beyond that and 
 nothing knows of a parser.
 """
 
+from __future__ import annotations
+
 import argparse
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -188,7 +190,7 @@ def read_plan_wishes(args: argparse.Namespace) -> PlanWishes:
     return read_fields(PlanWishes, args)
 
 
-def add_diff(parser: "argparse._ActionsContainer", none: str) -> None:
+def add_diff(parser: argparse._ActionsContainer, none: str) -> None:
     """Whether a run makes diffs; ``none`` is what ``--no-diff`` says of itself."""
     parser.add_argument("--no-diff", action="store_false", dest="diff", help=none)
     parser.add_argument(
@@ -258,14 +260,14 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     add_registration(group)
 
 
-def read_data(args: argparse.Namespace) -> "PlanOptions":
+def read_data(args: argparse.Namespace) -> PlanOptions:
     """What ``add_data`` takes."""
     from orchestrator.planning import PlanOptions
 
     return read_fields(PlanOptions, args)
 
 
-def add_registration(group: "argparse._ActionsContainer") -> None:
+def add_registration(group: argparse._ActionsContainer) -> None:
     """Where registrations are published and looked up."""
     group.add_argument(
         "--registration",
@@ -281,7 +283,7 @@ def read_registration(args: argparse.Namespace) -> str | None:
     return found
 
 
-def add_facts(group: "argparse._ActionsContainer") -> None:
+def add_facts(group: argparse._ActionsContainer) -> None:
     """Facts that come from the command line."""
     group.add_argument(
         "--facts", metavar="FILE", action="append", default=[], help="facts that overlay the host's"
@@ -295,7 +297,7 @@ def add_facts(group: "argparse._ActionsContainer") -> None:
     )
 
 
-def read_facts(args: argparse.Namespace) -> "PlanOptions":
+def read_facts(args: argparse.Namespace) -> PlanOptions:
     """What ``add_facts`` takes."""
     return read_data(args)
 

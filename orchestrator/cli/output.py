@@ -1,5 +1,7 @@
 """Where a run's output goes (controller): progress, summary, ``--json``, ``--events``."""
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import functools
@@ -123,7 +125,7 @@ class Output:
         """Open the file of ``--events``, once nothing is left that could refuse the run."""
         self._events = self._open_events()
 
-    def subscribers(self) -> "list[Subscriber]":
+    def subscribers(self) -> list[Subscriber]:
         """Those that were chosen; the one for the summary is always among them."""
         if not self.options.quiet and can_redraw(self.human):
             from orchestrator.report.live import LiveView
@@ -201,7 +203,7 @@ class Output:
         choice = Choice(self._diff, self.options.verbose, self.options.quiet)
         Summary(self._collected, Style.of(self.human), choice).write(self.human, kept)
 
-    def metrics(self, kept: "KeptRun") -> None:
+    def metrics(self, kept: KeptRun) -> None:
         """Write the file of ``--metrics``, if one was asked for. UsageError."""
         if self.options.metrics is not None:
             from orchestrator.cli.report import write_form
@@ -210,16 +212,16 @@ class Output:
             write_form(kept, write_metrics, "--metrics", self.options.metrics)
 
     @functools.cached_property
-    def _collected(self) -> "Collected":
+    def _collected(self) -> Collected:
         from orchestrator.report.collected import Collected
 
         return Collected(verbose=self.options.verbose)
 
-    def _summarised(self) -> "Subscriber":
+    def _summarised(self) -> Subscriber:
         """What hears all that the summary is made of."""
         return self._collected
 
-    def _plain_lines(self) -> "Lines | None":
+    def _plain_lines(self) -> Lines | None:
         """What tells of the run where nothing is drawn."""
         from orchestrator.report.lines import Lines
 

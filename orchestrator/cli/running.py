@@ -1,5 +1,7 @@
 """Carries a push out over the fleet, from the first host to the exit code (controller)."""
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import sys
@@ -65,7 +67,7 @@ class _Ground(NamedTuple):
 
     begin: happening.RunStarted
     folder: RunFolder | None
-    engage: "Engage"
+    engage: Engage
 
 
 def _staff(push: Push, targets: Targets, how: How) -> Staff:
@@ -177,7 +179,7 @@ class _Floor(NamedTuple):
     """Where the parts of a push are carried out, and what hears of it."""
 
     engine: Engine
-    publish: "Callable[[happening.Event], None]"
+    publish: Callable[[happening.Event], None]
     output: Output
 
 
@@ -205,13 +207,13 @@ def _parts(push: Push, targets: Targets, how: How) -> list[_Part]:
     ]
 
 
-def _registry(how: How) -> "Store":
+def _registry(how: How) -> Store:
     from orchestrator.registration.store import open_store
 
     return open_store(how.registration)
 
 
-def _end_of_commands(planned: bool) -> "Callable[[], None]":
+def _end_of_commands(planned: bool) -> Callable[[], None]:
     """What ends the commands of gates and hooks, which only a rollout has."""
     if not planned:
         return lambda: None
@@ -220,9 +222,7 @@ def _end_of_commands(planned: bool) -> "Callable[[], None]":
     return end_commands
 
 
-def _course(
-    push: Push, targets: Targets, how: How, floor: _Floor
-) -> "RolloutCourse | StagedCourse":
+def _course(push: Push, targets: Targets, how: How, floor: _Floor) -> RolloutCourse | StagedCourse:
     """The hosts as the options of the rollout let them begin."""
     from orchestrator.rollout.course import ALONE
     from orchestrator.rollout.staged import Leg, StagedCourse
@@ -237,7 +237,7 @@ def _course(
     return StagedCourse(legs, how.rollout)
 
 
-def _course_of(part: _Part, floor: _Floor, place: "StagePlace") -> "RolloutCourse":
+def _course_of(part: _Part, floor: _Floor, place: StagePlace) -> RolloutCourse:
     from orchestrator.cli.gating import gates_of, hooked
     from orchestrator.rollout.course import RolloutCourse
 
@@ -254,7 +254,7 @@ def _course_of(part: _Part, floor: _Floor, place: "StagePlace") -> "RolloutCours
 
 
 def _planned(
-    course: "RolloutCourse | StagedCourse", begin: happening.RunStarted, how: How, staged: bool
+    course: RolloutCourse | StagedCourse, begin: happening.RunStarted, how: How, staged: bool
 ) -> happening.RolloutPlanned:
     """How the hosts will begin, and the command that goes on where they did not."""
     from orchestrator.report.paragraphs import Asked
@@ -266,7 +266,7 @@ def _planned(
 
 def _in_order(
     push: Push, targets: Targets, how: How, floor: _Floor
-) -> "Iterator[HostTask[HostResult]]":
+) -> Iterator[HostTask[HostResult]]:
     """The hosts one after the other, as nothing holds them back."""
     for part in _parts(push, targets, how):
         yield from map(_maker(part, floor), part.targets.hosts)
@@ -282,7 +282,7 @@ def _job(part: _Part) -> Job:
 
 
 def _verified(
-    verify: "AfterPush", results: list[HostResult], *, output: Output, run: Path, code: int
+    verify: AfterPush, results: list[HostResult], *, output: Output, run: Path, code: int
 ) -> int:
     """Look at the hosts again; the exit code that this makes of a code."""
     from orchestrator.verify.kept import VerifyFile

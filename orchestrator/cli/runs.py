@@ -1,5 +1,7 @@
 """``ccm runs``: the runs that are kept (controller)."""
 
+from __future__ import annotations
+
 import argparse
 import sys
 import time
@@ -113,7 +115,7 @@ def table(runs: list[Listed], width: int) -> list[str]:
     return lines
 
 
-def _results(kept: "KeptRun") -> "list[HostResult] | None":
+def _results(kept: KeptRun) -> list[HostResult] | None:
     """What the hosts came to; None where that cannot be read."""
     from remote_runtime.errors import InputError
 
@@ -123,7 +125,7 @@ def _results(kept: "KeptRun") -> "list[HostResult] | None":
         return None
 
 
-def _record(kept: "KeptRun") -> dict[str, Any]:
+def _record(kept: KeptRun) -> dict[str, Any]:
     """What was run, how many hosts came to which outcome, and their tallies added up."""
     from collections import Counter
 
@@ -136,7 +138,7 @@ def _record(kept: "KeptRun") -> dict[str, Any]:
     return {**kept.about, "outcomes": outcomes, "summary": totals(results)}
 
 
-def _listed(kept: "KeptRun") -> Listed:
+def _listed(kept: KeptRun) -> Listed:
     from orchestrator.report.document import totals
     from orchestrator.report.durations import took
     from orchestrator.report.wording import AD_HOC, part_of, run_subject
@@ -162,7 +164,7 @@ def _listed(kept: "KeptRun") -> Listed:
     )
 
 
-def _outcome(kept: "KeptRun", results: "list[HostResult]") -> str:
+def _outcome(kept: KeptRun, results: list[HostResult]) -> str:
     """How many hosts came to what."""
     from orchestrator.report.totals import host_counts
 

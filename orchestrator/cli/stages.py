@@ -1,5 +1,7 @@
 """A push in stages: from their file and the hosts to what is pushed (controller)."""
 
+from __future__ import annotations
+
 import argparse
 import os
 from typing import TYPE_CHECKING, Any
@@ -64,7 +66,7 @@ def refuse_choice(choice: StageChoice, command: str, path: str) -> None:
             )
 
 
-def chosen_stages(path: str, choice: StageChoice) -> "list[Stage]":
+def chosen_stages(path: str, choice: StageChoice) -> list[Stage]:
     """The stages that are meant; InputError for a file that is wrong, UsageError."""
     from orchestrator.rollout.stages import read_stages
 
@@ -84,8 +86,8 @@ def chosen_stages(path: str, choice: StageChoice) -> "list[Stage]":
 
 
 def staged_push(
-    command: str, path: str, *, options: "PushOptions", chosen: "Chosen", choice: StageChoice
-) -> "Push":
+    command: str, path: str, *, options: PushOptions, chosen: Chosen, choice: StageChoice
+) -> Push:
     """All that the stages of a file push to those of the ``chosen`` hosts that are theirs.
 
     InputError with every mistake, in their manifests too; UsageError. No host is contacted.
@@ -141,12 +143,12 @@ def staged_push(
 
 def _stage(
     command: str,
-    stage: "Stage",
+    stage: Stage,
     *,
-    options: "PushOptions",
-    hosts: "tuple[StageHost, ...]",
-    secrets: "HostSecrets",
-) -> "PushStage":
+    options: PushOptions,
+    hosts: tuple[StageHost, ...],
+    secrets: HostSecrets,
+) -> PushStage:
     from orchestrator.cli import assembly
     from orchestrator.cli.job import Push, PushStage
     from orchestrator.manifest.identity import identity
@@ -167,7 +169,7 @@ def _stage(
     return PushStage(stage.name, push, hosts, stage.rollout(options.rollout))
 
 
-def _behind_each_other(stages: "list[PushStage]") -> "Iterator[PushStage]":
+def _behind_each_other(stages: list[PushStage]) -> Iterator[PushStage]:
     """The stages of a preview: each host sees there what the stages before would leave on it."""
     from orchestrator.planning.behind import EarlierStage, PlannerBehind
 
@@ -181,7 +183,7 @@ def _behind_each_other(stages: "list[PushStage]") -> "Iterator[PushStage]":
         before.append(EarlierStage(stage.name, names, planner, push.identity))
 
 
-def _refuse(options: "PushOptions", stages: int) -> None:
+def _refuse(options: PushOptions, stages: int) -> None:
     """UsageError for options that say nothing of more than one manifest."""
     if options.rollout.canary:
         hint = "put a stage with 'take: 1' before the others"
@@ -192,7 +194,7 @@ def _refuse(options: "PushOptions", stages: int) -> None:
     refuse_part(options.data, stages)
 
 
-def refuse_part(data: "PlanOptions", stages: int) -> None:
+def refuse_part(data: PlanOptions, stages: int) -> None:
     """UsageError for what chooses a part of a manifest where there are several."""
     given = [name for name in SELECTION if getattr(data, name)]
     if given and stages > 1:
@@ -200,7 +202,7 @@ def refuse_part(data: "PlanOptions", stages: int) -> None:
         raise UsageError(f"--{given[0]} chooses a part of one manifest", hint=hint)
 
 
-def _hosts_of(stages: "list[Stage]", path: str, inventory: "Inventory") -> "dict[str, list[Host]]":
+def _hosts_of(stages: list[Stage], path: str, inventory: Inventory) -> dict[str, list[Host]]:
     """The hosts of each stage, whoever of them is selected; InputError for a pattern that has
     none."""
     from orchestrator.fleet.past_runs import PastRuns

@@ -1,5 +1,7 @@
 """What a worker has to know to stand for the controller in a run (both sides); it is sealed."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 
@@ -62,7 +64,7 @@ class Brief(NamedTuple):
         }
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> "Brief":
+    def of(cls, record: Mapping[str, Any]) -> Brief:
         """That of a record; TypeError."""
         recipes = (Recipe(**{**one, "hosts": tuple(one["hosts"])}) for one in record["recipes"])
         access = record["access"]

@@ -4,6 +4,8 @@ A file that a manifest names goes along wherever it is; beside it all that lies 
 manifest, since a name may be put together on a host's facts.
 """
 
+from __future__ import annotations
+
 import io
 import os
 import stat

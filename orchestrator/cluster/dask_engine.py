@@ -5,6 +5,8 @@ with its first hosts. What may begin at a time goes to a worker of its site as o
 ``CHUNK`` hosts; what comes of it is told host by host.
 """
 
+from __future__ import annotations
+
 import contextlib
 import threading
 import time
@@ -104,7 +106,7 @@ class DaskEngine:
         self._closing = False
         self._thread = threading.Thread(target=self._tend, name="dask", daemon=True)
 
-    def engage(self, means: RunMeans) -> "DaskEngine":
+    def engage(self, means: RunMeans) -> DaskEngine:
         """Begin to hear what workers tell, which is published."""
         self._means = means
         self._forms = SharedForms()

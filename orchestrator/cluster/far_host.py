@@ -1,5 +1,7 @@
 """A host of the controller's inventory as a worker knows it (both sides)."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping
 from typing import Any, Literal

@@ -1,5 +1,7 @@
 """The controller's door to the scheduler: who is there, and what is told to whom (controller)."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import logging

@@ -3,6 +3,8 @@
 Dask tries for a while and then says that time is up, whatever kept it from connecting.
 """
 
+from __future__ import annotations
+
 import os
 import socket
 import ssl

@@ -4,6 +4,8 @@ What the stand and the controller tell each other goes through queues of the sch
 is told by events.
 """
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import hashlib
@@ -46,7 +48,7 @@ class Order(NamedTuple):
         return json.dumps(self._asdict()).encode()
 
     @classmethod
-    def decode(cls, data: bytes) -> "Order":
+    def decode(cls, data: bytes) -> Order:
         """That of a task; TypeError, ValueError."""
         return cls(**json.loads(data))
 

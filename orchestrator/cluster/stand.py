@@ -7,6 +7,8 @@ of the site's files, where all stands below one folder as it stands on the contr
 names it as it is there.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os

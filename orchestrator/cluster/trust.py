@@ -3,6 +3,8 @@
 A folder has ``ca.pem`` and, for each role that it is there for, ``ROLE.pem`` and ``ROLE-key.pem``.
 """
 
+from __future__ import annotations
+
 import datetime
 import os
 import re

@@ -5,6 +5,8 @@ for each other in turn would hold all that they have at hand for so long. Every 
 same order. A slow subscriber slows the hosts down, and next to nothing piles up in memory.
 """
 
+from __future__ import annotations
+
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -40,7 +42,7 @@ class _Listener(NamedTuple):
     take: Callable[[Sequence[Event]], None]
 
     @classmethod
-    def of(cls, subscriber: Subscriber) -> "_Listener":
+    def of(cls, subscriber: Subscriber) -> _Listener:
         """A subscriber with the way in which it takes several events at once."""
         if isinstance(subscriber, Batching):
             return cls(subscriber, subscriber.handle_all)

@@ -1,5 +1,7 @@
 """What a host has yet to tell of, by the names of its resources (controller)."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +15,7 @@ class Due(NamedTuple):
     seen: set[str]
 
     @classmethod
-    def of(cls, planned: Sequence[str], told: Iterable[int]) -> "Due":
+    def of(cls, planned: Sequence[str], told: Iterable[int]) -> Due:
         """Those of a plan, of which some were ``told`` of already."""
         due = cls(Counter(planned), set())
         for name, is_told in zip(planned, told, strict=True):

@@ -3,6 +3,8 @@
 Which host begins, and when, is no engine's affair: that is the window's and the course's.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -23,16 +25,16 @@ Maker = Callable[["Target"], HostTask[HostResult]]
 class Job(NamedTuple):
     """What is done on some hosts of a run: on all of them, or on those of a stage."""
 
-    planner: "Planner"
+    planner: Planner
     settings: RunSettings
 
 
 class RunMeans(NamedTuple):
     """What all hosts of a run share, on whatever engine; it stays with the controller."""
 
-    connector: "Connector"
+    connector: Connector
     bus: Bus
-    publisher: "Publisher"
+    publisher: Publisher
     lore: PackageLore
 
 
@@ -61,7 +63,7 @@ class Threads:
         """The same, as ``Engine`` has it."""
         shared = self._shared
 
-        def make(host: "Target") -> HostRun:
+        def make(host: Target) -> HostRun:
             return HostRun(
                 host,
                 shared.connector,

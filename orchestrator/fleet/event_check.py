@@ -5,6 +5,8 @@ a resource of this host's plan, and follows the one before it. Written by hand b
 every event; the tests hold it against the schema.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Callable, Iterable

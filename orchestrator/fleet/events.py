@@ -3,6 +3,8 @@
 Times are seconds of ``time.time()``; every text in here is plain already.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +86,7 @@ class ResourcesStable(NamedTuple):
     """
 
     host: str
-    turns: "StableTurns"
+    turns: StableTurns
 
 
 class HostNotice(NamedTuple):

@@ -5,6 +5,8 @@ the conversing thread waits for the host, so that neither a slow plan nor a stop
 like a dead host.
 """
 
+from __future__ import annotations
+
 import contextlib
 import threading
 import time

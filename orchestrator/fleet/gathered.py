@@ -3,6 +3,8 @@
 All of it comes from the host: it is data, never a template, never a path of the controller.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from orchestrator.support.named_tuple import NamedTuple

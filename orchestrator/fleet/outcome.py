@@ -1,5 +1,7 @@
 """How one host's run ended, and what its events add up to (controller)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 
@@ -101,7 +103,7 @@ class Tally:
         return {name: getattr(self, name) for name in _TALLY}
 
     @classmethod
-    def from_record(cls, record: dict[str, Any]) -> "Tally":
+    def from_record(cls, record: dict[str, Any]) -> Tally:
         """Read what ``record`` wrote; KeyError where a member is missing, ValueError."""
         tally = cls()
         for name in _TALLY:
@@ -163,7 +165,7 @@ class HostResult(NamedTuple):
         return {**self._asdict(), **told}
 
     @classmethod
-    def from_record(cls, record: dict[str, Any]) -> "HostResult":
+    def from_record(cls, record: dict[str, Any]) -> HostResult:
         """Read what ``record`` wrote; KeyError where a member is missing, ValueError."""
         told = {name: record[name] for name in cls._fields if name in record or name not in _LATER}
         for name, check in _MEMBERS.items():
@@ -181,5 +183,5 @@ class HostResult(NamedTuple):
 _MEMBERS = {
     **dict.fromkeys(("planned", "untried"), records.count),
     "seconds": records.seconds,
-    **{name: records.text for name, kind in HostResult.__annotations__.items() if kind is str},
+    **{name: records.text for name, kind in HostResult.__annotations__.items() if kind == "str"},
 }

@@ -1,5 +1,7 @@
 """A host that is rebooted in the middle of its run, and waited for (controller)."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable
 from typing import Any

@@ -1,5 +1,7 @@
 """What the user chose for a run, as far as every host is concerned (controller)."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from orchestrator.support.named_tuple import NamedTuple

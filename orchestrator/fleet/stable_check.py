@@ -1,5 +1,7 @@
 """Checks what a host tells of resources that are as desired (controller, on the hot path)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """A host in a stage of a run, under the name that it has there (controller)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ class StageHost(NamedTuple):
     """
 
     stage: str
-    host: "Target"
+    host: Target
 
     @property
     def name(self) -> str:
@@ -31,7 +33,7 @@ class StageHost(NamedTuple):
         return self.host.vars
 
 
-def host_itself(target: "Target") -> "Target":
+def host_itself(target: Target) -> Target:
     """The host of an inventory that a target stands for."""
     return target.host if isinstance(target, StageHost) else target
 

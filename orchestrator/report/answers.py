@@ -1,5 +1,7 @@
 """What a command said on many hosts: who said the same stands together (controller)."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TextIO

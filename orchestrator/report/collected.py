@@ -3,6 +3,8 @@
 What is the same on many hosts is held once, so a fleet with one outcome costs what one host costs.
 """
 
+from __future__ import annotations
+
 import itertools
 import json
 from collections.abc import Iterable, Iterator

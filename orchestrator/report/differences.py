@@ -4,6 +4,8 @@ A preview and the push that follows it are the same where the push did what the 
 a resource is compared by has nothing to do with whether it was acted upon.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterator

@@ -4,6 +4,8 @@ What varies between the reasons of hosts is set aside to compare them: names of 
 paths, times. One host's words stand for all of its kind, beside what others have in their places.
 """
 
+from __future__ import annotations
+
 import heapq
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -216,7 +218,7 @@ def failures_of(
     return found
 
 
-def failures_of_run(run: "KeptRecord", results: Iterable[HostResult]) -> Failures:
+def failures_of_run(run: KeptRecord, results: Iterable[HostResult]) -> Failures:
     """Those of a kept run, whose events are not read where all is well. InputError."""
     found = Failures(run.about["hosts"])
     bad = [result for result in results if result.outcome != outcome.OK]

@@ -1,5 +1,7 @@
 """Hosts by resources: all of a kept run, for the reports that are files (controller)."""
 
+from __future__ import annotations
+
 import calendar
 import functools
 import time

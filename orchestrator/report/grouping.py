@@ -1,5 +1,7 @@
 """Puts hosts with the same outcome together (controller)."""
 
+from __future__ import annotations
+
 import itertools
 import posixpath
 import re

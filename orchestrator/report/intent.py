@@ -1,5 +1,7 @@
 """What a resource would do, in words that are made of its change records (controller)."""
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Sequence

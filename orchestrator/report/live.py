@@ -5,6 +5,8 @@ since when. The summary, which takes its place, tells the failures; with -v they
 it, too.
 """
 
+from __future__ import annotations
+
 import contextlib
 import threading
 import time

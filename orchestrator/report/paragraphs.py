@@ -1,5 +1,7 @@
 """Failures as paragraphs: where, in whose words, how others differ, how to go on (controller)."""
 
+from __future__ import annotations
+
 import shlex
 import sys
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,7 @@
 """What happened most across a fleet, over all of its hosts (controller)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from orchestrator.report.collected import Collected

@@ -1,5 +1,7 @@
 """Where a rollout stands: its waves, gates and budget (controller)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from orchestrator.fleet import events as happening

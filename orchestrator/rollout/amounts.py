@@ -1,5 +1,7 @@
 """Amounts of hosts: a count, or a share of the selection (controller)."""
 
+from __future__ import annotations
+
 import re
 
 from orchestrator.support.named_tuple import NamedTuple

@@ -1,6 +1,8 @@
 """Commands of the user on the controller: a gate, and what comes before and after a host
 (controller)."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -76,7 +78,7 @@ def end_commands() -> None:
 
 
 def _attend(
-    process: "subprocess.Popen[bytes]", told: bytes, said: bytearray, left: Callable[[], float]
+    process: subprocess.Popen[bytes], told: bytes, said: bytearray, left: Callable[[], float]
 ) -> int | None:
     """Feed it and hear it to its end; its exit code, None where the time was over before."""
     assert process.stdin is not None
@@ -113,7 +115,7 @@ def _attend(
     return None
 
 
-def _feed(process: "subprocess.Popen[bytes]", view: memoryview) -> memoryview:
+def _feed(process: subprocess.Popen[bytes], view: memoryview) -> memoryview:
     """Write what it takes; what is left, nothing once it does not listen."""
     assert process.stdin is not None
     try:

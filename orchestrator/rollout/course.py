@@ -1,6 +1,8 @@
 """The course of a rollout: wave after wave, as far as budget, gates and the clock allow
 (controller)."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol

@@ -1,5 +1,7 @@
 """Gates: what a wave must pass before the next one begins (controller)."""
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence

@@ -1,5 +1,7 @@
 """So many hosts at once that share a value of a variable, as a rack (controller)."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections import Counter

@@ -1,5 +1,7 @@
 """The course of a rollout in stages: each begins when the one before it has passed (controller)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 
 from orchestrator.fleet import events as happening

@@ -1,7 +1,10 @@
 """``typing.NamedTuple``, whose classes are made in a moment (controller).
 
-Python compiles a function for each class of that, which is a tenth of the time that a command
-takes, and most commands make few tuples of a class. Here it is compiled for what is made often.
+Python compiles a function for each class of that: a tenth of a millisecond each, for a hundred of
+them in a command that makes few tuples of most. Here it is compiled for what is made often.
+
+A class takes its fields from the annotations as they are written, so its module has ``from
+__future__ import annotations``.
 """
 
 from __future__ import annotations
@@ -22,14 +25,15 @@ else:
 
         __slots__ = ()
 
-        def __new__(cls, *values: Any, **named: Any) -> Any:
+        def __new__(cls, /, *values: Any, **named: Any) -> Any:
             """One of the first tuples of a class, or one that cannot be: TypeError."""
             owner = next(one for one in cls.__mro__ if "_fields" in vars(one))
-            owner._count += 1
+            owner._made_so_far += 1
             rest = owner._fields[len(values) :]
             found = {**owner._field_defaults, **named}
             left = named.keys() - set(rest)
-            if owner._count < OFTEN and not left and len(values) + len(rest) == len(owner._fields):
+            fits = not left and len(values) + len(rest) == len(owner._fields)
+            if fits and owner._made_so_far < OFTEN:
                 with contextlib.suppress(KeyError):
                     return _bare(cls, (*values, *[found[name] for name in rest]))
             owner.__new__ = staticmethod(_maker(owner))
@@ -37,15 +41,20 @@ else:
 
         @classmethod
         def _make(cls, values: Any) -> Any:
-            """A tuple of so many values; TypeError."""
-            return cls(*values)
+            """A tuple of a value for each field; TypeError."""
+            made = _bare(cls, values)
+            if len(made) != len(cls._fields):
+                raise TypeError(f"{cls.__name__} has {len(cls._fields)} fields, not {len(made)}")
+            return made
 
-        def _replace(self, **changed: Any) -> Any:
+        def _replace(self, /, **changed: Any) -> Any:
             """A copy with these fields changed; TypeError where there is none of a name."""
             if not changed.keys() <= set(self._fields):
                 unknown = ", ".join(sorted(changed.keys() - set(self._fields)))
                 raise TypeError(f"{type(self).__name__} has no {unknown}")
             return _bare(type(self), map(changed.get, self._fields, self))
+
+        __replace__ = _replace  # as ``copy.replace`` calls it
 
         def _asdict(self) -> dict[str, Any]:
             """Its values by name, in order."""
@@ -62,12 +71,18 @@ else:
     class _Making(type):
         """Makes a class of what is written below ``class X(NamedTuple)``."""
 
-        def __new__(cls, name: str, _: tuple[type, ...], body: dict[str, Any]) -> type:
+        def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
+            if any(one.startswith("__annotate") for one in body) and "__annotations__" not in body:
+                raise TypeError(f"{name}: its module lacks from __future__ import annotations")
             fields = tuple(body.get("__annotations__", ()))
             defaults = {one: body[one] for one in fields if one in body}
+            defaults_last = fields[len(fields) - len(defaults) :] == tuple(defaults)
+            if len(bases) > 1 or "__new__" in body or not defaults_last:
+                raise TypeError(f"{name}: one base, no __new__, and fields with defaults last")
             body.update((one, _tuplegetter(at, None)) for at, one in enumerate(fields))
-            own = {"__slots__": (), "_fields": fields, "_field_defaults": defaults, "_count": 0}
-            return type(name, (_Named,), {**body, **own, "__match_args__": fields})
+            body.setdefault("__match_args__", fields)
+            own = {"_fields": fields, "_field_defaults": defaults, "_made_so_far": 0}
+            return type(name, (_Named,), {**body, **own, "__slots__": ()})
 
     NamedTuple = type.__new__(_Making, "NamedTuple", (), {"__slots__": ()})
 

@@ -4,6 +4,8 @@ A copy has the site, the inventory and the credentials as they were read, so not
 parsed or asked for again, and nothing secret stands on a command line or in a file.
 """
 
+from __future__ import annotations
+
 import contextlib
 import gc
 import os

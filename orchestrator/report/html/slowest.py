@@ -1,5 +1,7 @@
 """The resources that took longest (controller)."""
 
+from __future__ import annotations
+
 from orchestrator.report.grid import Grid
 from orchestrator.support.named_tuple import NamedTuple
 

@@ -1,5 +1,7 @@
 """When each host did what, as bars of a drawing (controller)."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 

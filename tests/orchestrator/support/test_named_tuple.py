@@ -119,6 +119,7 @@ def test_it_is_matched(kind: Any) -> None:
         lambda kind: kind("a", 1, (), 2),
         lambda kind: kind("a", ports=1),
         lambda kind: kind._make(("a", 1, (), 2)),
+        lambda kind: kind._make(("a",)),
     ],
 )
 def test_wrong_values_are_refused(kind: Any, wrong: Callable[[Any], object]) -> None:
@@ -175,15 +176,51 @@ def test_many_threads_make_the_first_one() -> None:
         who: int
         what: str = "x"
 
-    ready, found = threading.Barrier(8), []
+    ready = threading.Barrier(6)
+    found: list[Asked] = []
 
     def ask(who: int) -> None:
         ready.wait()
-        found.append(Asked(who))
+        found.extend(Asked(who) for _ in range(12))
 
-    threads = [threading.Thread(target=ask, args=(who,)) for who in range(8)]
+    threads = [threading.Thread(target=ask, args=(who,)) for who in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(found) == [(who, "x") for who in range(8)]
+    assert sorted(found) == [(who, "x") for who in range(6) for _ in range(12)]
+
+
+def test_fields_may_have_the_names_that_functions_use() -> None:
+    """They are given by name as any other."""
+
+    class Odd(named_tuple.NamedTuple):
+        cls: int
+        values: int = 2
+
+    for _ in range(12):
+        assert Odd(cls=1) == (1, 2)
+        assert Odd(1)._replace(cls=3, values=4) == (3, 4)
+    assert Odd(1).__replace__(values=4) == (1, 4)  # type: ignore[attr-defined]  # since Python 3.13
+
+
+def _body(**more: object) -> dict[str, object]:
+    return {"__module__": __name__, "__annotations__": {"x": "int", "y": "int"}, **more}
+
+
+@pytest.mark.parametrize(
+    ("bases", "body", "why"),
+    [
+        ((), _body(__new__=tuple.__new__), "no __new__"),
+        ((), _body(x=1), "fields with defaults last"),
+        ((dict, tuple), _body(), "one base"),
+        ((), {"__annotate_func__": id}, "from __future__ import annotations"),
+    ],
+)
+def test_what_would_not_hold_is_refused(
+    bases: tuple[type, ...], body: dict[str, object], why: str
+) -> None:
+    """The class is named, before there is one."""
+    making: Any = type(named_tuple.NamedTuple)
+    with pytest.raises(TypeError, match=f"Wrong: .*{why}"):
+        making("Wrong", bases, body)
