@@ -4,7 +4,8 @@ Python compiles a function for each class of that: a tenth of a millisecond each
 them in a command that makes few tuples of most. Here it is compiled for what is made often.
 
 A class takes its fields from the annotations as they are written, so its module has ``from
-__future__ import annotations``.
+__future__ import annotations``. On a target it is ``remote_runtime.lean.tuples`` that does this,
+with functions that are written out when the runtime is packed.
 """
 
 from __future__ import annotations
@@ -96,6 +97,7 @@ def _maker(kind: Any) -> Any:
     )
     items = "".join(f"{name}, " for name in kind._fields)
     source = f"lambda _cls{takes}: _bare(_cls, ({items}))"
+    # The names are those of fields, which Python has read as names already.
     made = eval(source, {**defaults, "_bare": tuple.__new__})
     made.__name__, made.__qualname__ = "__new__", f"{kind.__qualname__}.__new__"
     return made

@@ -34,7 +34,7 @@ class Theirs(typing.NamedTuple):
 
 
 class Ours(named_tuple.NamedTuple):
-    """As we make them."""
+    """As we make them, from the same text."""
 
     name: str
     port: int = 22
