@@ -1,13 +1,19 @@
 """Threads that are used again (controller): to start one takes a wait until it runs."""
 
+import itertools
 import os
 import queue
 import threading
 from collections.abc import Callable
 
+from orchestrator.support.heaps import share_heaps
+
 Work = Callable[[], None]
 MOST = 32
 """Threads that wait for work; each holds some 70 KB, of what the C library keeps for it alone."""
+FEW = 4
+"""Threads, of which each may have a heap of its own."""
+_begun = itertools.count(1)
 _spare: list["queue.SimpleQueue[Work]"] = []  # what each thread that has nothing to do waits at
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_spare.clear)  # threads stay behind
@@ -21,6 +27,8 @@ def beside(work: Work, name: str) -> None:
     try:
         waiting = _spare.pop()
     except IndexError:
+        if next(_begun) == FEW:
+            share_heaps()
         waiting = queue.SimpleQueue()
         threading.Thread(target=_serve, args=(waiting,), daemon=True).start()
 

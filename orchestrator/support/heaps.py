@@ -1,0 +1,28 @@
+"""How many heaps the threads of this process have (controller; glibc).
+
+glibc gives each new thread one of its own, up to eight for each processor, so that they need not
+wait for each other. Where Python lets one of them go on at a time anyway, that only costs memory:
+on 16 processors 0.1 MB for each host that is pushed to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+_M_ARENA_MAX = -8  # as <malloc.h> calls it
+
+
+def share_heaps() -> None:
+    """Have threads that begin from now on share the heaps that there are.
+
+    Does nothing where the user has said how many there are to be, nor with another C library.
+    """
+    if "MALLOC_ARENA_MAX" in os.environ or "glibc.malloc.arena_max" in os.environ.get(
+        "GLIBC_TUNABLES", ""
+    ):
+        return
+    import ctypes  # takes longer to load than a few heaps cost
+
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
