@@ -25,6 +25,7 @@ def ssh_dialer() -> type[Dialer]:
     first = _CONNECTING not in sys.modules
     with contextlib.ExitStack() as left_out:
         # A class of invoke for tests wants it, and it wants asyncio: 3 MiB as well.
+        left_out.enter_context(placeholder("unittest"))
         left_out.enter_context(placeholder("unittest.mock", Mock=None))
         # invoke has a copy of PyYAML, for settings that are not read here.
         left_out.enter_context(placeholder("invoke.vendor.yaml"))
