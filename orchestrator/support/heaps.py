@@ -22,7 +22,7 @@ def share_heaps() -> None:
         "GLIBC_TUNABLES", ""
     ):
         return
-    import ctypes  # takes longer to load than a few heaps cost
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes  # takes 2 ms to load; some Pythons have none
 
-    with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)

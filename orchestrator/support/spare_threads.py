@@ -12,7 +12,7 @@ Work = Callable[[], None]
 MOST = 32
 """Threads that wait for work; each holds some 70 KB, of what the C library keeps for it alone."""
 FEW = 4
-"""Threads, of which each may have a heap of its own."""
+"""The thread from which on heaps are shared: to see to that takes as long as a few heaps cost."""
 _begun = itertools.count(1)
 _spare: list["queue.SimpleQueue[Work]"] = []  # what each thread that has nothing to do waits at
 if hasattr(os, "register_at_fork"):
