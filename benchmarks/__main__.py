@@ -157,7 +157,8 @@ class Bench:
             contestants.ccm(self.fleet(hosts), work, "--noop", "--forks", "64", logical=200)
         )
         lines.append(
-            f"- 200 logical hosts, `--forks 64`, `--noop`: {many.wall:.1f} s, "
+            f"- 200 logical hosts, each with {work.files} files that differ, "  # by its name
+            f"`--forks 64`, `--noop`: {many.wall:.1f} s, "
             f"peak {many.peak_mib:.0f} MiB, {many.cpu / 200 * 1000:.1f} ms of CPU per host"
         )
         lines += at_work.rows(self.folder, self.runs)
