@@ -18,7 +18,8 @@ def placeholder(name: str, **members: object) -> Iterator[None]:
     one again. Does nothing where that is loaded already.
 
     A member that was not given is that of the real one, which is loaded for it; so are all of them
-    afterwards, for who holds on to what was imported.
+    afterwards, for who holds on to what was imported. A module below it cannot be imported
+    meanwhile, unless it has a placeholder as well.
     """
     if name in sys.modules:
         yield
@@ -38,13 +39,21 @@ def placeholder(name: str, **members: object) -> Iterator[None]:
 
 class _Placeholder(ModuleType):
     def leave(self) -> None:
-        """Make room for the real one."""
+        """Make room for the real one, which needs the real ones above it and wants those below."""
         with _leaving:
-            if sys.modules.get(self.__name__) is self:
-                del sys.modules[self.__name__]
+            if sys.modules.get(self.__name__) is not self:
+                return
+            for name, module in list(sys.modules.items()):
+                if isinstance(module, _Placeholder) and _is_within(name, self.__name__):
+                    del sys.modules[name]
 
     def __getattr__(self, member: str) -> object:
         if member.startswith("__"):
             raise AttributeError(f"{self.__name__} has no {member}")
         self.leave()
         return getattr(importlib.import_module(self.__name__), member)
+
+
+def _is_within(one: str, other: str) -> bool:
+    """Whether one of two modules is in the other one, or they are the same."""
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")

@@ -40,6 +40,30 @@ def test_what_was_not_given_is_the_real_one_s(monkeypatch: pytest.MonkeyPatch) -
     assert handler is importlib.import_module(NAME).WSGIRequestHandler
 
 
+def test_one_below_another_is_the_real_one_for_who_wants_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, NAME, raising=False)
+    monkeypatch.delitem(sys.modules, "wsgiref", raising=False)
+    with placeholder("wsgiref"), placeholder(NAME, WSGIServer=7):
+        module = importlib.import_module(NAME)
+        handler = module.WSGIRequestHandler
+        assert module.WSGIServer == 7
+    assert handler is importlib.import_module(NAME).WSGIRequestHandler
+
+
+def test_one_above_another_is_the_real_one_with_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, NAME, raising=False)
+    monkeypatch.delitem(sys.modules, "wsgiref", raising=False)
+    with placeholder("wsgiref"), placeholder(NAME, WSGIServer=7):
+        above = importlib.import_module("wsgiref")
+        assert not hasattr(above, "NoSuchThing")  # for that the real one is asked
+        below = importlib.import_module(NAME)
+    assert isinstance(below.WSGIServer, type)
+    found: object = vars(importlib.import_module("wsgiref"))["simple_server"]
+    assert found is below
+
+
 def test_who_holds_on_to_it_has_the_real_one_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """By name, as ``import a.b`` leaves it, too."""
     monkeypatch.delitem(sys.modules, NAME, raising=False)
