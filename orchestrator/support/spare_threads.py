@@ -10,7 +10,7 @@ from orchestrator.support.heaps import share_heaps
 
 Work = Callable[[], None]
 MOST = 32
-"""Threads that wait for work; each holds some tens of KB, of its stack and what is cached for it."""
+"""Threads that wait for work; each holds tens of KB, of its stack and what is cached for it."""
 FEW = 4
 """The thread from which on heaps are shared: to see to that takes as long as a few heaps cost."""
 _begun = itertools.count(1)

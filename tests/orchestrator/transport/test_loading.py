@@ -18,7 +18,8 @@ PROGRAM = """
 import gc, sys
 from orchestrator.transport import Connector, Credentials, Settings
 Connector(Settings(), Credentials(), None)._ssh()
-print(*(name in sys.modules for name in ("fabric", "asyncio", "invoke.vendor.yaml", "email", "unittest")))
+left_out = ("asyncio", "invoke.vendor.yaml", "email", "unittest")
+print("fabric" in sys.modules, *(name for name in left_out if name in sys.modules))
 import paramiko
 print(paramiko.__version__, paramiko.Transport._CLIENT_ID)
 print(gc.get_count()[0] < 1000)
@@ -34,7 +35,7 @@ def test_nothing_is_loaded_that_is_not_used() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
     version = metadata.version("paramiko")
     lines = done.stdout.splitlines()
-    assert lines[:3] == ["True False False False False", f"{version} paramiko_{version}", "True"], done
+    assert lines[:3] == ["True", f"{version} paramiko_{version}", "True"], done
     assert lines[3].startswith(f"{metadata.version('fabric')} <Mock name="), done
     assert lines[3].endswith("{'a': 1}")
 
