@@ -44,7 +44,7 @@ class _Placeholder(ModuleType):
             if sys.modules.get(self.__name__) is not self:
                 return
             for name, module in list(sys.modules.items()):
-                if isinstance(module, _Placeholder) and _is_within(name, self.__name__):
+                if isinstance(module, _Placeholder) and _are_related(name, self.__name__):
                     del sys.modules[name]
 
     def __getattr__(self, member: str) -> object:
@@ -54,6 +54,6 @@ class _Placeholder(ModuleType):
         return getattr(importlib.import_module(self.__name__), member)
 
 
-def _is_within(one: str, other: str) -> bool:
-    """Whether one of two modules is in the other one, or they are the same."""
+def _are_related(one: str, other: str) -> bool:
+    """Whether one of two modules stands below the other one, or they are the same."""
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")

@@ -24,7 +24,7 @@ def ssh_dialer() -> type[Dialer]:
     """The class that opens SSH connections; what it needs is loaded."""
     first = _CONNECTING not in sys.modules
     with contextlib.ExitStack() as left_out:
-        # A class of invoke for tests wants it, and it wants asyncio: 3 MiB as well.
+        # A class of invoke for tests wants a mock, and that wants asyncio: 3 MiB as well.
         left_out.enter_context(placeholder("unittest"))
         left_out.enter_context(placeholder("unittest.mock", Mock=None))
         # invoke has a copy of PyYAML, for settings that are not read here.
