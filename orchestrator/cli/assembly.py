@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inventory import Host, Inventory, load, this_host
 from orchestrator.cli.options import ConnectionOptions, InventoryOptions
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError
 from remote_runtime.masking import Mask

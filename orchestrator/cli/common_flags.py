@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.cli.options import count
 from orchestrator.cli.property_flags import Shape, node_of
 from orchestrator.manifest.adhoc import Argument, text_node
-from orchestrator.support.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.manifest.types import Type

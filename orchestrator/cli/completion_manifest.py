@@ -11,10 +11,9 @@ import re
 import shlex
 import stat
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, Sequence, parse_document
-from orchestrator.support.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.project.settings import Project

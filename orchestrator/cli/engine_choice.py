@@ -6,9 +6,8 @@ import argparse
 import contextlib
 import os
 import re
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.cli.engine_choice import THREADS, EngineChoice, FarSide
 from orchestrator.cli.options import ConnectionOptions, InventoryOptions
 from orchestrator.cli.output import OutputOptions
 from orchestrator.project.settings import KEPT
 from orchestrator.rollout.options import RolloutOptions
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:

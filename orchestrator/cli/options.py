@@ -7,10 +7,9 @@ nothing knows of a parser.
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from orchestrator.project.settings import DEFAULT_FORKS
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.seconds import parse_seconds
 from remote_runtime.options import RunOptions
 

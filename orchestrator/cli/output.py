@@ -9,13 +9,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from orchestrator.cli.asking import ask_line, ask_secret
 from orchestrator.cli.options import add_diff, read_fields
 from orchestrator.report.style import Style, can_redraw
 from orchestrator.support.line_file import LineFile
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from inventory import document
 from inventory.document import Node, Scalar, Sequence
 from orchestrator.manifest.adhoc import Argument, text_node
 from orchestrator.manifest.types import Type
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import InputError, Problem
 
 # What has a flag of its own making, see ``common_flags``; ensure stands behind the name.

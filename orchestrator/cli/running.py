@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.cli.engine_choice import Staff, engaged
 from orchestrator.cli.exit_code import CHANGED, run_exit_code, stronger
@@ -25,7 +25,6 @@ from orchestrator.fleet.run_folder import RunFolder
 from orchestrator.fleet.window import INTERRUPT_GRACE, Window
 from orchestrator.registration.publisher import CLOSING, Publisher
 from orchestrator.support.crash import describe_crash
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.state_folder import state_folder
 from orchestrator.support.stdout import let_go_of_stdout
 from remote_runtime.errors import UsageError

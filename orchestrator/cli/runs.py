@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.cli.options import count
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import stat
 import tarfile
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import UsageError
 
 MOST_FILES = 20_000

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.cluster import frames, membership
 from orchestrator.cluster.far_host import host_record
@@ -28,7 +28,6 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Planner, Target
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.support.crash import describe_crash
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line
 from orchestrator.workers.asking import Answering
 from orchestrator.workers.hand import Hand

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Literal
-
-from orchestrator.support.named_tuple import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 _FILES = ("key_file", "known_hosts")  # of whoever logs in: below the home folder of that one
 

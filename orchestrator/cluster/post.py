@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.cluster import frames, membership
 from orchestrator.cluster.dask_api import (
@@ -22,7 +22,6 @@ from orchestrator.cluster.dask_api import (
 )
 from orchestrator.cluster.relay import Order, work
 from orchestrator.cluster.trust import no_answer
-from orchestrator.support.named_tuple import NamedTuple
 
 PIECE = 4 << 20  # bytes of a site that go at a time
 _PATIENCE = 20.0  # seconds that the scheduler has for an answer; one that hangs is gone

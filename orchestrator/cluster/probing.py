@@ -8,9 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import ssl
-from typing import Any
-
-from orchestrator.support.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 _PATIENCE = 5.0  # seconds
 _EXPIRED, _NOT_YET = 10, 9  # X509_V_ERR_CERT_HAS_EXPIRED and ..._NOT_YET_VALID of OpenSSL

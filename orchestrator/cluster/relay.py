@@ -19,11 +19,10 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.cluster import frames
 from orchestrator.cluster.dask_api import CONNECT, Client, Queue, get_worker
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.state_folder import state_folder
 from orchestrator.workers.channel import Channel
 

@@ -20,7 +20,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 from orchestrator.cluster import frames
 from orchestrator.cluster.brief import Brief, Recipe
@@ -42,7 +42,6 @@ from orchestrator.planning.behind import EarlierStage, HostPlanner, PlannerBehin
 from orchestrator.planning.fleet_command import FleetCommand, Said
 from orchestrator.planning.host_secrets import HostSecrets
 from orchestrator.support.crash import describe_crash
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.state_folder import state_folder
 from orchestrator.transport import Connector, Credentials, Settings
 from orchestrator.transport.credentials import BECOME_PASSWORD

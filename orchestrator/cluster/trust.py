@@ -11,9 +11,8 @@ import re
 import ssl
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import UsageError
 
 VARIABLE = "CCM_ENGINE_TLS"

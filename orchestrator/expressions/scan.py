@@ -9,8 +9,7 @@ closing brace that stands outside its string literals and its own brackets, so `
 from __future__ import annotations
 
 import re
-
-from orchestrator.support.named_tuple import NamedTuple
+from typing import NamedTuple
 
 _OPENER = r"\{\{|\$\{(?=[ \t])"
 _TOKEN = r"""(?s)'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|/\*.*?\*/|[{}'"]"""

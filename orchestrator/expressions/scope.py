@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions.environ import OWN, Environ
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
 from orchestrator.language.paths import MISSING, BadPathError, find, split_path
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import CcmError
 
 if TYPE_CHECKING:

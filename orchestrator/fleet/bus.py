@@ -10,10 +10,9 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from orchestrator.fleet.events import Event
-from orchestrator.support.named_tuple import NamedTuple
 
 
 class Subscriber(Protocol):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-
-from orchestrator.support.named_tuple import NamedTuple
+from typing import NamedTuple
 
 
 class Due(NamedTuple):

@@ -6,7 +6,7 @@ Which host begins, and when, is no engine's affair: that is the window's and the
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host_run import HostRun
@@ -14,7 +14,6 @@ from orchestrator.fleet.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.settings import RunSettings
-from orchestrator.support.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.fleet.ports import Connector, Planner, Publisher, Target

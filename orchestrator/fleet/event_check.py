@@ -11,11 +11,10 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.due import Due
 from orchestrator.fleet.masked_names import MaskedNames
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, is_shallow, plain_value
 from remote_runtime.errors import ProtocolError
 from remote_runtime.item import SELECTION

@@ -6,11 +6,10 @@ Times are seconds of ``time.time()``; every text in here is plain already.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
-from orchestrator.support.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.fleet.stable_turns import StableTurns

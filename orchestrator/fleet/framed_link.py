@@ -11,11 +11,10 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.outcome import TIMED_OUT
 from orchestrator.fleet.ports import Link
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime import wire
 from remote_runtime.errors import ProtocolError, UnreachableError
 

@@ -5,9 +5,8 @@ All of it comes from the host: it is data, never a template, never a path of the
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line, plain_json_value, plain_value
 from remote_runtime import wire
 from remote_runtime.errors import ProtocolError

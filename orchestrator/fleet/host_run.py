@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome as outcomes
@@ -14,7 +14,6 @@ from orchestrator.fleet.outcome import OK, HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.support.crash import DefectError
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
 from remote_runtime.masking import Mask

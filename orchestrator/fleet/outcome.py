@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet import records
 from orchestrator.fleet.phases import Phase
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import UnreachableError
 
 OK = "ok"

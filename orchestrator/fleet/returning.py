@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.host_task import InterruptedRunError
 from orchestrator.fleet.outcome import TIMED_OUT
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import ProtocolError, UnreachableError
 
 PAUSE = 2.0  # seconds between two attempts to log in

@@ -27,13 +27,12 @@ import os
 import time
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.project.settings import KEPT
 from orchestrator.support.hashing import sha256
 from orchestrator.support.line_file import FULL, LineFile
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.state_folder import make_private, state_folder
 from orchestrator.support.whole_file import replacing
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.event_check import MAX_DURATION, EventCheck, refuse
 from orchestrator.fleet.stable_turns import Implied, StableGroup, StableTurns
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import plain
 from remote_runtime import wire
 from remote_runtime.errors import ProtocolError

@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.event_check import finished
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.expansion import whole_events
 
 PREFIX = '{"stable":'

@@ -13,11 +13,11 @@ import functools
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import remote_runtime
 from orchestrator.image import keeping
 from orchestrator.support.hashing import sha256
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime import bootstrap
 
 _ROOT = Path(remote_runtime.__file__).parent

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-
-from orchestrator.support.named_tuple import NamedTuple
+from typing import NamedTuple
 
 _TUPLES = "remote_runtime.lean.tuples"
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.kept_plans.kept_plan import canonical, digest_of
 from orchestrator.planning.host_plan import HostPlan
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.events import secrets_of
 from remote_runtime.item import Item
 from remote_runtime.masking import MASKED, Mask

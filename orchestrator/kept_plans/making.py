@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
@@ -29,7 +29,6 @@ from orchestrator.kept_plans.kept_plan import (
 from orchestrator.kept_plans.recognising import PROTOCOL
 from orchestrator.planning.behind import HostPlanner
 from orchestrator.planning.host_plan import HostPlan
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.events import secrets_of
 
 TOO_LARGE = "plan.size"

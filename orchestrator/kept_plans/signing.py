@@ -14,9 +14,9 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from orchestrator.manifest.identity import repository
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import InputError, Problem, UsageError
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import nodes
 
 from orchestrator.language.paths import BadPathError, Spelt, check_spelt
 from orchestrator.language.sandbox import Sandbox
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.nearest import nearest
 
 Found = tuple[str, str, int]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
-
-from orchestrator.support.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 ROOTS = ("facts", "data", "environ")
 MISSING = object()

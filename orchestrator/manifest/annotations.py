@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, Sequence, comments_before
 from orchestrator.expressions import EvaluationError, Expression, Scope
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.masking import SHORTEST
 from remote_runtime.nearest import nearest

@@ -6,9 +6,8 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.nearest import nearest
 from schemas.fitting import Fits, fits
 

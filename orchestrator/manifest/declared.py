@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.expressions import Expression, Template
 from orchestrator.manifest.types import Type
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import Position
 
 ABSENT = "absent"

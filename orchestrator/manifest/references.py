@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from orchestrator.expressions import Template
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.values import is_templated
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import Position, Problem
 from remote_runtime.nearest import nearest
 

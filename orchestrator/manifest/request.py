@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, parse_document, to_plain
 from orchestrator.manifest.adhoc import known_type
 from orchestrator.manifest.data import refuse_unknown_keys
 from orchestrator.manifest.types import Type, Types
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import InputError, Problem
 
 PROTOCOL = "io.choria.ccm.v1.resource.ensure.request"

@@ -6,14 +6,13 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from orchestrator.language.files import Folder, is_file_name
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.types import Types
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:

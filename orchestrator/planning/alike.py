@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
 from threading import Lock
+from typing import NamedTuple
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.skeletons import Skeleton
 from orchestrator.planning.travel import PATH
-from orchestrator.support.named_tuple import NamedTuple
 
 MOST_BYTES = 8 << 20
 MOST_OUTLOOKS = 1 << 14

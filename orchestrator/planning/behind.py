@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from orchestrator.planning.facts import Gathered
 from orchestrator.planning.host_plan import Before, HostPlan
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import PlanError
 
 

@@ -10,11 +10,10 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.blobs import Blob
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime import duration
 from remote_runtime.item import Item
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions import RENDERERS, EvaluationError, NeedFileError, Scope
 from orchestrator.expressions.environ import Environ
@@ -14,7 +14,6 @@ from orchestrator.manifest.data import DataSource, load_source
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.merge import merge_deep
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import PlanError, Problem
 from remote_runtime.masking import Mask
 

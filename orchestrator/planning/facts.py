@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import yaml
 
@@ -21,7 +21,6 @@ from inventory.nodes import Mapping as MappingNode
 from orchestrator.language.facts import Facts
 from orchestrator.manifest.merge import merge_facts
 from orchestrator.planning.options import assignments
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import plain_value
 from remote_runtime.errors import InputError, Problem, ProtocolError
 

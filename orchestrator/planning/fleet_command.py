@@ -9,13 +9,12 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.planning.blobs import Blob, FileBlobs
 from orchestrator.planning.compiled import Whole
 from orchestrator.planning.facts import Gathered
 from orchestrator.planning.host_plan import HostPlan
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import UsageError
 from remote_runtime.item import Item
 from remote_runtime.system.commands import WORDS_OF_SHELLS

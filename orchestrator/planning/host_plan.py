@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.fleet.ports import Incoming
@@ -18,7 +18,6 @@ from orchestrator.planning.implications import Implications, Masking, manifests,
 from orchestrator.planning.rendering import render_deferred
 from orchestrator.planning.travel import Travel
 from orchestrator.support.hashing import sha256
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import Position, ResourceError
 from remote_runtime.item import Item
 from remote_runtime.masking import MASKED, Mask

@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from orchestrator.fleet.stable_turns import Form, Implied
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.skeletons import Filled, Skeleton
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.recurring import Recurring
 from remote_runtime.events import EventMaker, secrets_of
 from remote_runtime.expansion import implied_members, is_plain

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from inventory.document import Scalar, parse_document
 from orchestrator.manifest.merge import merge_deep, nest
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.item import SELECTION
 from remote_runtime.masking import Mask

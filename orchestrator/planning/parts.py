@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.expressions import EvaluationError, Scope
 from orchestrator.language.files import Folder
@@ -17,7 +17,6 @@ from orchestrator.planning.alike import AlikeResources
 from orchestrator.planning.data import Given, ManifestData
 from orchestrator.planning.resources import GeneratedResources, Resources
 from orchestrator.planning.travel import SOURCE, Travel
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:

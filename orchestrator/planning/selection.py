@@ -5,10 +5,10 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.options import PlanOptions
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import Problem
 from remote_runtime.item import SELECTION
 from remote_runtime.nearest import nearest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.expressions import Scope
 from orchestrator.language.facts import Facts
@@ -20,7 +20,6 @@ from orchestrator.planning.rendering import Rendering, filled, names_vary
 from orchestrator.planning.resources import Resources
 from orchestrator.planning.travel import Travel
 from orchestrator.planning.veiling import veil
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import Problem
 from remote_runtime.masking import SHORTEST, strings_of
 

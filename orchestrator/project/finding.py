@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import shlex
 import stat
+from typing import NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.trust import believed_owners
 from remote_runtime.errors import InputError, Problem
 

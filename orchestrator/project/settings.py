@@ -7,9 +7,8 @@ of ccm imports this module, so it imports little.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import Position, UsageError
 
 DEFAULT_FORKS = 50

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime import duration
 
 PREFIX = "choria.ccm.registration.v1"

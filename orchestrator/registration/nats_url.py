@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
 
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import UsageError
 
 STREAM = "REGISTRATION"

@@ -6,9 +6,8 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError
 

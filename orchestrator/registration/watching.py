@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.registration.entry import Registration
-from orchestrator.support.named_tuple import NamedTuple
 
 REGISTERED, UPDATED, REMOVED, EXPIRED = "registered", "updated", "removed", "expired"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
@@ -19,7 +19,6 @@ from orchestrator.report.style import Style
 from orchestrator.report.totals import total_line
 from orchestrator.report.wording import ended, fate
 from orchestrator.report.wrapping import wrapped
-from orchestrator.support.named_tuple import NamedTuple
 
 MAX_BYTES = 64 << 20  # of what is held of all hosts together
 LEFT_OUT = "[left out here: ccm report --host shows it]\n"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
@@ -16,7 +16,6 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.intent import ChangeLine, intent
 from orchestrator.report.standing import Standing
 from orchestrator.report.turns import Turns
-from orchestrator.support.named_tuple import NamedTuple
 
 MAX_BYTES = 32 << 20
 MAX_SHORT = 200

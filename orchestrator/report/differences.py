@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.kept_runs import KeptRecord
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.grouping import alike, alike_but_for
-from orchestrator.support.named_tuple import NamedTuple
 
 FIRST, SECOND = "only in the first run", "only in the second run"
 OUTCOME, DESIRED = "outcome", "desired"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
@@ -17,7 +17,6 @@ from orchestrator.fleet.stage_host import host_in
 from orchestrator.report.collected import Entry, entry_of
 from orchestrator.report.grouping import ORDER, alike_but_for, applied_by
 from orchestrator.report.wording import ended
-from orchestrator.support.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.fleet.kept_runs import KeptRecord

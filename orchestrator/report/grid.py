@@ -6,7 +6,7 @@ import calendar
 import functools
 import time
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.kept_runs import KeptRecord, KeptRun
@@ -18,7 +18,6 @@ from orchestrator.report.paragraphs import Asked
 from orchestrator.report.standing import Standing
 from orchestrator.report.turns import Turns
 from orchestrator.report.wording import hashless
-from orchestrator.support.named_tuple import NamedTuple
 
 NANOSECOND = 1e-9
 # The worst first: a resource that two manifests of a run share has one cell.

@@ -6,12 +6,12 @@ import itertools
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.stage_host import host_in
 from orchestrator.report.collected import Collected, Entry
-from orchestrator.support.named_tuple import NamedTuple
 
 # Failures first; a preview's and a push's changes before hosts where nothing is to do.
 ORDER = [

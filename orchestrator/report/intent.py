@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.masking import MASKED
 
 _STATES = {

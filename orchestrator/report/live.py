@@ -12,7 +12,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.control import Control
@@ -33,7 +33,6 @@ from orchestrator.report.grouping import alike
 from orchestrator.report.paragraphs import what_failed
 from orchestrator.report.standing import Standing
 from orchestrator.report.wording import host_line
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line
 
 SHORTEST_REFRESH = 0.2

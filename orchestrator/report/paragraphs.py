@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.stage_host import host_in, stage_in
@@ -13,7 +14,6 @@ from orchestrator.report.host_names import fold
 from orchestrator.report.style import Style
 from orchestrator.report.wording import fate, listed, to_run
 from orchestrator.report.wrapping import wrapped
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line
 
 LONGEST_LIMIT = 200  # characters of what picks the hosts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from orchestrator.report.collected import Collected
 from orchestrator.report.failures import Failures, SharedFailure
@@ -10,7 +11,6 @@ from orchestrator.report.grouping import alike, alike_but_for, told_of_manifest
 from orchestrator.report.paragraphs import Asked, in_one_line, paragraph
 from orchestrator.report.style import Style
 from orchestrator.report.wording import ended, meant
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line
 
 MOST_LINES = 10  # of what changed

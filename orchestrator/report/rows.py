@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from orchestrator.report.collected import Entry
 from orchestrator.report.grouping import Row, alike, alike_but_for, alike_in_values
@@ -24,7 +25,6 @@ from orchestrator.report.wording import (
     shorten,
 )
 from orchestrator.report.wrapping import wrapped
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line
 
 MAX_VARIANTS = 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
@@ -13,7 +14,6 @@ from orchestrator.report.host_names import named
 from orchestrator.rollout.budget import Budget, is_failure
 from orchestrator.rollout.deadline import clock_text
 from orchestrator.rollout.reasons import BUDGET, CANARY, INTERRUPTED, UNTIL
-from orchestrator.support.named_tuple import NamedTuple
 
 _TAKEN = frozenset((happening.RunStarted, happening.HostFinished, *happening.ROLLOUT))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-
-from orchestrator.support.named_tuple import NamedTuple
+from typing import NamedTuple
 
 _MOST = 10_000_000
 _TEXT = re.compile(r"(\d{1,8}(?:\.\d{1,3})?)(%?)", re.ASCII)

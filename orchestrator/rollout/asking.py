@@ -11,12 +11,11 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.stage_host import host_in
 from orchestrator.rollout.gates import GateAnswer, Patience
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line
 from remote_runtime.masking import Mask
 

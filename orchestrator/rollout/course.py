@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
@@ -18,7 +18,6 @@ from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.reasons import BUDGET, CANARY, GATE, INTERRUPTED, UNTIL
 from orchestrator.rollout.sharing import Sharing
 from orchestrator.rollout.waves import divide
-from orchestrator.support.named_tuple import NamedTuple
 
 KIND = "rollout.gate"  # of a canary that a gate did not let through
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
@@ -14,7 +14,6 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.window import Window
 from orchestrator.rollout.course import WaveVerdict
 from orchestrator.support.crash import describe_crash
-from orchestrator.support.named_tuple import NamedTuple
 
 _TICK = 0.2  # seconds
 

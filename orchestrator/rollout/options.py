@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.masking import Mask
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import UsageError
 from remote_runtime.nearest import nearest
 

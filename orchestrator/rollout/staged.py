@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.host_task import HostTask
@@ -11,7 +12,6 @@ from orchestrator.fleet.ports import Target
 from orchestrator.rollout.budget import Budget
 from orchestrator.rollout.course import RolloutCourse, StagePlace
 from orchestrator.rollout.options import RolloutOptions
-from orchestrator.support.named_tuple import NamedTuple
 
 
 class Leg(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import schemas
 from inventory import document
@@ -17,7 +17,6 @@ from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.recognising import is_stages
 from orchestrator.rollout.sharing import Per, parse_per
 from orchestrator.rollout.waves import parse_waves
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.seconds import parse_seconds
 from remote_runtime.errors import InputError, Position, Problem
 

@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from importlib.machinery import ModuleSpec
 from threading import RLock
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime import resources
 from remote_runtime.base import ResourceType
 from remote_runtime.errors import InputError, Position, Problem

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import schemas
 from inventory.document import Mapping, Node, Sequence, parse_document
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.nearest import nearest
 

@@ -1,19 +1,13 @@
 """Threads that are used again (controller): to start one takes a wait until it runs."""
 
-import itertools
 import os
 import queue
 import threading
 from collections.abc import Callable
 
-from orchestrator.support.heaps import share_heaps
-
 Work = Callable[[], None]
 MOST = 32
 """Threads that wait for work; each holds tens of KB, of its stack and what is cached for it."""
-FEW = 4
-"""The thread from which on heaps are shared: to see to that takes as long as a few heaps cost."""
-_begun = itertools.count(1)
 _spare: list["queue.SimpleQueue[Work]"] = []  # what each thread that has nothing to do waits at
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_spare.clear)  # threads stay behind
@@ -27,8 +21,6 @@ def beside(work: Work, name: str) -> None:
     try:
         waiting = _spare.pop()
     except IndexError:
-        if next(_begun) == FEW:
-            share_heaps()
         waiting = queue.SimpleQueue()
         threading.Thread(target=_serve, args=(waiting,), daemon=True).start()
 

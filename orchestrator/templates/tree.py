@@ -5,12 +5,11 @@ from __future__ import annotations
 import posixpath
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.files import Folder
 from orchestrator.language.names import Names
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.templates.engines import make_engine
 from orchestrator.templates.engines.base import MAX_DEPTH, Compiled
 from orchestrator.templates.tree_source import (

@@ -7,8 +7,8 @@ import posixpath
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import Position, Problem
 
 PARTIALS = "_partials"

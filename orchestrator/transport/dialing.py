@@ -9,9 +9,8 @@ import select
 import socket
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.transport.waiting import Aside, nothing
 from remote_runtime.errors import UnreachableError
 

@@ -15,8 +15,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-from orchestrator.support.named_tuple import NamedTuple
+from typing import NamedTuple
 
 STANDARD_PORT = 22
 _HASHED = "|1|"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.image import Image
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.transport.command import become_command, quote, start_command
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.opening import Opening

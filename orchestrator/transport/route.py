@@ -7,8 +7,8 @@ import time
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.transport import ssh_policy
 from orchestrator.transport.settings import (
     CONNECT_TIMEOUT,

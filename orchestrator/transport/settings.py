@@ -5,9 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Protocol
-
-from orchestrator.support.named_tuple import NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 CONNECT_TIMEOUT = 10.0
 

@@ -13,8 +13,8 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.transport.known_hosts import matches
 from orchestrator.transport.user_command import run_shell
 from remote_runtime.errors import InputError, Position, Problem

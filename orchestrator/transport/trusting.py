@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.whole_file import replacing
 from orchestrator.transport.known_hosts import (
     KnownHosts,

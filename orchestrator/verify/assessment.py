@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-from orchestrator.support.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Outcome(NamedTuple):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.verify.checks import Expectations
 from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.own_commands import healthy, to_run

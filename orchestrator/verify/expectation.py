@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line
 from remote_runtime.masking import MASKED, Mask
 

@@ -6,13 +6,12 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet.conversation import gather
 from orchestrator.fleet.framed_link import FramedLink
 from orchestrator.fleet.host_task import InterruptedRunError
 from orchestrator.fleet.looking import look_at
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.verify.checks import Expectations, expectations_of
 from orchestrator.verify.own_commands import bounded
 from orchestrator.verify.shell import Shell, image

@@ -6,9 +6,8 @@ import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.state_folder import make_private, state_folder
 from remote_runtime.errors import InputError, Position, Problem
 

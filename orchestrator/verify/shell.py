@@ -13,10 +13,9 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.image import Image
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.verify import answering
 from remote_runtime.errors import ProtocolError, UnreachableError
 

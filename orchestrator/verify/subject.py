@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
-
-from orchestrator.support.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Subject(NamedTuple):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet.host_task import HostTask
 from orchestrator.fleet.window import Window
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.support.plain_text import one_line
 from orchestrator.verify.backend import LiveBackend, as_host
 from orchestrator.verify.derivation import Check, derive

@@ -15,10 +15,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from orchestrator.support.crash import describe_crash
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.workers.channel import Channel
 
 PATIENCE = 5.0  # seconds

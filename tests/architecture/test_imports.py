@@ -69,24 +69,6 @@ def test_only_one_module_imports_dask() -> None:
     assert offenders(elsewhere, {"dask", "distributed"}) == []
 
 
-def test_the_controller_makes_its_named_tuples_in_a_moment() -> None:
-    """orchestrator takes NamedTuple from support/named_tuple.py, as typing's costs each start, and
-    where it does has annotations as they are written."""
-    wrong = []
-    for path in modules("orchestrator"):
-        taken = [(name, names) for _, name, names in imports(path)]
-        makes = any("NamedTuple" in names for name, names in taken if "named_tuple" in name)
-        if makes and ("__future__", ("annotations",)) not in taken:
-            wrong.append(f"{shown(path)} lacks from __future__ import annotations")
-        if shown(path) != "orchestrator/support/named_tuple.py":
-            wrong += [
-                f"{shown(path)} takes it from typing"
-                for name, names in taken
-                if name == "typing" and (not names or "NamedTuple" in names)
-            ]
-    assert wrong == []
-
-
 def test_only_the_live_report_imports_rich() -> None:
     """rich is imported by orchestrator/report/live.py alone."""
     elsewhere = [p for p in modules(*LAYERS) if p.parts[-2:] != ("report", "live.py")]

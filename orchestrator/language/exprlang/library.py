@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.language.exprlang import lists, texts
 from orchestrator.language.exprlang.values import Table
-from orchestrator.support.named_tuple import NamedTuple
 
 ANY = 1_000
 

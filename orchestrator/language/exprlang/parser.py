@@ -6,7 +6,7 @@ expr-lang has bind as in expr-lang.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import nodes
 
@@ -15,7 +15,6 @@ from orchestrator.language.exprlang import PREFIX
 from orchestrator.language.exprlang.library import FUNCTIONS
 from orchestrator.language.exprlang.operands import Operands
 from orchestrator.language.exprlang.reader import operation
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.nearest import nearest
 
 _COMPARE = {

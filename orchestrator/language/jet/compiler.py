@@ -8,6 +8,7 @@ which a ``Run`` provides. Every body that something else may run is a macro of i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from jinja2 import nodes
 
@@ -29,7 +30,6 @@ from orchestrator.language.jet.syntax import (
     Yield,
     YieldContent,
 )  # fmt: skip
-from orchestrator.support.named_tuple import NamedTuple
 
 
 class BlockBodies(NamedTuple):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote_plus
 
 from orchestrator.language import bounds, kinds
 from orchestrator.language.jet import values
-from orchestrator.support.named_tuple import NamedTuple
 
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;"})
 _JSON = str.maketrans(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.language.cursor import ParseError, Token
-from orchestrator.support.named_tuple import NamedTuple
 
 BLANKS = " \t\r\n"
 KEYWORDS = {

@@ -7,7 +7,7 @@ whoever yields it, an included template those of whoever includes it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import TemplateError
 
@@ -18,7 +18,6 @@ from orchestrator.language.jet import values
 from orchestrator.language.jet.library import Library, Template
 from orchestrator.language.jet.operations import Caught, Frame, Operations
 from orchestrator.language.names import FUNCTIONS, Names, template_variables
-from orchestrator.support.named_tuple import NamedTuple
 from remote_runtime.errors import CcmError, InputError
 from remote_runtime.nearest import nearest
 

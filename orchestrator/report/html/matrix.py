@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.fleet import outcome
 from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Cell, Grid
-from orchestrator.support.named_tuple import NamedTuple
 
 MOST_CELLS = 250_000
 # The letter of a cell: an outcome must be told apart without its colour.

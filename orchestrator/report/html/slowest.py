@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from orchestrator.report.grid import Grid
-from orchestrator.support.named_tuple import NamedTuple
 
 
 class Slow(NamedTuple):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
 from orchestrator.report.durations import took
 from orchestrator.report.grid import Cell, Grid
-from orchestrator.support.named_tuple import NamedTuple
 
 WIDTH = 1000.0
 NARROWEST = 1.5  # of WIDTH: a resource that took less is part of its host's "run" bar

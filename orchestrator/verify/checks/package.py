@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.support.named_tuple import NamedTuple
 from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.subject import Subject
 
