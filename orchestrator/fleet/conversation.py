@@ -87,7 +87,7 @@ class Conversation:
     """The run of one plan.
 
     ``tally`` is what its events add up to so far; ``untried`` are the resources that had no turn
-    because ``fail_on_error`` ended it.
+    because ``fail_on_error`` ended it. ``confirmed``: the host said that its run was over.
     """
 
     def __init__(
@@ -102,6 +102,7 @@ class Conversation:
     ) -> None:
         self.tally = Tally()
         self.untried = 0
+        self.confirmed = False
         self._host, self._bus = notices.host, notices.bus
         self._plan = plan
         self._settings = settings
@@ -307,6 +308,7 @@ class Conversation:
                 f"the target counts {theirs} events, {self._check.count} arrived",
                 kind="protocol.sequence",
             )
+        self.confirmed = True
         if isinstance(error, dict):
             text = self._mask.text(plain(str(error.get("message", "no reason given"))))[:4000]
             kind = error.get("kind")

@@ -39,6 +39,7 @@ class Reached(NamedTuple):
     planned: int
     untried: int
     tally: Tally
+    confirmed: bool
 
 
 class HostRun(LinkTask[HostResult]):
@@ -175,14 +176,15 @@ class HostRun(LinkTask[HostResult]):
             seconds=time.monotonic() - self._began if self._began else 0.0,
             phases=tuple(self._phases),
             tally=reached.tally,
+            confirmed=reached.confirmed,
             **why,
         )
 
     def _so_far(self) -> Reached:
         talk = self._conversation
         if talk is not None:
-            return Reached(talk.planned, talk.untried, talk.tally)
-        return self._reached or Reached(0, 0, Tally())
+            return Reached(talk.planned, talk.untried, talk.tally, talk.confirmed)
+        return self._reached or Reached(0, 0, Tally(), False)
 
     def _leave(self) -> None:
         super()._leave()

@@ -34,7 +34,7 @@ _TALLY = (
 # What runs of older versions did not keep.
 _LATER = (
     "untried", "assumed", "drifted", "compared", "as_predicted", "phases", "pending", "command",
-    "only",
+    "only", "confirmed",
 )  # fmt: skip
 
 
@@ -125,6 +125,8 @@ class HostResult(NamedTuple):
     got, ``planned`` is the number of resources in its plan, ``untried`` how many of them had no
     turn because ``fail_on_error`` ended the run, ``seconds`` how long it took, ``phases`` each
     phase and when it began (seconds of ``time.time()``), ``report`` the path of a crash report.
+    ``confirmed``: the host itself said that its run was over; None where that follows from the
+    outcome.
     """
 
     host: str
@@ -142,6 +144,17 @@ class HostResult(NamedTuple):
     report: str = ""
     command: str = ""
     only: str = ""
+    confirmed: bool | None = None
+
+    @property
+    def is_end_known(self) -> bool:
+        """Whether a resource without an outcome surely did not run.
+
+        False for a host that was lost, or left, while it was at work.
+        """
+        if self.confirmed is not None:
+            return self.confirmed
+        return self.outcome not in (UNREACHABLE, DEFECT) and self.kind != CUT_OFF
 
     @property
     def advice(self) -> str:
@@ -161,7 +174,10 @@ class HostResult(NamedTuple):
     def record(self) -> dict[str, Any]:
         """The form that stands in the run folder and in ``--json``."""
         told = {"seconds": round(self.seconds, 3), "tally": self.tally.record()}
-        return {**self._asdict(), **told}
+        record = {**self._asdict(), **told}
+        if self.confirmed is None:
+            del record["confirmed"]
+        return record
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> HostResult:
@@ -182,5 +198,6 @@ class HostResult(NamedTuple):
 _MEMBERS = {
     **dict.fromkeys(("planned", "untried"), records.count),
     "seconds": records.seconds,
+    "confirmed": records.flag,
     **{name: records.text for name, kind in HostResult.__annotations__.items() if kind == "str"},
 }

@@ -62,7 +62,11 @@ def write_document(run: KeptRun, exit_code: int | None, out: TextIO) -> None:
 def _host(result: HostResult, turns: Turns) -> dict[str, Any]:
     record = result.record()
     del record["host"]
-    for key, by_host in (("did_not_run", turns.left), ("due", turns.due)):
+    for key, by_host in (
+        ("did_not_run", turns.left),
+        ("not_known", turns.unknown),
+        ("due", turns.due),
+    ):
         if result.host in by_host:
             record[key] = by_host[result.host]
     return record

@@ -17,6 +17,7 @@ from orchestrator.verify.assessment import Outcome
 from orchestrator.verify.kept import kept_assessment
 
 MOST_TEXT = 64 << 20  # bytes of messages and diffs
+NOT_KNOWN = "not known: the host was lost before it reported this"
 # What XML 1.0 cannot hold, in whatever form it is written.
 _UNFIT = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -51,7 +52,7 @@ def _totals(grid: Grid, checked: dict[str, list[Outcome]]) -> dict[str, Any]:
 def _counts(grid: Grid, host: str) -> dict[str, int]:
     statuses = [cell.status for cell in grid.cells[host].values()]
     error = _host_error(grid.results.get(host))
-    left = len(grid.turns.left.get(host, ()))
+    left = len(grid.turns.left.get(host, ())) + len(grid.turns.unknown.get(host, ()))
     return {
         "tests": len(statuses) + left + bool(error),
         "failures": statuses.count("failed"),
@@ -90,6 +91,8 @@ def _suite(grid: Grid, host: str) -> Iterator[str]:
         yield from _case(host, name, inner, time=f"{cell.seconds:.3f}")
     for name in grid.turns.left.get(host, ()):
         yield from _case(host, name, [_skipped("did not run")])
+    for name in grid.turns.unknown.get(host, ()):
+        yield from _case(host, name, [_skipped(NOT_KNOWN)])
     if error := _host_error(result):
         yield from _case(host, "host", [_failed("error", error, _stderr(result))])
     yield "  </testsuite>"

@@ -1,7 +1,7 @@
 """A run as Markdown, for a merge request or a ticket (controller)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from orchestrator.fleet.kept_runs import KeptRecord
@@ -9,7 +9,7 @@ from orchestrator.report.collected import Entry
 from orchestrator.report.durations import took
 from orchestrator.report.failures import SharedFailure
 from orchestrator.report.grid import Finding, Grid
-from orchestrator.report.grouping import unheard_of
+from orchestrator.report.grouping import Unheard, unheard_of
 from orchestrator.report.host_names import named
 from orchestrator.report.paragraphs import others_differ, ways_on, what_failed
 from orchestrator.report.totals import host_counts
@@ -72,6 +72,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
     if len(troubled) > MOST_ROWS:
         yield f"\n… and {_counted(len(troubled) - MOST_ROWS, 'host', [])} more\n"
     yield from _verified(grid.kept)
+    yield from _unknown(grid)
     yield from _unheard(grid)
     for status, title in _TITLES.items():
         findings = grid.findings(status)
@@ -127,6 +128,22 @@ def _verified(kept: KeptRecord) -> Iterator[str]:
         yield f"- {_code(label)} on {_plain(named(hosts, _HOSTS))}\n{_indented(_fence(text, ''))}"
 
 
+def _unknown(grid: Grid) -> Iterator[str]:
+    found = unheard_of(grid.turns.unknown, grid.hosts)
+    if found:
+        yield "\n### Not known\n\n"
+        yield "The host was lost before it reported these. They may have run.\n\n"
+        yield from _resources(found)
+
+
+def _resources(found: Sequence[Unheard]) -> Iterator[str]:
+    """A line for each group of hosts, with their resources."""
+    for names, hosts in found[:MOST_ROWS]:
+        yield f"- on {_plain(named(hosts, _HOSTS))}: {_plain(listed(names, _NAMES))}\n"
+    if len(found) > MOST_ROWS:
+        yield f"\n… and {_counted(len(found) - MOST_ROWS, 'group', [])} more\n"
+
+
 def _unheard(grid: Grid) -> Iterator[str]:
     found = unheard_of(grid.turns.left, grid.hosts)
     silent = grid.without_turn
@@ -134,10 +151,7 @@ def _unheard(grid: Grid) -> Iterator[str]:
         yield f"\n### {'Not looked at' if grid.noop else 'Did not run'}\n\n"
     if silent:
         yield f"- on {_plain(named(silent, _HOSTS))}: everything, the run ended before their turn\n"
-    for names, hosts in found[:MOST_ROWS]:
-        yield f"- on {_plain(named(hosts, _HOSTS))}: {_plain(listed(names, _NAMES))}\n"
-    if len(found) > MOST_ROWS:
-        yield f"\n… and {_counted(len(found) - MOST_ROWS, 'group', [])} more\n"
+    yield from _resources(found)
     for names, hosts in unheard_of(grid.turns.due, grid.hosts)[:MOST_ROWS]:
         what = _plain(listed(names, _NAMES))
         yield f"- on {_plain(named(hosts, _HOSTS))}: left for the next push to refresh: {what}\n"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from orchestrator.fleet.kept_runs import KeptRun
 from orchestrator.report.grid import NANOSECOND
 from orchestrator.report.grouping import ORDER
+from orchestrator.report.turns import turns_of
 from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError
 
@@ -48,6 +49,8 @@ class _Run:
         self._checks: Counter[tuple[str, str, str, str]] = Counter()
         for event, _ in kept.events():
             self._add(event)
+        unknown = turns_of(kept, results).unknown.values()
+        self._unknown = sum(map(len, unknown))
 
     def _add(self, event: dict[str, Any]) -> None:
         kind, name, provider = (plain(event[key]) for key in ("type", "name", "provider"))
@@ -92,6 +95,9 @@ class _Run:
         ends = [*((name, self._outcomes[name]) for name in ORDER), (_UNFINISHED, left)]
         hosts = (((name,), number) for name, number in ends)
         yield self._gauge(f"{_PREFIX}hosts_count", "Hosts by outcome", ("outcome",), hosts)
+        text = "Resources of hosts that were lost before they reported these"
+        not_known = f"{_PREFIX}resources_not_known_count"
+        yield self._gauge(not_known, text, (), [((), self._unknown)])
         if self._compared:
             compared, came = f"{_PREFIX}plan_compared_count", f"{_PREFIX}plan_as_predicted_count"
             text = "Resources that a plan had predicted"

@@ -208,6 +208,7 @@ class Summary:
         if block.result.untried:
             words = "not tried (fail_on_error)"
         turns = self._collected.turns
+        yield from self._shares(block, "not known", turns.unknown)
         yield from self._shares(block, words, turns.left)
         yield from self._shares(block, "left for the next push to refresh", turns.due)
 
@@ -258,7 +259,8 @@ class Summary:
         if result.planned:
             done = span([one.tally.total for one in block.results])
             planned = span([one.planned for one in block.results])
-            yield f"    {done} of {planned} resources had their turn"
+            told = "had their turn" if result.is_end_known else "were reported"
+            yield f"    {done} of {planned} resources {told}"
 
     def _other_keys(self, block: Block) -> Iterator[str]:
         """The fingerprints of the other hosts of a block, where theirs are others."""

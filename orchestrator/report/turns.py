@@ -1,4 +1,4 @@
-"""Which resources of a host's plan had no turn, and which of them are due (controller)."""
+"""Which resources of a host's plan have no outcome, and why (controller)."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,8 @@ class _Heard:
 class Turns:
     """Takes a run's events; ``left`` has the resources that had no turn on hosts that were cut
     short, in the order of their plans, and ``due`` those among them that subscribe to what changed.
+    ``unknown`` has those without an outcome on hosts that never said that their run was over: they
+    may have run.
 
     A plan that hosts share is held once, and of each host a byte per resource while it is at work.
     """
@@ -43,6 +45,7 @@ class Turns:
     def __init__(self) -> None:
         self.left: dict[str, tuple[str, ...]] = {}
         self.due: dict[str, tuple[str, ...]] = {}
+        self.unknown: dict[str, tuple[str, ...]] = {}
         self._plans: dict[happening.HostPlanned, _Plan] = {}
         self._heard: dict[str, _Heard] = {}
         self._same: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -88,6 +91,10 @@ class Turns:
             return
         names = zip(heard.plan.names, heard.told, strict=True)
         left = tuple(name for name, told in names if not told)
+        if not result.is_end_known:
+            if left:
+                self.unknown[result.host] = self._same.setdefault(left, left)
+            return
         due = tuple(name for name in left if name in heard.due)
         if left:
             self.left[result.host] = self._same.setdefault(left, left)

@@ -145,6 +145,7 @@ class RemoteTask(HostTask[HostResult]):
             planned=self._planned,
             seconds=time.monotonic() - self._began if self._began else 0.0,
             phases=tuple(self._phases),
+            confirmed=False,
         )
         why: dict[str, Any] = ending_of(error, isinstance(error, InterruptedRunError))
         return known._replace(**why)

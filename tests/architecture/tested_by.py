@@ -174,7 +174,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/report/rows.py",
         "orchestrator/report/style.py",
         "orchestrator/report/totals.py",
-        "orchestrator/report/turns.py",
         "orchestrator/report/wording.py",
     ),
     "tests/orchestrator/site_types/test_mistakes.py": (

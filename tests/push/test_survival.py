@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator.report.junit import NOT_KNOWN
 from tests.orchestrator.transport.sshd import Sshd
 from tests.push.command import Ccm
 from tests.remote_runtime.fakes import GROUP, OWNER
@@ -96,34 +97,35 @@ def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
 
 
 def told(desk: Desk, after: str, how: str) -> None:
-    """Every form of the report has who ended how, who did not, and what did not run."""
+    """Every form of the report has who ended how, who did not, and what is not known: nobody was
+    there to hear what the host did."""
     events = desk.events()
     assert [event["host"] for event in events] == ["quick"] * 6 + ["slow"] * 2
     text = desk.report()
     assert after in text.splitlines()[0]
     assert f"slow  {how} (2 changed)" in text
-    assert "2 of 6 resources had their turn" in text
-    assert "did not run: exec#wait, file#" in text
-    assert "left for the next push to refresh: exec#follower\n" in text
+    assert "2 of 6 resources were reported" in text
+    assert "not known: exec#wait, file#" in text
+    assert "did not run" not in text
+    assert "left for the next push to refresh" not in text
     assert "later  had no turn\n" in text
     assert "Hosts      3: 1 interrupted, 1 had no turn, 1 changed" in text
     document = json.loads(desk.report("--json"))
     assert document["hosts"]["quick"]["outcome"] == "ok"
     assert document["hosts"]["slow"]["phase"] == "running"
     assert document["hosts"]["slow"]["tally"]["changed"] == 2
-    assert document["hosts"]["slow"]["did_not_run"][0] == "exec#wait"
-    assert document["hosts"]["slow"]["due"] == ["exec#follower"]
+    assert document["hosts"]["slow"]["not_known"][0] == "exec#wait"
+    assert not {"due", "did_not_run"} & document["hosts"]["slow"].keys()
     assert document["hosts"]["later"]["phase"] == "waiting"
     assert document["events"] == events
     markdown = desk.report("--markdown", "-")
     assert "3 hosts: 1 interrupted, 1 had no turn, 1 changed" in markdown
     assert "- on slow: exec#wait, file#" in markdown.replace("\\", "")
     assert "- on later: everything" in markdown
-    assert "left for the next push to refresh: exec#follower" in markdown.replace("\\", "")
-    assert "Did not run</h2>" in desk.report("--html", "-")
-    assert 'name="exec#wait">\n      <skipped message="did not run"/>' in desk.report(
-        "--junit", "-"
-    )
+    assert "### Not known" in markdown
+    assert "Not known</h2>" in desk.report("--html", "-")
+    junit = desk.report("--junit", "-")
+    assert f'name="exec#wait">\n      <skipped message="{NOT_KNOWN}"/>' in junit
     assert desk.named("failed") == ["slow"]
     assert desk.named("remaining") == ["later"]
 

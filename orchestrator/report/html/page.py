@@ -77,6 +77,7 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "verified": found and sum_of(found),
         "verify_failures": shared_failures(found) if found else {},
         "unheard": unheard_of(grid.turns.left, grid.hosts)[:MOST_UNHEARD],
+        "unknown": unheard_of(grid.turns.unknown, grid.hosts)[:MOST_UNHEARD],
         "due": unheard_of(grid.turns.due, grid.hosts)[:MOST_UNHEARD],
         "letters": LETTERS,
         "marks": {**LETTERS, **HOST_LETTERS},

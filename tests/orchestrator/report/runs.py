@@ -68,6 +68,11 @@ class Kept:
         """A host warns."""
         self._folder.handle(happening.HostNotice(host, "warning", text))
 
+    def plan(self, *planned: happening.HostPlanned) -> None:
+        """What hosts have to do."""
+        for each in planned:
+            self._folder.handle(each)
+
     def step(self, *steps: happening.RolloutStep) -> None:
         """Where a rollout stands."""
         for step in steps:

@@ -1,0 +1,82 @@
+"""What a report says of resources without an outcome."""
+
+import io
+import json
+
+import pytest
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.outcome import CUT_OFF, HostResult, Tally
+from orchestrator.fleet.phases import Phase
+from orchestrator.report.document import write_document
+from orchestrator.report.html.page import write_html
+from orchestrator.report.junit import NOT_KNOWN, write_junit
+from orchestrator.report.markdown import write_markdown
+from orchestrator.report.turns import Turns
+from tests.orchestrator.report.runs import Kept
+from tests.orchestrator.report.test_metrics import samples, written
+from tests.orchestrator.report.told import Told
+
+NAMES = ("file#/etc/one", "file#/etc/two", "file#/etc/three")
+PLANNED = happening.HostPlanned("web1", NAMES, (("file#/etc/three", ("file#/etc/one",)),))
+LOST = {"planned": 3, "phase": Phase.RUNNING, "message": "lost"}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kind", "confirmed", "is_known"),
+    [
+        ("unreachable", "transport.lost", False, False),
+        ("unreachable", "transport.lost", None, False),
+        ("unreachable", "host.timeout", True, True),
+        ("defect", "defect", False, False),
+        ("interrupted", CUT_OFF, None, False),
+        ("interrupted", "run.interrupted", False, False),
+        ("interrupted", "run.interrupted", True, True),
+        ("failed", "plan.broken", None, True),
+    ],
+)
+def test_only_the_host_itself_says_what_did_not_run(
+    outcome: str, kind: str, confirmed: bool | None, is_known: bool
+) -> None:
+    """Without its word that the run is over, a resource without an outcome is not known."""
+    turns = Turns()
+    turns.handle(PLANNED)
+    result = HostResult("web1", Tally(), outcome, kind, "over", confirmed=confirmed)
+    turns.handle(happening.HostFinished(result))
+    assert (turns.left if is_known else turns.unknown) == {"web1": NAMES}
+    assert not (turns.unknown if is_known else turns.left)
+
+
+def test_no_report_says_of_a_lost_host_that_something_did_not_run() -> None:
+    """Summary, page, Markdown, JUnit, JSON and metrics call it not known, and nothing of it due."""
+    kept = Kept("web1")
+    kept.plan(PLANNED)
+    kept.event("web1", "/etc/one", "changed")
+    run = kept.end(web1={"outcome": "unreachable", **LOST})
+    markdown, page, junit, document = (io.StringIO() for _ in range(4))
+    write_markdown(run, markdown)
+    write_html(run, page)
+    write_junit(run, junit)
+    write_document(run, 3, document)
+    told = json.loads(document.getvalue())["hosts"]["web1"]
+    assert told["not_known"] == list(NAMES[1:])
+    assert not {"due", "did_not_run"} & told.keys()
+    assert junit.getvalue().count(f'<skipped message="{NOT_KNOWN}"/>') == 2
+    assert "### Not known" in markdown.getvalue()
+    assert "Not known</h2>" in page.getvalue()
+    assert samples(written(run))[("choria_ccm_resources_not_known_count",)] == 2
+    for text in (markdown, page, junit):
+        assert "did not run" not in text.getvalue().lower()
+        assert "left for the next push" not in text.getvalue()
+
+
+def test_the_summary_of_a_lost_host() -> None:
+    """It says what was reported, and that the rest is not known."""
+    told = Told("web1")
+    told.plan("web1", names=["/a", "/b"], b="/a")
+    told.event("web1", "/a", "changed")
+    told.end("web1", "unreachable", **{**LOST, "planned": 2})
+    text = told.summary()
+    assert "1 of 2 resources were reported" in text
+    assert "    not known: file#/b\n" in text
+    assert "did not run" not in text
