@@ -65,7 +65,8 @@ class Engine(object):
         self._context = context
         self._lifecycle = lifecycle
         self._ended = ended
-        self._turns: Dict[str, Turn] = dict(turns or {})
+        self._turns: Dict[str, Turn] = dict(turns or {})  # the latest one of each
+        self._changed: Dict[str, List[Turn]] = {}  # all that changed something
         self._refreshes = refreshes or Refreshes()
         self._apart = ""
         self._halting = _SURE
@@ -113,16 +114,18 @@ class Engine(object):
         """
         left = [item for item in each_of(items) if item.index not in self._done]
         wanted = {name for item in left for name in item.require + item.subscribe}
-        told = {
-            reference: {
-                "met": turn.met,
+        told = {}
+        for reference in wanted.intersection(self._turns):
+            # That it changed counts, whatever a later turn of the same resource came to.
+            heard = [turn for turn in self._changed.get(reference, ()) if not turn.noop]
+            latest = self._turns[reference]
+            turn = heard[-1] if heard else latest
+            told[reference] = {
+                "met": latest.met,
                 "changed": turn.changed,
                 "noop": turn.noop,
                 "apart": turn.apart,
             }
-            for reference, turn in self._turns.items()
-            if reference in wanted
-        }
         return {"resources": told, "done": {str(at): how for at, how in self._done.items()}}
 
     def _turn(self, item: Item) -> Outcome:
@@ -190,36 +193,44 @@ class Engine(object):
     def _gate(self, item: Item) -> Doubt:
         """The doubt over what it requires and subscribes to, and over whether it gets a turn."""
         worst = self._halting
-        for reference in item.require + item.subscribe:
+        for reference in item.require:
             turn = self._turns.get(reference)
-            if turn is not None and (reference in item.require or self._is_seen(turn, item)):
-                worst = worst.worse(turn.doubt)
-            if turn is not None and reference in item.require:
-                worst = worst.worse(turn.passing)
+            if turn is not None:
+                worst = worst.worse(turn.doubt).worse(turn.passing)
+        for reference in item.subscribe:
+            turns = [turn for turn in self._all_of(reference) if self._is_seen(turn, item)]
+            if not any(turn.changed and turn.doubt.level == _SURE.level for turn in turns):
+                for turn in turns:
+                    worst = worst.worse(turn.doubt)
         return worst
+
+    def _all_of(self, reference: str) -> List[Turn]:
+        """The latest turn of a resource, and those of it that changed something."""
+        latest = self._turns.get(reference)
+        changed = self._changed.get(reference, [])
+        return changed if latest is None or latest in changed else changed + [latest]
 
     def _is_seen(self, turn: Turn, item: Item) -> bool:
         """Whether what changed at a turn fires this one: in a child with noop it does so inside."""
         return turn.apart in ("", self._apart_of(item))
 
     def _fired(self, item: Item, noop: bool) -> List[str]:
-        """What of that which this one subscribes to has changed in this run."""
+        """What of that which this one subscribes to has changed at any turn of this run."""
         fired: List[str] = []
         if self._context.options.drift:
             return fired
         for reference in item.subscribe:
-            turn = self._turns.get(reference)
-            if turn is None or not turn.changed or (turn.noop and not noop):
-                continue
-            if self._is_seen(turn, item):
-                fired.append(reference)
+            for turn in self._all_of(reference):
+                if turn.changed and (noop or not turn.noop) and self._is_seen(turn, item):
+                    fired.append(reference)
+                    break
         return fired
 
     def _account(self, outcome: Outcome, noop: bool, *, fired: List[str], since: str) -> None:
         """Keep what of its refresh is due still, or no longer."""
         if outcome.skipped and not (outcome.unmet or outcome.left_out):
             self._refreshes.released(outcome.item)
-        elif outcome.skipped or outcome.failed:
+        elif outcome.skipped or (outcome.failed and not outcome.acted):
             outcome.due_since = self._refreshes.owed(outcome.item)
         else:
             outcome.due_since = since if outcome.refreshed else ""
@@ -250,9 +261,13 @@ class Engine(object):
         self._note(item, turn)
 
     def _note(self, item: Item, turn: Turn) -> None:
-        self._turns[item.id] = turn
+        references = [item.id]
         if item.alias:
-            self._turns["%s#%s" % (item.type, item.alias)] = turn
+            references.append("%s#%s" % (item.type, item.alias))
+        for reference in references:
+            self._turns[reference] = turn
+            if turn.changed:
+                self._changed.setdefault(reference, []).append(turn)
 
 
 def _halting(outcome: Outcome) -> Doubt:

@@ -82,6 +82,7 @@ class Outcome(object):
     passing = _SURE  # in noop: that over whether it fails, or its health checks, which do not run
     ended: Optional[Ended] = None
     longest = LONGEST_OUTPUT  # characters that are kept of what its command printed
+    acted = False  # what it had to do is done, whatever its health checks say of it
     health_only = False
     left_out = ""  # the option of a selection that leaves it out
     left_as = ""  # in noop, how it stands where it is needed all the same

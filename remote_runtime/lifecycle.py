@@ -181,6 +181,7 @@ class Lifecycle(object):
         outcome.final_ensure = state.ensure
         actions = resource.actions(state, refresh)
         if not actions:
+            outcome.acted = True
             resource.state_left = state
             return
         if self._promises is not None:
@@ -198,6 +199,7 @@ class Lifecycle(object):
             outcome.ended = resource.ended
         if noted:
             self._refreshes.end(outcome.changed)
+        outcome.acted = True
         outcome.refreshed = resource.heeds(refresh)
         state = resource.observe()
         outcome.final_ensure = state.ensure

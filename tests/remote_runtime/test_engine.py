@@ -7,7 +7,16 @@ from remote_runtime.changes import Action, Change, Missing, Unknowable
 from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt, Fog, PathEffect, everything
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
-from tests.remote_runtime.fakes import Script, ScriptRegistry, context, engine, item, one, run_items
+from tests.remote_runtime.fakes import (
+    Script,
+    ScriptRegistry,
+    close,
+    context,
+    engine,
+    item,
+    one,
+    run_items,
+)
 
 
 def error() -> ResourceError:
@@ -201,6 +210,48 @@ class EngineTest(unittest.TestCase):
         self.assertEqual((events["fired"]["changed"], events["fired"]["refreshed"]), (True, True))
         self.assertEqual((events["idle"]["changed"], events["idle"]["refreshed"]), (False, False))
         self.assertTrue(events["either"]["refreshed"])
+
+    def test_subscribe_to_what_changed_at_an_earlier_turn(self) -> None:
+        """subscribe fires when any turn of the resource has changed it, though a later one found it
+        as desired; in a preview, too."""
+        for noop in (False, True):
+            once = Script()
+            once.behaviour["look"] = lambda once=once: once.behaviour.update(
+                stable=len(once.refreshed) > 1
+            )
+            events = self.run_names(
+                item("t", "shared", index=0, alias="other"),
+                item("t", "shared", index=1, alias="other"),
+                item("t", "by_name", index=2, subscribe=("t#shared",)),
+                item("t", "by_alias", index=3, subscribe=("t#other",)),
+                scripts={
+                    "shared": once,
+                    "by_name": Script(stable=True),
+                    "by_alias": Script(stable=True),
+                },
+                noop=noop,
+            )
+            self.assertEqual(events["shared"]["status"], "stable")
+            self.assertTrue(events["by_name"]["refreshed"])
+            self.assertTrue(events["by_alias"]["refreshed"])
+            if noop:
+                self.assertEqual(events["by_name"]["prediction"], "certain")
+
+    def test_what_changed_counts_behind_a_reboot(self) -> None:
+        """The record for the run behind a reboot says that a resource changed, whatever its latest
+        turn came to."""
+        once = Script()
+        once.behaviour["look"] = lambda: once.behaviour.update(stable=len(once.refreshed) > 1)
+        items = [
+            item("t", "a", index=0),
+            item("t", "a", index=1),
+            item("t", "b", index=2, subscribe=("t#a",)),
+        ]
+        registry, ctx = ScriptRegistry(a=once), context(items)
+        self.addCleanup(close, ctx)
+        ran = engine(ctx, registry, [])
+        ran.run(items[:2])
+        self.assertTrue(ran.record(items)["resources"]["t#a"]["changed"])
 
     def test_noop_subscribe(self) -> None:
         """In noop noop events fire, and a resource that is not in noop is never fired by one."""

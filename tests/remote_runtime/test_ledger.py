@@ -174,6 +174,17 @@ class FailureTest(LedgerTest):
         self.assertEqual(self.push(self.file(), failing)["follower"]["status"], "changed")
         self.assertEqual(self.push(self.file(), failing)["follower"]["status"], "stable")
 
+    def test_a_health_check_that_fails(self) -> None:
+        """A refresh is done when its action succeeded, whatever a health check says then."""
+        sick = self.follower(health_checks=[{"command": "sh -c 'exit 2'", "name": "up"}])
+        event = self.push(self.file(), sick)["follower"]
+        self.assertEqual((event["failed"], event["refreshed"]), (True, True))
+        self.assertNotIn("due_since", event)
+        self.assertEqual((self.told, self.records()), ([], []))
+        event = self.push(self.file(), sick)["follower"]
+        self.assertEqual((event["failed"], event["refreshed"]), (True, False))
+        self.assertEqual(self.refreshed(), 1)
+
     def test_control(self) -> None:
         """A subscriber that control leaves out is no longer due, nor is what is below it."""
         left_out = self.follower(require=["exec#gate"], managed=False)
