@@ -59,18 +59,15 @@ def connector(
     *,
     ask: Callable[[str], str],
     own_types: Mapping[str, bytes] | None = None,
-    meanwhile: Callable[[], object] | None = None,
     reaches: bool = True,
 ) -> Connector:
     """The transport, every password asked for that is known to be needed; contacts no host.
 
-    ``own_types`` travel with the runtime: ``site.types.sources()``. ``meanwhile`` is done while a
-    runtime starts. Where others log in to the hosts, it ``reaches`` none: the ways to them are
-    theirs.
+    ``own_types`` travel with the runtime: ``site.types.sources()``. Where others log in to
+    the hosts, it ``reaches`` none: the ways to them are theirs.
     """
     from orchestrator.image import build
     from orchestrator.transport import Connector, Credentials, Settings
-    from orchestrator.transport.waiting import nothing
 
     settings = Settings(
         chosen.inventory.hosts,
@@ -81,7 +78,7 @@ def connector(
     )
     prompt = ask if sys.stdin.isatty() else None
     credentials = Credentials(options.ask_pass, options.ask_become_pass, prompt)
-    made = Connector(settings, credentials, build(own_types), meanwhile or nothing)
+    made = Connector(settings, credentials, build(own_types))
     made.prepare(chosen.hosts if reaches else [])
     return made
 

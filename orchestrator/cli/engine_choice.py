@@ -145,12 +145,10 @@ def _started(choice: EngineChoice, staff: Staff) -> Workers | None:
     count = _processes(choice, staff)
     if not count:
         return None
-    from orchestrator.cli.meanwhile import load_later
     from orchestrator.fleet.package_lore import PackageLore
     from orchestrator.support.state_folder import state_folder
     from orchestrator.workers.processes import Processes
 
-    load_later()  # once, and not in each copy
     try:
         return Processes(
             count,

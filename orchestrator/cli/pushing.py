@@ -4,7 +4,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, cast
 
-from orchestrator.cli.engine_choice import AUTO, DASK, THREADS, EngineChoice
+from orchestrator.cli.engine_choice import DASK, THREADS, EngineChoice
 from orchestrator.cli.exit_code import CHANGED
 from orchestrator.cli.job import How, Push, PushOptions, Targets
 from orchestrator.cli.options import (
@@ -70,7 +70,6 @@ def carry_out(
     ``output`` is where people look, None for what the options say.
     """
     from orchestrator.cli import assembly
-    from orchestrator.cli.meanwhile import load_later
 
     # A name that is the command itself, as with ccm ensure exec, may hold a login.
     mask = Mask().text
@@ -87,7 +86,6 @@ def carry_out(
         options.connection,
         ask=output.ask,
         own_types=types,
-        meanwhile=load_later,
         reaches=far is None or options.verify,
     )
     for site in push.sites:
@@ -97,8 +95,6 @@ def carry_out(
     verify = _verification(push, options, chosen, connector) if options.verify else None
     hosts = [host for stage in push.stages for host in stage.hosts] or chosen.hosts
     with connector:
-        if _begins_at_once(push, options, chosen):
-            connector.begin(chosen.hosts[0])
         from orchestrator.cli import running
 
         targets = Targets(hosts, connector, options.connection.forks)
@@ -127,12 +123,6 @@ def _how(
         engine=options.engine or EngineChoice(THREADS),
         far=far,
     )
-
-
-def _begins_at_once(push: Push, options: PushOptions, chosen: "Chosen") -> bool:
-    """Whether the run is of one host, by this process, and nothing comes before that host."""
-    near = options.engine is None or options.engine.word in (AUTO, THREADS)
-    return near and len(chosen.hosts) == 1 and not (options.rollout.given or push.stages)
 
 
 def _far_work(push: Push, options: PushOptions, chosen: "Chosen") -> "FarWork | None":

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import starmap
 from typing import TYPE_CHECKING
 
 from orchestrator.fleet.phases import Phase
 from orchestrator.image import Image
 from orchestrator.transport.credentials import Credentials
-from orchestrator.transport.login import Begun, Login
+from orchestrator.transport.login import Login
 from orchestrator.transport.pipe import Link
 from orchestrator.transport.settings import Settings, Target
-from orchestrator.transport.waiting import nothing
 from remote_runtime.errors import InputError, Problem, UnreachableError
 
 if TYPE_CHECKING:
@@ -24,23 +23,17 @@ if TYPE_CHECKING:
 
 
 class Connector:
-    """Opens the links of a run; thread-safe. ``close`` it at the end of the run.
-
-    ``meanwhile`` is done whenever a runtime starts, before its first word is waited for.
-    """
+    """Opens the links of a run; thread-safe. ``close`` it at the end of the run."""
 
     def __init__(
         self,
         settings: Settings,
         credentials: Credentials,
         image: Image,
-        meanwhile: Callable[[], object] = nothing,
     ) -> None:
         self._settings = settings
         self._credentials = credentials
         self._image = image
-        self._meanwhile = meanwhile
-        self._begun: dict[str, Begun] = {}
         self._router: Router | None = None
         self._dialer: Dialer | None = None
         self._lock = threading.Lock()
@@ -69,13 +62,6 @@ class Connector:
         if routes:
             self._unlock(routes.values())
 
-    def begin(self, host: Target) -> None:
-        """Start the runtime of a host that is this machine, which starts while the caller gets
-        ready to ``open`` it. Of any other host nothing is done, nor where sudo is to start it."""
-        if host.connection == "local" and self._settings.become_user(host) is None:
-            with contextlib.suppress(UnreachableError):  # ``open`` tries it again, and tells
-                self._begun[host.name] = self._local(host).begin(self._image)
-
     def open(self, host: Target, on_phase: OnPhase, until: float | None = None) -> Link:
         """The link to a host's runtime, which is ready. UnreachableError; every wait is bounded.
 
@@ -85,8 +71,7 @@ class Connector:
         with contextlib.ExitStack() as undo:
             login = self.login(host, on_phase, until, alone=True)
             undo.callback(login.close)
-            begun = self._begun.pop(host.name, None)
-            link = login.start(self._image, hang_up=True, begun=begun)
+            link = login.start(self._image, hang_up=True)
             undo.pop_all()
             return link
 
@@ -111,8 +96,7 @@ class Connector:
         on_phase(Phase.CONNECTING)
         from orchestrator.transport.dialing import Call
 
-        # The SSH libraries are loaded while the packets travel and the server begins to work.
-        call = Call.to(route, self._ssh)
+        call = Call.to(route)
         connection = self._ssh().open(route, on_phase, call, alone=alone)
         on_phase(Phase.STARTING)
         return Login(
@@ -122,7 +106,6 @@ class Connector:
             credentials=self._credentials,
             connection=connection,
             until=until,
-            meanwhile=self._meanwhile,
         )
 
     @property
@@ -144,9 +127,7 @@ class Connector:
         self._dialer = None
 
     def close(self) -> None:
-        """Let go of what the hosts shared, and end what was begun for none."""
-        while self._begun:
-            self._begun.popitem()[1].pipe.close()
+        """Let go of what the hosts shared."""
         with self._loading:
             dialer, self._dialer = self._dialer, None
         if dialer is not None:
@@ -164,7 +145,6 @@ class Connector:
             self._settings,
             credentials=self._credentials,
             until=until,
-            meanwhile=self._meanwhile,
         )
 
     def _unlock(self, routes: Iterable[Route]) -> None:
@@ -184,10 +164,7 @@ class Connector:
         return self._router.route(host)
 
     def _ssh(self) -> Dialer:
-        """The SSH libraries take a while to import, so only once a host needs them.
-
-        Other hosts are dialed meanwhile.
-        """
+        """The SSH libraries take a while to import, so only once a host needs them."""
         with self._loading:
             if self._dialer is None:
                 from orchestrator.transport.loading import ssh_dialer

@@ -8,10 +8,9 @@ import os
 import select
 import socket
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.transport.waiting import Aside, nothing
+from orchestrator.transport.waiting import Aside
 from remote_runtime.errors import UnreachableError
 
 if TYPE_CHECKING:
@@ -54,13 +53,11 @@ def dial(
     *,
     family: str,
     deadline: float,
-    meanwhile: Callable[[], object] = nothing,
 ) -> socket.socket:
     """A connected socket, without delay of small packets and with a bound on silent peers.
 
     ``deadline`` is a moment of ``time.monotonic()``. UnreachableError with the kind
     ``transport.resolve`` or ``transport.connect``. A refused connection is tried again a few times.
-    ``meanwhile`` is done while its packets travel.
     """
     backoff = Backoff(deadline)
     addresses = _resolve(address, port, family, deadline)
@@ -69,7 +66,7 @@ def dial(
         for number, (kind, target) in enumerate(addresses):
             share = (deadline - time.monotonic()) / (len(addresses) - number)
             try:
-                return _connect(kind, target, share, meanwhile)
+                return _connect(kind, target, share)
             except OSError as caught:
                 error = caught
         if not _may_pass(error, backoff.attempts) or not backoff.pause():
@@ -114,9 +111,7 @@ def _resolve(
     return [(kind, target) for kind, _, _, _, target in found]
 
 
-def _connect(
-    kind: int, target: tuple[object, ...], timeout: float, meanwhile: Callable[[], object]
-) -> socket.socket:
+def _connect(kind: int, target: tuple[object, ...], timeout: float) -> socket.socket:
     if timeout <= 0:
         raise TimeoutError(errno.ETIMEDOUT, "timed out")
     sock = socket.socket(kind, socket.SOCK_STREAM)
@@ -125,7 +120,6 @@ def _connect(
         sock.setblocking(False)
         with contextlib.suppress(BlockingIOError):
             sock.connect(target)
-        meanwhile()
         _await(sock, end)
         sock.settimeout(timeout)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -153,20 +147,16 @@ class Call(NamedTuple):
     sock: socket.socket | None
 
     @classmethod
-    def to(cls, route: Route, meanwhile: Callable[[], object] = nothing) -> Call:
-        """Dial a host that is reached directly; UnreachableError. ``meanwhile`` as ``dial``."""
+    def to(cls, route: Route) -> Call:
+        """Dial a host that is reached directly; UnreachableError."""
         deadline = route.end(route.timeout)
         direct = not (route.jumps or route.proxy_command)
-        return cls(deadline, dial_route(route, deadline, meanwhile) if direct else None)
+        return cls(deadline, dial_route(route, deadline) if direct else None)
 
 
-def dial_route(
-    route: Route, deadline: float, meanwhile: Callable[[], object] = nothing
-) -> socket.socket:
+def dial_route(route: Route, deadline: float) -> socket.socket:
     """A socket to the address of a route, watched; as ``dial``."""
-    sock = dial(
-        route.address, route.port, family=route.family, deadline=deadline, meanwhile=meanwhile
-    )
+    sock = dial(route.address, route.port, family=route.family, deadline=deadline)
     watch(sock, route.alive)
     return sock
 

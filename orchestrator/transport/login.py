@@ -13,11 +13,10 @@ from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.opening import Opening
 from orchestrator.transport.pipe import Link, Pipe
 from orchestrator.transport.settings import Settings, Target
-from orchestrator.transport.waiting import end_of, nothing
+from orchestrator.transport.waiting import end_of
 from remote_runtime.errors import UnreachableError
 
 if TYPE_CHECKING:
-    from orchestrator.transport.local import LocalPipe
     from orchestrator.transport.ssh_connect import Connection
 
 
@@ -29,19 +28,11 @@ class _Run(NamedTuple):
     prompt: str | None
 
 
-class Begun(NamedTuple):
-    """A program of this machine that was started, and nothing of it read yet."""
-
-    run: _Run
-    pipe: LocalPipe
-
-
 class Login:
     """One connection to a host; the user that the inventory wants is become for each program.
 
     ``connection`` is None for a host that is the controller itself. ``user`` is who logged in.
-    ``until`` is the moment at which the host's time is up, None for never. ``meanwhile`` is done
-    while a program starts.
+    ``until`` is the moment at which the host's time is up, None for never.
     """
 
     def __init__(
@@ -53,7 +44,6 @@ class Login:
         credentials: Credentials,
         connection: Connection | None = None,
         until: float | None = None,
-        meanwhile: Callable[[], object] = nothing,
     ) -> None:
         self._host = host
         self._user = user
@@ -61,7 +51,6 @@ class Login:
         self._credentials = credentials
         self._connection = connection
         self._until = until
-        self._meanwhile = meanwhile
 
     @classmethod
     def local(
@@ -71,7 +60,6 @@ class Login:
         *,
         credentials: Credentials,
         until: float | None = None,
-        meanwhile: Callable[[], object] = nothing,
     ) -> Login:
         """The login of a host that is the controller itself."""
         user = ""
@@ -85,17 +73,15 @@ class Login:
             settings=settings,
             credentials=credentials,
             until=until,
-            meanwhile=meanwhile,
         )
 
-    def start(self, image: Image, hang_up: bool = False, begun: Begun | None = None) -> Link:
+    def start(self, image: Image, hang_up: bool = False) -> Link:
         """The link of a program that is ready; several may run, on a channel each.
 
-        With ``hang_up`` closing the link ends the connection as well. ``begun`` is the program,
-        where it was started already. UnreachableError; bounded.
+        With ``hang_up`` closing the link ends the connection as well. UnreachableError; bounded.
         """
         if self._connection is None:
-            return self._start_local(image, begun)
+            return self._start_local(image)
         from orchestrator.transport.ssh_pipe import pipe_of
         from orchestrator.transport.ssh_transport import CHANNEL_TIMEOUT, start
 
@@ -107,27 +93,21 @@ class Login:
         except Exception as error:
             message = f"{self._host.name} opens no session: {error}"
             raise UnreachableError(message, "transport.session") from error
-        self._meanwhile()
         close: Callable[[], None] = self.close if hang_up else channel.close
         link = self._opening(pipe_of(session, channel, close), run, image).link()
         link.host_key = self._connection.host_key
         return link
-
-    def begin(self, image: Image) -> Begun:
-        """Start a program on this machine, for ``start`` to wait for. UnreachableError."""
-        from orchestrator.transport.local import LocalPipe
-
-        run = self._command(image, prefer=sys.executable)
-        return Begun(run, LocalPipe(run.command))
 
     def close(self) -> None:
         """Hang up; any thread may call it."""
         if self._connection is not None:
             self._connection.close()
 
-    def _start_local(self, image: Image, begun: Begun | None) -> Link:
-        run, pipe = begun or self.begin(image)
-        self._meanwhile()
+    def _start_local(self, image: Image) -> Link:
+        from orchestrator.transport.local import LocalPipe
+
+        run = self._command(image, prefer=sys.executable)
+        pipe = LocalPipe(run.command)
         link = self._opening(pipe, run, image).link()
         pipe.started()
         return link

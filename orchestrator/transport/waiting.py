@@ -19,10 +19,6 @@ def end_of(seconds: float, until: float | None) -> float:
     return end if until is None else min(end, until)
 
 
-def nothing() -> None:
-    """What is done while something is waited for, where there is nothing to do."""
-
-
 class Aside(Generic[T]):
     """A call that nobody can end, begun beside those who wait for it."""
 

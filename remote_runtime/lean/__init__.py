@@ -13,7 +13,6 @@ digest      ``hashlib``      OpenSSL, 2 ms
 threads     ``threading``    ``functools`` and ``collections``, more than gathering facts
 spawning    ``subprocess``   ``signal``, ``enum`` and ``re``, as long as several queries
 tuples      ``typing``       several ms, and a ``__new__`` to compile for each class
-dbus        ``systemctl``    8 ms to start it, and to wait for it, for five units
 ==========  ===============  =============================================================
 
 A module belongs here only while a measurement says so. What a run needs only when it changes

@@ -171,5 +171,5 @@ def test_what_comes_with_types_is_not_compressed() -> None:
     compressed = {name for name, part in parts.items() if part[2]}
     assert compressed
     assert not compressed & set(names)
-    for name in ("content", "system.locks", "resources.file.providers.posix", "lean.dbus"):
+    for name in ("content", "system.locks", "resources.file.providers.posix"):
         assert f"remote_runtime.{name}" in parts.keys() - compressed

@@ -99,7 +99,6 @@ def test_what_a_converged_run_has_of_a_type_imports_nothing_heavy(
     """A type and its providers, also those that no resource of this machine can have."""
     folder = f"remote_runtime.resources.{kind}"
     names = [f"{folder}.resource", *(f"{folder}.providers.{n}" for n in provider_names(kind))]
-    names += [f"{folder}.unit_bus"] if kind == "service" else []
     zipfile.ZipFile(io.BytesIO(building.build().archive)).extractall(tmp_path)
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {', '.join(names)}"
     command = [sys.executable, "-I", "-S", "-B", "-X", "importtime", "-c", program]

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from orchestrator.transport import Connector, Credentials, Settings
-from orchestrator.transport.waiting import nothing
 from tests.orchestrator.transport.fakes import image
 from tests.orchestrator.transport.sshd import Sshd
 
@@ -56,7 +55,6 @@ def connect(tmp_path: Path, ssh_config: Path) -> Iterator[Connect]:
     def make(
         settings: dict[str, object] | None = None,
         credentials: Credentials | None = None,
-        meanwhile: Callable[[], object] = nothing,
     ) -> Connector:
         options: dict[str, object] = {"ssh_config": (ssh_config,), **(settings or {})}
         made.append(
@@ -64,7 +62,6 @@ def connect(tmp_path: Path, ssh_config: Path) -> Iterator[Connect]:
                 Settings(**options),  # type: ignore[arg-type]  # any field
                 credentials or Credentials(environ={}),
                 image(tmp_path / "home"),
-                meanwhile,
             )
         )
         return made[-1]

@@ -77,30 +77,6 @@ def test_the_runtime_starts_and_the_link_is_its_channel(home: Path) -> None:
         link.send(b"late")
 
 
-def test_a_runtime_that_was_begun_is_the_one_that_is_opened(home: Path) -> None:
-    """Once: whoever opens the host again has another one."""
-    with Connector(Settings(), Credentials(environ={}), image(home)) as connector:
-        connector.begin(local())
-        (program,) = connector._begun.values()
-        links = [connector.open(local(), Phases()) for _ in range(2)]
-        assert [program.run.nonce == link.nonce for link in links] == [True, False]
-        assert [about(link)[3] for link in links] == ["remote_runtime.session"] * 2
-        for link in links:
-            link.close()
-
-
-def test_a_runtime_that_was_begun_for_nothing_ends(home: Path) -> None:
-    """It is not waited for, and a host of others, or one of sudo's, has none."""
-    connector = Connector(Settings(), Credentials(environ={}), image(home))
-    connector.begin(local(become=True))
-    connector.begin(Host())
-    assert not connector._begun
-    connector.begin(local())
-    (program,) = connector._begun.values()
-    connector.close()
-    assert program.pipe.exit_status() not in (0, None)
-
-
 def test_an_interpreter_like_ours_is_sent_code_and_keeps_it(home: Path) -> None:
     """On a miss the compiled modules travel; the second start finds them and asks for nothing."""
     made = image(home)

@@ -1,10 +1,8 @@
 """What the connections of a run share."""
 
 import gc
-import sys
 import time
 import weakref
-from pathlib import Path
 from typing import Any
 
 import fabric
@@ -15,7 +13,7 @@ from orchestrator.transport.route import Router
 from orchestrator.transport.settings import Settings
 from orchestrator.transport.ssh_connect import unopened
 from tests.orchestrator.transport.conftest import Connect
-from tests.orchestrator.transport.fakes import Host, Phases, local
+from tests.orchestrator.transport.fakes import Host, Phases
 from tests.orchestrator.transport.sshd import Sshd
 
 
@@ -83,22 +81,6 @@ def test_a_key_is_parsed_once_for_all_hosts(
     for _ in range(3):
         connector.open(sshd.host(), Phases()).close()
     assert parse.calls == 1
-
-
-@pytest.mark.parametrize("far", [True, False])
-def test_something_else_is_done_while_a_runtime_starts(
-    sshd: Sshd, connect: Connect, tmp_path: Path, far: bool
-) -> None:
-    """Here the interpreter waits for it, on another machine and on this one."""
-    done = tmp_path / "done"
-    python = tmp_path / "python"
-    python.write_text(
-        f'#!/bin/sh\nwhile [ ! -e {done} ]; do sleep 0.02; done\nexec {sys.executable} "$@"\n'
-    )
-    python.chmod(0o755)
-    host = sshd.host(python=str(python)) if far else local(python=str(python))
-    connect(meanwhile=done.touch).open(host, Phases()).close()
-    assert done.exists()
 
 
 def test_a_closed_connection_is_gone_without_being_looked_for(sshd: Sshd, connect: Connect) -> None:

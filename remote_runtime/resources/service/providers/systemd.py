@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set
 from remote_runtime.base import Effect, Item, Properties, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError, UnsettledError
-from remote_runtime.resources.service import unit, unit_bus
+from remote_runtime.resources.service import unit
 from remote_runtime.resources.service.boot_links import CONFIGURED, BootLinks
 from remote_runtime.resources.service.provider import (
     DISABLE,
@@ -135,9 +135,7 @@ class Provider(ServiceProvider):
 
     def _ask(self, names: Sequence[str]) -> None:
         """Ask for many units; show stops at the first name that it does not like."""
-        if self.context.world is None:  # else systemctl is to see what is planned
-            self._units.update(unit_bus.show(self._socket, names, unit.PROPERTIES))
-        waiting = [name for name in names if name not in self._units]
+        waiting = list(names)
         while waiting:
             batch = waiting[:_NAMES]
             result = self.context.commands.run(SHOW + ("--",) + tuple(batch), limit=_LIMIT)
@@ -152,10 +150,6 @@ class Provider(ServiceProvider):
                 )
             self._refused[waiting.pop(0)] = result.tail(3) or "systemctl gave no reason"
         self._look_again(names)
-
-    @property
-    def _socket(self) -> str:
-        return os.path.join(os.path.dirname(self.booted), "private")
 
     def _look_again(self, names: Sequence[str]) -> None:
         """Ask for the state of unit files that is not what it was when systemd read them."""
@@ -320,12 +314,9 @@ class Provider(ServiceProvider):
 
     def _process(self, full: str) -> int:
         """The number of its process, 0 where there is none."""
-        number = unit_bus.main_process(self._socket, full)
-        if number is None:
-            said = self.context.commands.run((*PROCESS, full)).stdout.strip()
-            told = said.partition("MainPID=")[2]
-            number = int(told) if told.isdigit() else 0
-        return number
+        shown = self.context.commands.run((*PROCESS, full)).stdout.strip()
+        number = shown.partition("MainPID=")[2]
+        return int(number) if number.isdigit() else 0
 
     def _log(self, full: str) -> str:
         return self.context.commands.run(STATUS + ("--", full)).tail(_SHOWN)
