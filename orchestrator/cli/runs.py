@@ -138,7 +138,7 @@ def _record(kept: KeptRun) -> dict[str, Any]:
 
 
 def _listed(kept: KeptRun) -> Listed:
-    from orchestrator.report.document import totals
+    from orchestrator.report.document import whole_tally
     from orchestrator.report.durations import took
     from orchestrator.report.wording import AD_HOC, part_of, run_subject
 
@@ -149,15 +149,15 @@ def _listed(kept: KeptRun) -> Listed:
     told = about["noop"] or command in AD_HOC
     words = [*(["part"] if part_of(about) else []), *([word] if told else [])]
     results = _results(kept)
-    summary = totals(results or [])
-    compared = summary["compared"]
+    summary = whole_tally(results or []).shown
+    compared = summary.compared
     return Listed(
         kept.run_id,
         time.strftime("%Y-%m-%d %H:%M", time.localtime(about["start"])),
         took(about["end"] - about["start"]) if about["end"] else "-",
-        changed="-" if results is None or command in AD_HOC else f"{summary['changed']:,}",
-        failed="-" if results is None else f"{summary['failed']:,}",
-        predicted=f"{summary['as_predicted']:,}/{compared:,}" if compared else "",
+        changed="-" if results is None or command in AD_HOC else f"{summary.changed:,}",
+        failed="-" if results is None else f"{summary.failed:,}",
+        predicted=f"{summary.as_predicted:,}/{compared:,}" if compared else "",
         manifest=f"{what} ({', '.join(words)})" if words else what,
         outcome="cannot be read" if results is None else _outcome(kept, results),
     )

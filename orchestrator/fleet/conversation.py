@@ -13,7 +13,7 @@ from orchestrator.fleet.framed_link import FramedLink, message_of
 from orchestrator.fleet.gathered import Gathered, check_facts, check_hello
 from orchestrator.fleet.host_task import InterruptedRunError
 from orchestrator.fleet.notices import Notices
-from orchestrator.fleet.outcome import Tally
+from orchestrator.fleet.outcome import Tally, is_apply
 from orchestrator.fleet.package_lore import HostLore, PackageLore
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Plan, Publisher
@@ -21,6 +21,7 @@ from orchestrator.fleet.serving import Serving
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stability import is_stable
 from orchestrator.fleet.stable_check import check_stable
+from orchestrator.fleet.stable_turns import StableTurns
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
@@ -109,6 +110,7 @@ class Conversation:
         self._notices = notices
         self._publisher = publisher
         self._resources = tuple(plan.identities())
+        self._has_applies = any(map(is_apply, self._resources))
         self._mask = Mask(plan.secrets)
         self._together: list[happening.Event] = []  # what arrived at once, yet to be published
         self._reboots = 0
@@ -252,7 +254,7 @@ class Conversation:
         self._reboot = None
         checked = check_stable(self._check, message, self._plan.implied)
         turns = checked.turns
-        self.tally.add_stable(turns.total, checked.again)
+        self.tally.add_stable(turns.total, checked.again, self._applies_in(turns))
         self._together.append(happening.ResourcesStable(self._host, turns))
         if self._publisher is None:
             return
@@ -261,6 +263,13 @@ class Conversation:
                 registrations = self._plan.registrations(self._resources[index])
                 if registrations and not group.told["noop"]:
                     self._publisher.add(self._host, registrations)
+
+    def _applies_in(self, turns: StableTurns) -> int:
+        """How many of the resources are ``apply`` resources."""
+        if not self._has_applies:
+            return 0
+        spans = ((group.first, group.first + len(group.durations)) for group in turns.groups)
+        return sum(is_apply(name) for span in spans for name in self._resources[slice(*span)])
 
     def _file(self, message: wire.Message) -> None:
         if self._plan.incoming is not None:

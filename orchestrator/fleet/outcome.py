@@ -24,6 +24,8 @@ _OUTCOMES = (OK, FAILED, UNREACHABLE, INTERRUPTED, REFUSED, DEFECT, HELD)
 OF_NO_USE = tuple(f"{REFUSAL}.{how}" for how in ("drifted", "used", "expired"))
 """The kinds of refusals after which another plan has to be made: this one stays refused."""
 
+APPLY = "apply"  # the type whose events stand for a whole manifest
+
 _HEALTH = {"OK": "ok", "WARNING": "warning", "CRITICAL": "critical", "UNKNOWN": "unknown"}
 # In the order of the records.
 _TALLY = (
@@ -44,10 +46,10 @@ class Tally:
     ``pending`` are those of ``changed`` that only would change: all of them in a preview, and those
     of a child that is in noop by itself. ``drifted`` differ from what was applied last.
     ``compared`` are those that a kept plan had predicted, ``as_predicted`` those of them that came
-    out so.
+    out so. ``applies`` counts those of ``apply`` resources once more, None where there are none.
     """
 
-    __slots__ = _TALLY
+    __slots__ = (*_TALLY, "applies")
     total: int
     unique: int
     changed: int
@@ -64,10 +66,12 @@ class Tally:
     as_predicted: int
     health_checks: dict[str, int]
     total_errors: int
+    applies: Tally | None
 
     def __init__(self) -> None:
         for name in _TALLY:
             setattr(self, name, 0)
+        self.applies = None
         self.health_checks = dict.fromkeys(_HEALTH.values(), 0)
 
     def add(self, event: dict[str, Any], again: bool, otherwise: str | None = None) -> None:
@@ -75,6 +79,15 @@ class Tally:
 
         ``otherwise`` is as a plan's.
         """
+        self._count(event, again, otherwise)
+        if event["type"] == APPLY:
+            self._of_applies()._count(event, again, otherwise)
+
+    def _of_applies(self) -> Tally:
+        self.applies = self.applies or Tally()
+        return self.applies
+
+    def _count(self, event: dict[str, Any], again: bool, otherwise: str | None) -> None:
         self.total += 1
         self.unique += not again
         bucket = event["status"]
@@ -91,15 +104,42 @@ class Tally:
         for check in event.get("health_check", ()):
             self.health_checks[_HEALTH[check["status"]]] += 1
 
-    def add_stable(self, total: int, again: int) -> None:
-        """Count events of resources that are as desired, of which no more is to be told."""
+    def add_stable(self, total: int, again: int, applies: int = 0) -> None:
+        """Count unchanged resources that were reported in a batch; ``applies`` of them are
+        ``apply`` resources."""
         self.total += total
         self.unique += total - again
         self.stable += total
+        if applies:
+            self._of_applies().add_stable(applies, 0)
+
+    def add_tally(self, other: Tally) -> None:
+        """Add the counts of another host."""
+        for name in _TALLY:
+            if name != "health_checks":
+                setattr(self, name, getattr(self, name) + getattr(other, name))
+        for status, number in other.health_checks.items():
+            self.health_checks[status] += number
+        if other.applies is not None:
+            self._of_applies().add_tally(other.applies)
+
+    @property
+    def shown(self) -> Tally:
+        """The counts that people read: without ``apply`` resources, whose own resources count.
+        Health checks and errors of an ``apply`` stay in."""
+        if self.applies is None:
+            return self
+        shown = Tally()
+        for name in _TALLY:
+            setattr(shown, name, getattr(self, name))
+            if name not in ("health_checks", "total_errors"):
+                setattr(shown, name, getattr(self, name) - getattr(self.applies, name))
+        return shown
 
     def record(self) -> dict[str, Any]:
         """The form that stands in the run folder and in ``--json``."""
-        return {name: getattr(self, name) for name in _TALLY}
+        record = {name: getattr(self, name) for name in _TALLY}
+        return record if self.applies is None else {**record, "applies": self.applies.record()}
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Tally:
@@ -111,7 +151,14 @@ class Tally:
                 setattr(tally, name, records.count(found))
         for name in tally.health_checks:
             tally.health_checks[name] = records.count(record["health_checks"][name])
+        if "applies" in record:
+            tally.applies = cls.from_record(record["applies"])
         return tally
+
+
+def is_apply(resource: str) -> bool:
+    """Whether the ``type#name`` is that of an ``apply``."""
+    return resource.startswith(f"{APPLY}#")
 
 
 class HostResult(NamedTuple):

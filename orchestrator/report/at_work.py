@@ -1,37 +1,66 @@
 """What the hosts of a run are doing right now, for those who show it (controller)."""
 
 import time
+from collections.abc import Sequence
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet.outcome import is_apply
+from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.stable_turns import StableTurns
+
+FINISHING = "finishing"  # all of its resources are done
 
 
 class HostAtWork:
     """A host at work: what it is doing, since when, how far it is, whether it waits for another."""
 
-    __slots__ = ("doing", "done", "planned", "since", "waits")
+    __slots__ = ("_applies", "_resource", "doing", "done", "planned", "since", "waits")
 
     def __init__(self, at: float) -> None:
         self.since = at
         self.doing = ""
         self.done = self.planned = 0
         self.waits = False
+        self._applies: list[int] = []
+        self._resource = ""
 
-    def enter(self, doing: str, at: float) -> None:
-        """Begin a step."""
-        self.doing, self.since, self.waits = doing, at, False
+    def enter(self, doing: str, at: float, resource: str = "") -> None:
+        """Begin a step, of the ``resource`` where it is one of a resource."""
+        self.doing, self.since, self.waits = (
+            f"{resource}  {doing}" if resource else doing,
+            at,
+            False,
+        )
+        self._resource = resource
 
     def wait(self, reason: str) -> None:
         """Go on with the step once somebody else lets go of something."""
         self.doing, self.waits = reason, True
 
-    def plan(self, resources: int) -> None:
-        """So many resources are to be done."""
-        self.planned = resources
+    def plan(self, resources: Sequence[str]) -> None:
+        """These are to be done; ``apply`` resources do not count."""
+        self._applies = [index for index, name in enumerate(resources) if is_apply(name)]
+        self.planned = len(resources) - len(self._applies)
 
-    def count(self, resources: int) -> None:
-        """So many more resources are done."""
-        self.done += resources
+    def count(self, resource: str) -> None:
+        """One more is done."""
+        self.done += not is_apply(resource)
+        self._ended_resource()
+
+    def count_unchanged(self, turns: StableTurns) -> None:
+        """A batch of unchanged resources is done."""
+        spans = [(group.first, group.first + len(group.durations)) for group in turns.groups]
+        applies = sum(first <= index < end for first, end in spans for index in self._applies)
+        self.done += turns.total - applies
+        self._ended_resource()
+
+    def _ended_resource(self) -> None:
+        """What was shown of a resource is over; the next one may say nothing for a while."""
         self.waits = False
+        if self.planned and self.done >= self.planned:
+            self.enter(FINISHING, time.time())
+        elif self._resource:
+            self.enter(Phase.RUNNING.words, time.time())
 
 
 class AtWork:
@@ -83,12 +112,12 @@ class AtWork:
 
 def _of_row(row: HostAtWork, event: happening.Event) -> None:
     if isinstance(event, happening.ResourceProgress):
-        row.enter(f"{event.resource}  {event.action}", event.at)
+        row.enter(event.action, event.at, event.resource)
     elif isinstance(event, happening.ResourceEvent):
-        row.count(1)
+        row.count(f"{event.event['type']}#{event.event['name']}")
     elif isinstance(event, happening.ResourcesStable):
-        row.count(event.turns.total)
+        row.count_unchanged(event.turns)
     elif isinstance(event, happening.HostPlanned):
-        row.plan(len(event.resources))
+        row.plan(event.resources)
     elif isinstance(event, happening.HostNotice) and event.waits:
         row.wait(event.text)

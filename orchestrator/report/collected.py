@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.outcome import APPLY, HostResult
 from orchestrator.report.intent import ChangeLine, intent
 from orchestrator.report.standing import Standing
 from orchestrator.report.turns import Turns
@@ -205,11 +205,15 @@ def _shortened(entry: Entry) -> Entry:
     )
 
 
-def is_told(told: dict[str, Any], drift: bool) -> bool:
+def is_told(told: dict[str, Any], drift: bool = False) -> bool:
     """Whether there is anything to tell of a transaction event.
 
-    ``drift``: what would change without having drifted is none of the question.
+    ``drift``: what would change without having drifted is none of the question. An ``apply`` has a
+    line of its own where it failed, was skipped or has a health check to tell: otherwise its
+    resources tell what it did.
     """
+    if told["type"] == APPLY and told["status"] not in ("failed", "skipped"):
+        return any(check["status"] != "OK" for check in told.get("health_check", ()))
     if drift and told["status"] == "changed":
         return "drift" in told
     return told["status"] != "stable" or any(key in told for key in _TOLD_OF_STABLE)

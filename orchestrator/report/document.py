@@ -1,6 +1,7 @@
 """The one JSON document of ``--json`` (controller)."""
 
 import json
+from collections.abc import Iterable
 from typing import Any, TextIO
 
 from orchestrator.fleet import events as happening
@@ -74,13 +75,13 @@ def _host(result: HostResult, turns: Turns) -> dict[str, Any]:
 
 def totals(results: list[HostResult]) -> dict[str, Any]:
     """All hosts' tallies added up."""
+    summary: dict[str, Any] = {"hosts": len(results), **whole_tally(results).record()}
+    return summary
+
+
+def whole_tally(results: Iterable[HostResult]) -> Tally:
+    """The sum of all hosts' tallies."""
     whole = Tally()
     for result in results:
-        tally = result.tally
-        for name in Tally.__slots__:
-            if name != "health_checks":
-                setattr(whole, name, getattr(whole, name) + getattr(tally, name))
-        for status, number in tally.health_checks.items():
-            whole.health_checks[status] += number
-    summary: dict[str, Any] = {"hosts": len(results), **whole.record()}
-    return summary
+        whole.add_tally(result.tally)
+    return whole

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.kept_runs import KeptRecord, KeptRun
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.outcome import HostResult, is_apply
 from orchestrator.report.collected import Entries, Entry, entry_of, is_told
 from orchestrator.report.failures import SharedFailure, failures_of
 from orchestrator.report.grouping import alike, alike_but_for, alike_entry
@@ -79,6 +79,8 @@ class Grid:
 
     def _add(self, event: dict[str, Any]) -> None:
         name = f"{event['type']}#{event['name']}"
+        if is_apply(name) and not is_told(event):
+            return
         if name not in self._known:
             self._known.add(name)
             self.resources.append(name)
@@ -120,8 +122,14 @@ class Grid:
         return found if any(len(one.hosts) > 1 or len(one.resources) > 1 for one in found) else []
 
     def statuses(self) -> dict[str, int]:
-        """How many cells there are of each status, the worst first."""
-        found = Counter(cell.status for cells in self.cells.values() for cell in cells.values())
+        """How many resources there are of each status, the worst first; ``apply`` resources do not
+        count."""
+        found = Counter(
+            cell.status
+            for cells in self.cells.values()
+            for name, cell in cells.items()
+            if not is_apply(name)
+        )
         return {status: found[status] for status in RANK if found[status]}
 
     def findings(self, status: str) -> list[Finding]:

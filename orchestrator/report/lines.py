@@ -9,7 +9,7 @@ from orchestrator.report.at_work import AtWork
 from orchestrator.report.collected import entry_of
 from orchestrator.report.durations import took
 from orchestrator.report.standing import Standing
-from orchestrator.report.wording import host_line
+from orchestrator.report.wording import host_line, shown_status
 from orchestrator.support.plain_text import one_line
 
 SILENCE = 30.0  # seconds
@@ -59,9 +59,8 @@ class Lines(Subscriber):
             entry = entry_of(told)
             reason = entry.errors[0] if entry.errors else entry.message
             name = f"{told['type']}#{told['name']}"
-            self._say(
-                f"{event.host}: {status} {one_line(name)}{reason and ': ' + one_line(reason)}"
-            )
+            told_of = f"{event.host}: {shown_status(status)} {one_line(name)}"
+            self._say(told_of + (reason and f": {one_line(reason)}"))
 
     def tick(self, now: float) -> None:
         """Say that the run is at work, where it has said nothing for ``SILENCE`` seconds."""

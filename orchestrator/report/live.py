@@ -32,7 +32,7 @@ from orchestrator.report.failures import Failures
 from orchestrator.report.grouping import alike
 from orchestrator.report.paragraphs import what_failed
 from orchestrator.report.standing import Standing
-from orchestrator.report.wording import host_line
+from orchestrator.report.wording import UNCHANGED, host_line, shown_status
 from orchestrator.support.plain_text import one_line
 
 SHORTEST_REFRESH = 0.2
@@ -49,7 +49,7 @@ _STYLES = {
     outcome.HELD: "yellow",
     "changed": "yellow",
     "would change": "yellow",
-    outcome.OK: "green",
+    UNCHANGED: "green",
 }
 
 
@@ -131,11 +131,14 @@ class LiveView:
             self._failures.add(event.host, entry)
 
     def _finished(self, result: HostResult) -> None:
-        word = "changed" if result.outcome == outcome.OK and result.changed else result.outcome
-        self._ended["would change" if word == "changed" and self._noop else word] += 1
+        word: str = result.outcome
+        if word == outcome.OK:
+            word = "changed" if result.changed else UNCHANGED
+        self._ended[shown_status(word, self._noop)] += 1
         self._slowest = sorted([*self._slowest, result], key=lambda r: -r.seconds)[:MAX_SLOWEST]
         if self._verbose or (not result.had_turn and result.message):
-            self._say(result.host, host_line(result, self._noop), _STYLES[result.outcome])
+            style = _STYLES.get(result.outcome, "green")
+            self._say(result.host, host_line(result, self._noop), style)
         else:
             self._failures.end(result)
 

@@ -22,6 +22,7 @@ from orchestrator.report.wording import (
     part_of,
     run_subject,
     run_word,
+    shown_status,
 )
 from orchestrator.verify.kept import kept_assessment
 
@@ -161,10 +162,7 @@ def _totals(grid: Grid) -> str:
     about = grid.kept.about
     count = grid.statuses()
     total = sum(count.values())
-    parts = [
-        f"{number:,} {'would change' if grid.noop and word == 'changed' else word}"
-        for word, number in count.items()
-    ]
+    parts = [f"{number:,} {shown_status(word, grid.noop)}" for word, number in count.items()]
     ended = took(about["end"] - about["start"]) if about["end"] else "did not end"
     counts = host_counts(grid.results.values(), grid.noop)
     ends = [f"{number:,} {words}" for _, words, number in counts if number]

@@ -237,7 +237,7 @@ class Summary:
         words = counts(block.results, self._noop)
         if block.outcome == outcome.OK:
             return words or "nothing to do"
-        if block.outcome == outcome.FAILED and not result.message:
+        if block.outcome == outcome.FAILED and result.tally.shown.failed and not result.message:
             return words
         word = fate(result)
         return f"{word} ({words})" if words else word
@@ -257,10 +257,13 @@ class Summary:
             for line in error_lines(["stderr:", result.stderr], style.width, False):
                 yield f"    {style('faint', line)}"
         if result.planned:
-            done = span([one.tally.total for one in block.results])
-            planned = span([one.planned for one in block.results])
-            told = "had their turn" if result.is_end_known else "were reported"
-            yield f"    {done} of {planned} resources {told}"
+            done = span([one.tally.shown.total for one in block.results])
+            applies = self._collected.turns.applies
+            planned = span([one.planned - applies.get(one.host, 0) for one in block.results])
+            if result.is_end_known:
+                yield f"    ran {done} of {planned} resources"
+            else:
+                yield f"    {done} of {planned} resources were reported"
 
     def _other_keys(self, block: Block) -> Iterator[str]:
         """The fingerprints of the other hosts of a block, where theirs are others."""

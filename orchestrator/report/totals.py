@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 
 from orchestrator.fleet import outcome
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.outcome import HostResult, is_apply
 from orchestrator.report.collected import DRIFTS, Collected
 from orchestrator.report.durations import took
 from orchestrator.report.style import Style
-from orchestrator.report.wording import AD_HOC, buckets
+from orchestrator.report.wording import AD_HOC, UNCHANGED, buckets
 
 _SLOWEST = 3
-_STYLES = {"would change": "changed"}
+_STYLES = {"would change": "changed", UNCHANGED: "ok"}
 
 
 def total_lines(collected: Collected, style: Style, kept: str) -> Iterator[str]:
@@ -72,7 +72,7 @@ def host_counts(
         (outcome.INTERRUPTED, "had no turn", idle.total()),
         ("ok", "ok", changed) if command in AD_HOC else ("changed", "changed", changed),
         ("changed", "would change", pending),
-        ("ok", "unchanged", found[outcome.OK] - changed - pending),
+        ("ok", UNCHANGED, found[outcome.OK] - changed - pending),
     ]
 
 
@@ -83,7 +83,7 @@ def _hosts(collected: Collected, style: Style, noop: bool) -> str:
 
 
 def _resources(collected: Collected, style: Style, noop: bool) -> str:
-    tallies = [result.tally for result in collected.results.values()]
+    tallies = [result.tally.shown for result in collected.results.values()]
     total = sum(tally.total for tally in tallies)
     added: Counter[str] = Counter()
     for tally in tallies:
@@ -110,7 +110,7 @@ def _left_undone(collected: Collected) -> str:
 
 def _predicted(collected: Collected) -> str:
     """How much came out as the plan had said; "" without one."""
-    tallies = [result.tally for result in collected.results.values()]
+    tallies = [result.tally.shown for result in collected.results.values()]
     compared = sum(tally.compared for tally in tallies)
     came = sum(tally.as_predicted for tally in tallies)
     return f"as predicted: {came:,} of {compared:,}" if compared else ""
@@ -119,7 +119,7 @@ def _predicted(collected: Collected) -> str:
 def _drift(collected: Collected) -> str:
     found: Counter[str] = Counter()
     for entries in collected.entries.values():
-        found.update(entry.drift for entry in entries if entry.drift)
+        found.update(one.drift for one in entries if one.drift and not is_apply(one.resource))
     hosts = sum(1 for result in collected.results.values() if result.tally.drifted)
     if not hosts:
         return "nothing has drifted"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.outcome import HostResult, is_apply
 
 if TYPE_CHECKING:
     from orchestrator.fleet.kept_runs import KeptRecord
@@ -15,6 +15,7 @@ class _Plan:
 
     def __init__(self, planned: happening.HostPlanned) -> None:
         self.names = planned.resources
+        self.applies = sum(map(is_apply, self.names))
         self.places: dict[str, list[int]] = {}
         for place, name in enumerate(self.names):
             self.places.setdefault(name, []).append(place)
@@ -38,6 +39,7 @@ class Turns:
     short, in the order of their plans, and ``due`` those among them that subscribe to what changed.
     ``unknown`` has those without an outcome on hosts that never said that their run was over: they
     may have run.
+    ``applies`` says how many ``apply`` resources the plan of such a host has.
 
     A plan that hosts share is held once, and of each host a byte per resource while it is at work.
     """
@@ -46,6 +48,7 @@ class Turns:
         self.left: dict[str, tuple[str, ...]] = {}
         self.due: dict[str, tuple[str, ...]] = {}
         self.unknown: dict[str, tuple[str, ...]] = {}
+        self.applies: dict[str, int] = {}
         self._plans: dict[happening.HostPlanned, _Plan] = {}
         self._heard: dict[str, _Heard] = {}
         self._same: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -91,6 +94,8 @@ class Turns:
             return
         names = zip(heard.plan.names, heard.told, strict=True)
         left = tuple(name for name, told in names if not told)
+        if heard.plan.applies:
+            self.applies[result.host] = heard.plan.applies
         if not result.is_end_known:
             if left:
                 self.unknown[result.host] = self._same.setdefault(left, left)

@@ -37,6 +37,7 @@ MAX_CHANGES = 8
 MAX_ERROR_LINES = 12
 MAX_DIFF_LINES = 200
 MAX_REASON = 1_000
+UNCHANGED = "unchanged"  # what people read for "stable"
 AD_HOC = ("run", "fetch")  # commands that ask for answers, not for a state
 
 
@@ -211,16 +212,24 @@ def counts(results: list[HostResult], noop: bool) -> str:
     return ", ".join(f"{span(numbers)} {word}" for word, numbers in named if any(numbers))
 
 
-def buckets(tally: Tally, noop: bool) -> dict[str, int]:
+def buckets(whole: Tally, noop: bool) -> dict[str, int]:
     """How many resources came to what, as people read it; a child may be in noop by itself."""
+    tally = whole.shown
     pending = tally.changed if noop else tally.pending
     return {
         "failed": tally.failed,
         "changed": tally.changed - pending,
         "would change": pending,
         "skipped": tally.skipped,
-        "stable": tally.stable,
+        UNCHANGED: tally.stable,
     }
+
+
+def shown_status(status: str, noop: bool = False) -> str:
+    """What people read for the status of an event; ``noop``: in a preview."""
+    if status == "changed" and noop:
+        return "would change"
+    return UNCHANGED if status in ("stable", OK) else status
 
 
 def part_of(about: Mapping[str, Any]) -> str:
@@ -256,7 +265,7 @@ def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
         return "would", one_line(_certain(entry, entry.message.partition(" ")[2]), MAX_REASON)
     if entry.status == "stable":  # kept for its health checks, none of which failed it
         fine = all(check.status == "OK" for check in entry.health)
-        return ("ok" if fine else "warning"), detail
+        return (UNCHANGED if fine else "warning"), detail
     return entry.status, detail
 
 
@@ -290,16 +299,16 @@ def fate(result: HostResult) -> str:
 
 def host_line(result: HostResult, noop: bool) -> str:
     """One host's fate in one line."""
-    text = counts([result], noop) or ("nothing to do" if result.outcome == OK else "")
+    text = counts([result], noop)
     word = fate(result)
-    if word == OK and result.changed:
-        word = "changed" if buckets(result.tally, noop)["changed"] else "pending"
     told = f" ({text})" if text else ""
-    if word == INTERRUPTED:
+    if word == OK:
+        word = text or "nothing to do"
+    elif word == INTERRUPTED:
         word = ended(result) + told
     elif result.message:
         message = "; ".join(result.message.splitlines())
         word = f"{word}: {one_line(message, MAX_REASON)}{told}"
-    else:
+    elif text:
         word = f"{word}: {text}"
     return f"{word} ({took(result.seconds)})"

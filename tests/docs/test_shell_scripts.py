@@ -50,5 +50,5 @@ def test_the_scripts_run(block: Block, tmp_path: Path) -> None:
     assert " changed" in first
     if "session report" in block.text:
         assert "Resources  3: 3 changed" in first
-        assert "Resources  3: 3 stable" in again
+        assert "Resources  3: 3 unchanged" in again
     assert not list(tmp_path.glob("ccm-session-*"))

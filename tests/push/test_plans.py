@@ -292,7 +292,7 @@ def test_a_plan_is_shown_in_every_form(local: Target) -> None:
     assert shown.code == 0, shown.output
     assert shown.stdout.startswith("## Preview of site.yaml")
     identity = json.loads((ccm.scratch / "change.plan").read_text())["id"]
-    assert "1 stable, valid until 20" in shown.stdout
+    assert "1 unchanged, valid until 20" in shown.stdout
     assert f"Plan `{identity}`." in shown.stdout
     assert "```diff" in shown.stdout
     page = (ccm.scratch / "plan.html").read_text()

@@ -139,7 +139,7 @@
     close.addEventListener("click", shut);
     const took = milliseconds < 10000 ? `${milliseconds} ms` : `${milliseconds / 1000} s`;
     panel.replaceChildren(close, make("h3", `${entry.resource} on ${host}`),
-      make("p", `${entry.status}, ${took}`));
+      make("p", `${entry.status === "stable" ? "unchanged" : entry.status}, ${took}`));
     const told = [entry.message, entry.doubt].filter(Boolean).join(", ");
     if (told) panel.append(make("p", told));
     if (entry.unmet.length) panel.append(make("p", "requires " + entry.unmet.join(", ")));

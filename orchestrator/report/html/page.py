@@ -1,6 +1,7 @@
 """Writes the page (controller)."""
 
 import base64
+import functools
 import hashlib
 import json
 import time
@@ -20,7 +21,14 @@ from orchestrator.report.html.slowest import slowest_resources
 from orchestrator.report.html.timeline import WIDTH, Timeline
 from orchestrator.report.paragraphs import others_differ, ways_on, what_failed
 from orchestrator.report.verification import shared_failures, sum_of
-from orchestrator.report.wording import check_line, diff_role, part_of, run_subject, run_word
+from orchestrator.report.wording import (
+    check_line,
+    diff_role,
+    part_of,
+    run_subject,
+    run_word,
+    shown_status,
+)
 from orchestrator.verify.kept import kept_assessment
 from remote_runtime.version import VERSION
 
@@ -36,12 +44,14 @@ def write_html(kept: KeptRecord, out: TextIO) -> None:
     """Write a kept run as one page that loads nothing. InputError where its folder is damaged."""
     from jinja2 import Environment, StrictUndefined
 
+    grid = Grid(kept, MOST_TEXT)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.lstrip_blocks = True
     environment.filters.update(shortly=_shortly, middle=_middle)
+    environment.filters.update(shown=functools.partial(shown_status, noop=grid.noop), fate=_fate)
     environment.filters.update(took=took, folded=_folded, diff=_diff_lines, line=check_line)
     template = environment.from_string(_text("page.html"))
-    for piece in template.generate(_scope(Grid(kept, MOST_TEXT))):
+    for piece in template.generate(_scope(grid)):
         out.write(piece)
     out.flush()
 

@@ -29,7 +29,7 @@ def site(folder: Path) -> Path:
     return path
 
 
-def imported(folder: Path, *words: str, says: str = "1 stable") -> list[str]:
+def imported(folder: Path, *words: str, says: str = "1 unchanged") -> list[str]:
     """What a command imports the second time, when everything is there already, in that order."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder), "XDG_STATE_HOME": str(folder)}
     command = [sys.executable, "-c", _PROGRAM, *words]

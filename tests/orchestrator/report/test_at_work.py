@@ -7,6 +7,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.phases import Phase
 from orchestrator.report.at_work import AtWork
 from orchestrator.report.lines import SILENCE, Lines
+from tests.orchestrator.fleet.fakes import make_event
 
 
 def test_a_silent_run_says_that_it_is_at_work() -> None:
@@ -34,3 +35,23 @@ def test_a_host_may_wait_before_its_first_step() -> None:
     assert (row.doing, row.waits, work.running) == ("connecting", False, 1)
     work.handle(happening.HostNotice("b", "info", "not of one that waits"))
     assert list(work.rows) == ["a"]
+
+
+def test_what_was_said_of_a_resource_goes_with_it() -> None:
+    """The words of a resource are shown until it is done; at the last one the host is finishing."""
+    work = AtWork()
+    work.handle(happening.HostPhase("a", Phase.RUNNING, time.time()))
+    work.handle(happening.HostPlanned("a", ("file#/one", "package#x", "file#/two", "apply#r.yaml")))
+    row = work.rows["a"]
+    work.handle(happening.ResourceProgress("a", "package#x", "installing", time.time()))
+    assert row.doing == "package#x  installing"
+    for kind, name, doing in (
+        ("file", "/one", "running"),
+        ("package", "x", "running"),
+        ("file", "/two", "finishing"),
+        ("apply", "r.yaml", "finishing"),
+    ):
+        event = make_event(name=name, type=kind)
+        work.handle(happening.ResourceEvent("a", event, ""))
+        assert row.doing == doing, name
+    assert (row.done, row.planned) == (3, 3)

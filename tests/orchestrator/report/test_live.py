@@ -172,7 +172,7 @@ def test_changed_hosts_are_counted_as_changed() -> None:
     tally.changed = 1
     live.handle(happening.HostFinished(HostResult("a", tally)))
     live.handle(happening.HostFinished(HostResult("b", Tally())))
-    assert "1 changed   1 ok" in "\n".join(drawn(live, 80, 24))
+    assert "1 changed   1 unchanged" in "\n".join(drawn(live, 80, 24))
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def test_many_hosts_make_no_long_word() -> None:
     assert max(map(len, text.split())) <= 100
     kept = Kept("h1", run_id="20260921T133641Z-aaaaaa")
     kept.event("h1", "/x")
-    assert "\n1 host: 1 unchanged; 1 resource: 1 stable, " in markdown(kept.end())
+    assert "\n1 host: 1 unchanged; 1 resource: 1 unchanged, " in markdown(kept.end())
 
 
 def test_failures_are_told_once() -> None:
@@ -104,3 +104,14 @@ def test_a_rollout_says_where_it_was_held() -> None:
     assert "| 2 | web\\[2-3\\] (2 hosts) | not begun |" in text
     assert "| 2 | web\\[2-3\\] (2 hosts) |  |" in markdown(held_run(noop=True))
     assert "### Rollout" not in markdown(mixed_run())
+
+
+def test_an_apply_is_in_no_total() -> None:
+    """Of a run of child manifests their own resources are counted and shown, not what applied
+    them."""
+    kept = Kept("web1", run_id="20260921T133641Z-aaaaaa")
+    kept.event("web1", "/etc/motd", "changed", changes=[], manifest="base.yaml")
+    kept.event("web1", "base.yaml", "changed", type="apply")
+    text = markdown(kept.end())
+    assert "1 resource: 1 changed" in text
+    assert "apply#" not in text

@@ -19,7 +19,7 @@ def test_hosts_with_the_same_outcome_stand_together() -> None:
     text = told.summary()
     assert "web[1-3] (3 hosts)  1 changed" in text
     assert text.count("file#/etc/motd  content") == 1
-    assert "db1  1 stable" in text
+    assert "db1  1 unchanged" in text
     assert "Hosts      4: 3 changed, 1 unchanged" in text
 
 
@@ -267,9 +267,9 @@ def test_an_interrupted_host_says_how_far_it_was() -> None:
         given = {"planned": 9, "phase": Phase.RUNNING, "message": "interrupted", "stderr": "x"}
         told.end(host, "interrupted", **given)
     text = told.summary()
-    assert "web[1-2] (2 hosts)  interrupted (3-5 stable)" in text
-    assert "3-5 of 9 resources had their turn" in text
-    assert "[1/2] web1: interrupted while running (3 stable)" in told.out.getvalue()
+    assert "web[1-2] (2 hosts)  interrupted (3-5 unchanged)" in text
+    assert "ran 3-5 of 9 resources" in text
+    assert "[1/2] web1: interrupted while running (3 unchanged)" in told.out.getvalue()
 
 
 def test_what_fail_on_error_left_out_is_told() -> None:
@@ -416,7 +416,7 @@ def test_plain_lines_count_hosts() -> None:
     assert told.out.getvalue().splitlines() == [
         "web1: failed file#/x: no more",
         "[1/2] web1: failed: 1 failed (2.00 s)",
-        "[2/2] web2: ok: nothing to do (1 min 15 s)",
+        "[2/2] web2: nothing to do (1 min 15 s)",
     ]
 
 
@@ -478,7 +478,7 @@ def test_what_a_child_in_noop_would_do_is_not_told_as_changed() -> None:
     assert "web2  1 would change" in text
     assert "Hosts      2: 1 changed, 1 would change" in text
     assert "Resources  3: 1 changed, 2 would change" in text
-    assert "pending: 1 would change" in told.out.getvalue()
+    assert "web2: 1 would change" in told.out.getvalue()
 
 
 def test_a_check_that_failed_is_told_once_and_others_keep_to_the_width() -> None:
@@ -503,3 +503,23 @@ def test_a_host_whose_time_was_up_timed_out() -> None:
     told.end("web1", "unreachable", kind="host.timeout", message="its time is up")
     assert "web1  timed out" in told.summary()
     assert "[1/1] web1: timed out: its time is up" in told.out.getvalue()
+
+
+def test_an_apply_is_in_no_total() -> None:
+    """An apply counts in no total that people read and has a line only where it failed or was
+    skipped; the machine's tally has it."""
+    told = Told("web1", "web2", noop=True)
+    for host in ("web1", "web2"):
+        told.event(host, **{**changed("/etc/motd"), "manifest": "base.yaml"})
+        told.event(host, "/etc/issue", manifest="base.yaml")
+        told.event(host, "base.yaml", "changed", type="apply")
+    told.event("web2", "web.yaml", "failed", type="apply", error=["not allowed"])
+    told.end("web1")
+    told.end("web2", "failed")
+    text = told.summary()
+    assert "Resources  4: 2 would change, 2 unchanged" in text
+    assert "apply#base.yaml" not in text
+    assert "apply#web.yaml" in text
+    assert "web2  failed (1 would change, 1 unchanged)" in text
+    tally = told.collected.results["web2"].tally
+    assert (tally.total, tally.failed, tally.record()["applies"]["total"]) == (4, 1, 2)
