@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from orchestrator.fleet import outcome
@@ -84,6 +84,24 @@ def blocks_of(collected: Collected) -> list[Block]:
         key = () if alone else _key(result, collected.entries.get(result.host, []))
         alike_results.setdefault(key, []).append(result)
     return sorted((_block(results, collected) for results in alike_results.values()), key=_rank)
+
+
+def overview(blocks: list[Block], counts: Callable[[HostResult], str]) -> list[Block]:
+    """The blocks whose hosts ended alike, and have the same ``counts``, as one, with the entries of
+    the first of them: for what hosts came to, not for what was changed."""
+    found: dict[tuple[object, ...], Block] = {}
+    for block in blocks:
+        result = block.result
+        end = (result.kind, alike(result.message, result.host), result.phase)
+        key = (block.outcome, block.changed, bool(result.untried), counts(result), *end)
+        first = found.get(key)
+        if first is None:
+            found[key] = block
+        else:
+            found[key] = first._replace(
+                results=first.results + block.results, hosts=first.hosts + block.hosts
+            )
+    return list(found.values())
 
 
 def _block(results: list[HostResult], collected: Collected) -> Block:

@@ -7,24 +7,14 @@ from typing import NamedTuple
 
 from orchestrator.report.collected import Collected
 from orchestrator.report.failures import Failures, SharedFailure
-from orchestrator.report.grouping import alike, alike_but_for, told_of_manifest
+from orchestrator.report.grouping import alike
 from orchestrator.report.paragraphs import Asked, in_one_line, paragraph
 from orchestrator.report.style import Style
-from orchestrator.report.wording import ended, meant
+from orchestrator.report.wording import ended
 from orchestrator.support.plain_text import one_line
 
-MOST_LINES = 10  # of what changed
-LEAST_CHANGES = 3  # of those lines, however much failed
 MOST_OF_FAILURES = 17  # lines
 FEW_HOSTS = 10  # are read one by one
-
-
-class Turn(NamedTuple):
-    """What happened alike on ``hosts``: to which resource and how."""
-
-    what: str
-    how: str
-    hosts: list[str]
 
 
 def failures_first(
@@ -65,27 +55,3 @@ def idle_lines(collected: Collected, style: Style) -> Iterator[str]:
         number = f"{len(hosts):,} host{'s' if len(hosts) > 1 else ''}"
         told = one_line(ended(collected.results[hosts[0]]), style.width - len(number) - 1)
         yield f"{style('title', number)} {style(role, told)}"
-
-
-def changes_behind(collected: Collected, style: Style, room: int) -> Iterator[str]:
-    """One line for each change, the most hosts first."""
-    turns = _changes(collected)
-    shown = turns[: max(LEAST_CHANGES, min(MOST_LINES, room))]
-    for turn in shown:
-        what = one_line(turn.what, style.width // 2)
-        number = f"{len(turn.hosts):,} host{'s' if len(turn.hosts) > 1 else ''}"
-        text = one_line(f"{turn.how} on {number}", style.width - len(what) - 1)
-        yield f"{style('title', what)} {style('changed', text)}"
-    if len(turns) > len(shown):
-        yield style("faint", f"… {len(turns) - len(shown):,} more, -v shows all")
-
-
-def _changes(collected: Collected) -> list[Turn]:
-    found: dict[tuple[str, str], Turn] = {}
-    for host, entries in collected.entries.items():
-        for entry in told_of_manifest(entries):
-            if entry.status == "changed":
-                what = one_line(alike_but_for(host, entry.resource))
-                how = f"would {meant(entry).words}" if entry.pending else "changed"
-                found.setdefault((what, how), Turn(what, how, [])).hosts.append(host)
-    return sorted(found.values(), key=lambda turn: -len(turn.hosts))

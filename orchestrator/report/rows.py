@@ -49,11 +49,18 @@ class Rows:
         self._choice = choice
         self._shown: set[tuple[str, str, str]] = set()
 
-    def lines(self, row: Row) -> Iterator[str]:
-        """One resource: what is the same on all hosts of the block, then what differs."""
+    def lines(self, row: Row, where: str = "") -> Iterator[str]:
+        """One resource: what is the same on all its hosts, then what differs; ``where`` names these
+        hosts where the lines around are of others.
+
+        Of too many variants the one of the most hosts is shown, and those of the fewest.
+        """
         variants = self._variants(row)
-        yield from self._headline(row, variants)
-        shown = variants if self._choice.everything else variants[:MAX_VARIANTS]
+        yield from self._headline(row, variants, where)
+        shown = variants
+        if len(variants) > MAX_VARIANTS and not self._choice.everything:
+            first, *others = sorted(variants, key=lambda one: -len(one[1]))
+            shown = [first, *others[1 - MAX_VARIANTS :]]
         for entry, names, alike_only in shown:
             lines = list(self._details(entry, len(variants) == 1))
             if len(variants) > 1:
@@ -64,16 +71,18 @@ class Rows:
                 what = "names or numbers" if folded else "own names or values"
                 yield self._faint(f"(as on {names[0]}; others differ in {what} only)")
         if len(shown) < len(variants):
-            left = sum(len(names) for _, names, _ in variants[len(shown) :])
-            yield self._faint(f"… and differently on {left} more hosts, -v shows all")
+            left = [host for one in variants if one not in shown for host in one[1]]
+            text = f"… and differently on {named(left, self._style.width // 2)}, -v shows all"
+            yield self._faint(text)
 
-    def _headline(self, row: Row, variants: list[Variant]) -> Iterator[str]:
+    def _headline(self, row: Row, variants: list[Variant], where: str) -> Iterator[str]:
         first, hosts = next(iter(row.items()))
         told = "".join(briefly(first)) if self._compact else shorten(meant(first).values)
         word, detail = row_words(first, told if len(variants) == 1 else "")
         resource = first.resource
         if any(_headed(entry) != _headed(first) for entry in row):
             resource, detail = (alike_but_for(hosts[0], text) for text in (resource, detail))
+        detail = ", ".join(filter(None, (detail, where)))
         role = first.status if first.status != "stable" else "changed"
         resource = one_line(resource)
         behind, *below = flowing(f"    {word:<8} {resource}", detail, self._style.width)

@@ -7,20 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from orchestrator.fleet import outcome
-from orchestrator.report.collected import Collected, Entry
+from orchestrator.report.by_change import ChangeList, by_manifest, heading
+from orchestrator.report.collected import Collected
 from orchestrator.report.failures import failures_of
 from orchestrator.report.grouping import (
     FINGERPRINT,
     Block,
-    Row,
-    applied_by,
     blocks_of,
-    told_of_manifest,
+    overview,
     unheard_of,
 )
 from orchestrator.report.host_names import named
 from orchestrator.report.paragraphs import Asked, going_on
-from orchestrator.report.pivot import FEW_HOSTS, changes_behind, failures_first, idle_lines
+from orchestrator.report.pivot import FEW_HOSTS, failures_first, idle_lines
 from orchestrator.report.rows import Choice, Rows
 from orchestrator.report.style import Style
 from orchestrator.report.totals import total_lines
@@ -35,13 +34,12 @@ from orchestrator.report.wording import (
     to_run,
 )
 from orchestrator.report.wrapping import wrapped
-from orchestrator.support.plain_text import one_line
 
 MAX_ROWS = 40
 MAX_UNHEARD = 3
 MOST_LINES = 40  # of a fleet's summary
-MOST_TOP = 21  # of them, for what happened most
-LEAST_LINES = 6  # of a block in there, the blank one before it included
+MOST_BLOCKS = 6  # of hosts, in there
+LEAST_CHANGES = 6  # lines of changes in there, however much failed
 MAX_KEYS = 4  # fingerprints of hosts that stand together
 _INDENT = " " * INDENT
 _ASKED = ("push", "apply", "ensure", "drift")  # commands whose runs are kept
@@ -67,15 +65,12 @@ class Summary:
     def lines(self, kept: str = "") -> Iterator[str]:
         """The summary, line by line."""
         blocks = blocks_of(self._collected)
-        many = len(self._collected.results) > FEW_HOSTS
-        failures = self._shared(blocks, len(blocks) > 2 and many)
+        several = len(blocks) > 1
         if self._choice.quiet:
             blocks = [block for block in blocks if block.outcome != outcome.OK]
-        top = ["", *failures] if failures else []
-        if many and len(blocks) > 1 and not self._choice.everything:
-            yield from self._few(blocks, top)
+        if several:
+            yield from self._by_change(blocks)
         else:
-            yield from top
             for block in blocks:
                 yield from itertools.chain(self._block(block), self._going_on(block))
         if not self._choice.quiet or blocks:
@@ -83,23 +78,56 @@ class Summary:
         else:
             yield from self._notices()
 
+    def _by_change(self, blocks: list[Block]) -> Iterator[str]:
+        """Hosts that differ: why some failed, what each came to, then every change once."""
+        many = len(self._collected.results) > FEW_HOSTS and not self._choice.everything
+        top = self._failures()
+        if many and not self._choice.quiet:
+            top = [*(top or [""]), *idle_lines(self._collected, self._style)]
+        if top[1:]:
+            yield from top
+        together = overview(blocks, lambda one: "" if many else counts([one], self._noop))
+        shown = together[:MOST_BLOCKS] if many else together
+        lines = [line for at, block in enumerate(shown) for line in self._host(block, at == 0)]
+        yield from lines
+        if len(shown) < len(together):
+            left = sum(len(block.hosts) for block in together[len(shown) :])
+            number = len(together) - len(shown)
+            text = f"… {number:,} more groups of {left:,} hosts, -v shows all"
+            yield self._style("faint", text)
+        if self._choice.quiet:
+            return
+        hosts = [host for block in together for host in block.hosts if block.result.had_turn]
+        changes = ChangeList(
+            self._collected, hosts, style=self._style, choice=self._choice, told=self._told
+        )
+        room = None
+        if many:
+            used = len(top) + len(lines) + len(list(self._ending("id"))) + 2
+            room = max(LEAST_CHANGES, MOST_LINES - used)
+        found = list(changes.lines(room))
+        yield from ["", *found] if found else []
+
+    def _host(self, block: Block, first: bool) -> Iterator[str]:
+        """What hosts came to, without their resources; a blank line before the first of them and
+        those that need more than a line."""
+        told = itertools.chain(self._block(block, rows=False), self._going_on(block))
+        head, *more = told
+        yield from [head] if first or len(more) > 1 else []
+        yield from more
+
     def _ending(self, kept: str = "") -> Iterator[str]:
         yield from self._notices()
         yield ""
         yield from total_lines(self._collected, self._style, kept)
 
-    def _shared(self, blocks: list[Block], fleet: bool) -> list[str]:
-        """Each failure once, where they stand in several blocks or there is a ``fleet``; else a
-        block tells its own."""
+    def _failures(self) -> list[str]:
+        """A paragraph for each reason why hosts failed, behind a blank line; empty without any."""
         found = failures_of(self._collected.entries, self._collected.results)
-        places = {host: at for at, block in enumerate(blocks) for host in block.hosts}
-        failures = found.all()
-        apart = any(len(set(map(places.get, one.hosts))) > 1 for one in failures)
-        self._told = bool(failures) and (apart or fleet)
+        self._told = bool(found.all())
         everything = self._choice.everything
-        if not self._told:
-            return []
-        return list(failures_first(found, self._style, self._asked, everything=everything))
+        lines = failures_first(found, self._style, self._asked, everything=everything)
+        return ["", *lines] if self._told else []
 
     @property
     def _asked(self) -> Asked:
@@ -109,52 +137,7 @@ class Summary:
             return Asked()
         return Asked(started.run_id if started.command in _ASKED else "", started.again)
 
-    def _few(self, blocks: list[Block], top: list[str]) -> Iterator[str]:
-        """What happened most, then as many blocks as there is room for, each cut to its share."""
-        if len(blocks) > 2 and not self._choice.quiet:
-            top = [*(top or [""]), *idle_lines(self._collected, self._style)]
-            top += changes_behind(self._collected, self._style, MOST_TOP - len(top))
-        yield from top
-        room = MOST_LINES - len(top) - len(list(self._ending("id"))) - 2
-        if self._told:  # what failed; so what most of the others came to is what is left to tell
-            blocks = sorted(blocks, key=lambda block: block.outcome != outcome.OK)
-        most = max(1 if self._told else 2, room // LEAST_LINES)
-        shown = blocks
-        if len(blocks) > most:  # failures, and what most hosts have in common
-            largest = max(blocks[most - 1 :], key=lambda block: len(block.hosts))
-            shown = [*blocks[: most - 1], largest]
-        largest = max(shown, key=lambda block: len(block.hosts))
-        for at, block in enumerate(shown):
-            others = len(shown) - at - 1
-            share = room - others * LEAST_LINES if block is largest else LEAST_LINES
-            if largest in shown[:at]:
-                share = room // (others + 1)
-            lines = list(self._cut(block, max(LEAST_LINES, share)))
-            room -= len(lines)
-            yield from lines
-        if len(shown) < len(blocks):
-            hosts = sum(len(block.hosts) for block in blocks if block not in shown)
-            text = f"… {len(blocks) - len(shown):,} more groups of {hosts:,} hosts, -v shows all"
-            yield from ("", self._style("faint", text))
-
-    def _cut(self, block: Block, most: int) -> Iterator[str]:
-        """The lines of a block, without diffs where those make too many; how to go on is kept."""
-        way = list(self._going_on(block))
-        most -= len(way)
-        self._rows = Rows(self._style, self._choice)
-        whole = lines = list(self._block(block))
-        if len(whole) > most and self._choice.diffs:
-            self._rows = Rows(self._style, self._choice._replace(diffs=False))
-            lines = list(self._block(block))
-        if len(whole) <= most:
-            yield from (*whole, *way)
-            return
-        yield from lines[: most - 1]
-        left = f"{len(whole) - len(lines[: most - 1]):,} more lines"
-        yield self._style("faint", f"    … {left}: ccm report --host {block.hosts[0]}")
-        yield from way
-
-    def _block(self, block: Block) -> Iterator[str]:
+    def _block(self, block: Block, *, rows: bool = True) -> Iterator[str]:
         style, result = self._style, block.result
         width = 10_000 if self._choice.everything else style.width - 24
         role = "changed" if block.outcome == outcome.OK and block.changed else block.outcome
@@ -164,19 +147,24 @@ class Summary:
         if result.message:
             yield from self._host_error(block)
             yield from self._unheard(block)
-        rows = _by_manifest(block)
+        if rows:
+            yield from self._resources(block)
+        if not result.message:
+            yield from self._unheard(block)
+
+    def _resources(self, block: Block) -> Iterator[str]:
+        style = self._style
+        rows = by_manifest(block.entries)
         shown = rows if self._choice.everything else rows[:MAX_ROWS]
         manifest = ""
         for row in shown:
             entry = next(iter(row))
             if entry.manifest != manifest:
                 manifest = entry.manifest
-                yield f"    {style('faint', self._heading(block, manifest))}"
+                yield f"    {style('faint', heading(block.entries, manifest, style.width - 4))}"
             yield from self._rows.lines(row)
         if len(shown) < len(rows):
             yield style("faint", f"    … {len(rows) - len(shown)} more resources, -v shows all")
-        if not result.message:
-            yield from self._unheard(block)
 
     def _going_on(self, block: Block) -> Iterator[str]:
         """How to go on with hosts that failed, where no paragraph above tells it, or with those
@@ -193,14 +181,6 @@ class Summary:
             words, option = going_on(block.outcome, block.hosts, self._asked)
             for line in wrapped(words, self._style.width - 4, option):
                 yield f"    {line}"
-
-    def _heading(self, block: Block, manifest: str) -> str:
-        """The manifest of the rows below, and what the one that applies it says of it."""
-        if not manifest:
-            return "in the manifest itself"
-        appliers = (next(iter(row)) for row in block.entries)
-        errors = (e.errors for e in appliers if e.errors and applied_by(e) == manifest)
-        return one_line(": ".join([f"in {manifest}", *next(errors, ())]), self._style.width - 4)
 
     def _unheard(self, block: Block) -> Iterator[str]:
         """What had no turn, by the hosts on which it had none, and what of it is due."""
@@ -244,11 +224,11 @@ class Summary:
 
     def _host_error(self, block: Block) -> Iterator[str]:
         result, style = block.result, self._style
-        if result.had_turn:
+        if result.had_turn and not self._told:
             for line in error_lines([ended(result)], style.width - 6, self._choice.everything):
                 yield f"    {line}"
         yield from self._other_keys(block)
-        if result.hint:
+        if result.hint and not self._told:
             for line in wrapped(f"→ {result.hint}", style.width - 6, to_run(block.results)):
                 yield f"    {line}"
         if result.report:
@@ -289,21 +269,3 @@ class Summary:
                 first, *more = wrapped(f"{level}: {text}{who}", width)
                 yield self._style("changed", level) + first.removeprefix(level)
                 yield from (f"{_INDENT}{line}" for line in more)
-
-
-def _by_manifest(block: Block) -> list[Row]:
-    """The rows manifest by manifest, failures first."""
-    heads = [(next(iter(row)), row) for row in block.entries]
-    told = set(map(id, told_of_manifest(entry for entry, _ in heads)))
-    heads = [head for head in heads if id(head[0]) in told]
-    order: dict[str, tuple[int, int]] = {}
-    for at, (entry, _) in enumerate(heads):
-        rank, first = order.get(entry.manifest, (2, at))
-        order[entry.manifest] = (min(rank, _first_failures(entry)), first)
-    heads.sort(key=lambda head: (*order[head[0].manifest], _first_failures(head[0])))
-    return [row for _, row in heads]
-
-
-def _first_failures(entry: Entry) -> int:
-    """Failures first, then what they kept from running; otherwise the order of the run."""
-    return {"failed": 0, "skipped": 1}.get(entry.status, 2)

@@ -33,15 +33,17 @@ def test_failures_come_first_with_reason_and_tail() -> None:
     told.event("web2", "/etc/y", "skipped", unmet_requirements=["file#/etc/x"])
     told.end("web2", "failed")
     lines = told.summary().splitlines()
-    assert lines[1].startswith("web2  1 failed, 1 changed, 1 skipped")
-    assert lines[2] == "    failed   file#/etc/x"
-    assert lines[3].strip() == "exited with status 3"
-    assert [line.strip() for line in lines[4:6]] == ["│ E: a", "│ E: b"]
-    assert "requires file#/etc/x" in lines[6]
+    assert lines[1] == "file#/etc/x failed on web2"
+    assert [line.strip() for line in lines[2:5]] == ["│ exited with status 3", "│ E: a", "│ E: b"]
+    assert lines[7:9] == ["web2  1 failed, 1 changed, 1 skipped", "web1  1 changed"]
+    assert lines[10:12] == [
+        "    skipped  file#/etc/y  requires file#/etc/x, on web2",
+        "    changed  file#/etc/motd  content, on all 2 hosts",
+    ]
 
 
 def test_a_diff_that_many_hosts_share_is_shown_once() -> None:
-    """In a preview the same diff appears once, also when hosts differ in something else."""
+    """In a preview a change appears once with its hosts, also when they differ elsewhere."""
     told = Told("web1", "web2", "db1", noop=True)
     for host in ("web1", "web2", "db1"):
         told.event(host, noop=True, **changed("/etc/motd", DIFF))
@@ -50,7 +52,8 @@ def test_a_diff_that_many_hosts_share_is_shown_once() -> None:
         told.end(host)
     text = told.summary()
     assert text.count("-old") == 2
-    assert "the same diff as above" in text
+    assert "would    file#/etc/motd  change, on all 3 hosts" in text
+    assert "would    file#/etc/db  change, on db1" in text
     assert "Preview    nothing was changed" in text
 
 
@@ -297,7 +300,7 @@ def test_what_did_not_run_is_named() -> None:
     text = told.summary()
     assert "    did not run: file#/y/y, file#/z/z, file#/{host}/x\n" in text
     assert "    did not run on web2: file#/b, file#/x/x\n" in text
-    assert "\n\nweb4  had no turn\n\n" in text
+    assert "\nweb4  had no turn\n" in text
     assert "web4" not in told.out.getvalue()
     assert "Hosts      4: 2 interrupted, 1 had no turn, 1 unchanged" in text
 

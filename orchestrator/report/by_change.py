@@ -1,0 +1,155 @@
+"""Lists each change of a run once, with the hosts that have it (controller)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from orchestrator.report.collected import Collected, Entry
+from orchestrator.report.grouping import Row, alike_entry, applied_by, told_of_manifest
+from orchestrator.report.host_names import named
+from orchestrator.report.rows import Choice, Rows
+from orchestrator.report.style import Style
+from orchestrator.support.plain_text import one_line
+
+MAX_ROWS = 80
+
+
+def rows_of(collected: Collected, hosts: Sequence[str]) -> list[Row]:
+    """One row for each outcome of a resource, of all ``hosts`` that share it, in the order of the
+    first host that has it."""
+    found: dict[tuple[object, ...], Row] = {}
+    for host in hosts:
+        seen: Counter[tuple[str, ...]] = Counter()
+        for entry in collected.entries.get(host, ()):
+            key = alike_entry(entry, host)
+            seen[key] += 1
+            found.setdefault((seen[key], *key), {}).setdefault(entry, []).append(host)
+    return list(found.values())
+
+
+def by_manifest(rows: Sequence[Row]) -> list[Row]:
+    """The rows manifest by manifest, failures first; without an ``apply`` whose resources tell what
+    happened."""
+    heads = [(next(iter(row)), row) for row in rows]
+    told = set(map(id, told_of_manifest(entry for entry, _ in heads)))
+    heads = [head for head in heads if id(head[0]) in told]
+    order: dict[str, tuple[int, int]] = {}
+    for at, (entry, _) in enumerate(heads):
+        rank, first = order.get(entry.manifest, (2, at))
+        order[entry.manifest] = (min(rank, _first_failures(entry)), first)
+    heads.sort(key=lambda head: (*order[head[0].manifest], _first_failures(head[0])))
+    return [row for _, row in heads]
+
+
+def _first_failures(entry: Entry) -> int:
+    """Failures first, then what they kept from running; otherwise the order of the run."""
+    return {"failed": 0, "skipped": 1}.get(entry.status, 2)
+
+
+def heading(rows: Sequence[Row], manifest: str, width: int) -> str:
+    """The manifest of the rows below, and what the one that applies it says of it."""
+    if not manifest:
+        return "in the manifest itself"
+    appliers = (next(iter(row)) for row in rows)
+    errors = (e.errors for e in appliers if e.errors and applied_by(e) == manifest)
+    return one_line(": ".join([f"in {manifest}", *next(errors, ())]), width)
+
+
+def hosts_of(row: Row) -> list[str]:
+    """The hosts of a row."""
+    return list(dict.fromkeys(host for hosts in row.values() for host in hosts))
+
+
+class ChangeList:
+    """The changes of hosts that differ; failures that were ``told`` above are left out."""
+
+    def __init__(
+        self,
+        collected: Collected,
+        hosts: Sequence[str],
+        *,
+        style: Style,
+        choice: Choice,
+        told: bool,
+    ) -> None:
+        self._all = rows_of(collected, hosts)
+        rows = by_manifest(self._all)
+        self._rows = [row for row in rows if not (told and _is_told(next(iter(row))))]
+        self._hosts = hosts
+        self._style = style
+        self._choice = choice
+
+    def lines(self, room: int | None = None) -> Iterator[str]:
+        """Every change; in ``room`` lines those without diffs where these are too many, and of
+        those the ones of the fewest hosts where they are too many still."""
+        if not self._rows:
+            return
+        pieces = self._pieces(self._choice)
+        most = len(self._rows) if self._choice.everything else MAX_ROWS
+        if room is not None and self._length(pieces) > room and self._choice.diffs:
+            pieces = self._pieces(self._choice._replace(diffs=False))
+        kept = set(range(len(pieces)))
+        if len(pieces) > most or (room is not None and self._length(pieces) > room):
+            kept = self._rarest(pieces, most, room)
+        manifest = ""
+        for at, lines in enumerate(pieces):
+            if at not in kept:
+                continue
+            entry = next(iter(self._rows[at]))
+            if entry.manifest != manifest:
+                manifest = entry.manifest
+                text = heading(self._all, manifest, self._style.width - 4)
+                yield f"    {self._style('faint', text)}"
+            yield from lines
+        if len(kept) < len(pieces):
+            yield self._left_out([row for at, row in enumerate(self._rows) if at not in kept])
+
+    def _pieces(self, choice: Choice) -> list[list[str]]:
+        rows = Rows(self._style, choice)
+        return [list(rows.lines(row, self._where(hosts_of(row)))) for row in self._rows]
+
+    def _length(self, pieces: Sequence[list[str]]) -> int:
+        manifests = [next(iter(row)).manifest for row in self._rows]
+        headings = sum(one != other for one, other in zip(manifests, ["", *manifests]))
+        return sum(map(len, pieces)) + headings
+
+    def _rarest(self, pieces: Sequence[list[str]], most: int, room: int | None) -> set[int]:
+        """Which are shown: what was skipped or is peculiar to few hosts before what most have in
+        common, so that the cut hides nothing of a single host."""
+        rank = {
+            at: (_first_failures(next(iter(row))), len(hosts_of(row)))
+            for at, row in enumerate(self._rows)
+        }
+        kept: set[int] = set()
+        manifests: set[str] = set()
+        left = None if room is None else room - 1
+        for at in sorted(rank, key=rank.__getitem__):
+            manifest = next(iter(self._rows[at])).manifest
+            needed = len(pieces[at]) + (2 if manifest and manifest not in manifests else 0)
+            if len(kept) >= most or (left is not None and needed > left):
+                break
+            left = None if left is None else left - needed
+            kept.add(at)
+            manifests.add(manifest)
+        return kept
+
+    def _where(self, hosts: list[str]) -> str:
+        if len(hosts) == len(self._hosts) > 1:
+            return f"on all {len(hosts):,} hosts"
+        return f"on {named(hosts, self._style.width // 3)}"
+
+    def _left_out(self, rows: list[Row]) -> str:
+        """What a cut has left out, and of how many hosts that is at least."""
+        least = min(len(hosts_of(row)) for row in rows)
+        number = f"{len(rows):,} more change{'s' if len(rows) > 1 else ''}"
+        if least == len(self._hosts):
+            where = f"on all {least:,} hosts"
+        else:
+            where = f"on {least:,} or more hosts{' each' if len(rows) > 1 else ''}"
+        return self._style("faint", f"    … {number}, {where}: -v shows all")
+
+
+def _is_told(entry: Entry) -> bool:
+    """Whether a paragraph above told all there is to it."""
+    return entry.status == "failed" and not (entry.planned or entry.drift)

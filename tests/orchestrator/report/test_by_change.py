@@ -1,0 +1,78 @@
+"""Each change of a run once, with its hosts."""
+
+import pytest
+
+from orchestrator.report.summary import MOST_LINES
+from tests.orchestrator.report.told import DIFF, Told, changed
+
+ROLES = {"web1": "web", "web2": "web", "app1": "app", "db1": "db", "db2": "db", "mon1": "mon"}
+COMMON = 34
+
+
+def site(hosts: dict[str, str], common: int = COMMON) -> Told:
+    """Hosts of several roles that have a base role in common."""
+    told = Told(*hosts, noop=True)
+    for host, role in hosts.items():
+        for at in range(common):
+            path = f"/etc/base/{at}"
+            told.event(host, noop=True, manifest="base.yaml", **changed(path, DIFF))
+        own = changed(f"/etc/{role}.conf", DIFF)
+        told.event(host, noop=True, manifest=f"{role}.yaml", **own)
+        told.end(host)
+    return told
+
+
+def test_a_change_is_shown_once_with_its_hosts() -> None:
+    """Hosts of different roles show the changes of their common role once, not once per role."""
+    text = site(ROLES).summary()
+    for at in range(COMMON):
+        assert text.count(f"would    file#/etc/base/{at}  change, on all 6 hosts\n") == 1
+    assert "would    file#/etc/web.conf  change, on web[1-2] (2 hosts)\n" in text
+    assert "would    file#/etc/mon.conf  change, on mon1\n" in text
+    assert text.count("    in base.yaml\n") == 1
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_a_cut_hides_nothing_of_few_hosts(width: int) -> None:
+    """Where there are more changes than lines, what few hosts have is shown, and what most hosts
+    have in common is cut."""
+    fleet = {f"web{number}": "web" for number in range(1, 21)} | {"db1": "db"}
+    lines = site(fleet).summary(width=width).splitlines()
+    assert len(lines) <= MOST_LINES
+    text = "\n".join(lines)
+    assert "file#/etc/db.conf  change content, on db1" in text
+    assert "more changes, on all 21 hosts: -v shows all" in text
+    everything = site(fleet).summary(width=width, everything=True)
+    assert f"file#/etc/base/{COMMON - 1}" in everything
+    assert "shows all" not in everything
+
+
+def test_a_host_stands_in_each_of_its_failures() -> None:
+    """Failures come first, each with all of its hosts; a host with two failures is in both."""
+    told = Told("a", "b", "c")
+    for host in ("a", "b"):
+        told.event(host, "/one", "failed", error=["no space left"])
+    for host in ("b", "c"):
+        told.event(host, "/two", "failed", error=["permission denied"])
+    for host in ("a", "b", "c"):
+        told.event(host, **changed("/etc/motd"))
+        told.end(host, "failed")
+    lines = told.summary().splitlines()
+    assert lines[1] == "file#/one failed on 2 hosts: a, b"
+    assert "file#/two failed on 2 hosts: b, c" in lines
+    assert "    changed  file#/etc/motd  content, on all 3 hosts" in lines
+
+
+def test_of_many_variants_the_rarest_are_shown() -> None:
+    """Of a change that differs between hosts the largest variant is shown and those of the fewest
+    hosts; the hosts of the others are named."""
+    told = Told(*(f"h{number}" for number in range(1, 11)), noop=True)
+    for number in range(1, 11):
+        more = {1: "+x\n", 2: "+y\n", 3: "+z\n", 4: "+z\n"}.get(number, "")
+        told.event(f"h{number}", noop=True, **changed("/etc/motd", DIFF + more))
+        told.end(f"h{number}")
+    text = told.summary()
+    assert "on h[5-10] (6 hosts):" in text
+    assert "+x" in text
+    assert "+y" in text
+    assert "… and differently on h[3-4] (2 hosts), -v shows all" in text
