@@ -6,6 +6,7 @@ from typing import Callable, Dict
 from remote_runtime.plan import Plan
 from remote_runtime.system import log
 
+_ORIGIN = ("commit", "actor", "ccm")
 _COUNTED = ("changed", "failed", "skipped", "stable", "refreshed")
 
 
@@ -23,6 +24,7 @@ def line(plan: Plan, tally: Dict[str, int], ended: str) -> str:
         "from": os.environ.get("SSH_CONNECTION", "").partition(" ")[0],
         "manifest": plan.manifest,
     }
+    said.update((key, str(plan.origin[key])) for key in _ORIGIN if plan.origin.get(key))
     words = ["%s=%s" % (key, "_".join(value.split()) or "-") for key, value in said.items()]
     words += ["%s=%d" % (name, tally.get(name, 0)) for name in _COUNTED]
     return " ".join(words + ["end=" + ended])

@@ -25,6 +25,7 @@ class Plan(NamedTuple):
     digest: str = ""  # of all resources
     manifest: str = ""  # by which the host remembers what it did, "" for nothing to remember
     before: Tuple["Plan", ...] = ()
+    origin: Dict[str, Any] = {}  # who else is behind it, with which ccm and of which commit
 
 
 def parse(message: Dict[str, Any]) -> Plan:
@@ -36,6 +37,7 @@ def parse(message: Dict[str, Any]) -> Plan:
         options=_options(message),
         earlier=_get(message, "earlier", dict, {}),
         binding=_get(message, "binding", dict, {}),
+        origin=_get(message, "origin", dict, {}),
         **_work(message, numbers),
     )
     before = _get(message, "before", list, [])

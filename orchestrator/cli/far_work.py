@@ -73,6 +73,7 @@ class FarWork:
             hosts=self._jumps(),
             bundle=hashlib.sha256(sealed).hexdigest(),
             key=key.hex(),
+            origin=settings.origin.record(),
             **self._binding(),
         )
         return brief, sealed

@@ -109,11 +109,16 @@ def _how(
     shown: Push, options: PushOptions, verify: "AfterPush | None", far: "FarWork | None"
 ) -> How:
     from orchestrator.cli.again import words_again
+    from orchestrator.fleet.origin import origin_of
     from orchestrator.fleet.run_folder import new_run_id
     from orchestrator.fleet.settings import RunSettings
 
+    origin = origin_of(shown.what if shown.site is not None or shown.stages else "")
+    user = f"{origin.user}@{origin.machine}"
     return How(
-        settings=RunSettings(new_run_id(), user_at_host(), options.run, shown.identity),
+        settings=RunSettings(
+            new_run_id(), user, options=options.run, manifest=shown.identity, origin=origin
+        ),
         record=options.record(),
         registration=options.data.registration,
         verify=verify,
@@ -191,10 +196,6 @@ def _title(push: Push, noop: bool) -> str:
 
 def user_at_host() -> str:
     """Who pushes, as others on the host read it in the lock."""
-    import pwd
+    from orchestrator.fleet.origin import local_user
 
-    try:
-        name = pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        name = str(os.getuid())
-    return f"{name}@{os.uname().nodename}"
+    return f"{local_user()}@{os.uname().nodename}"

@@ -147,6 +147,8 @@ def _summarise(kept: "KeptRun", args: argparse.Namespace) -> None:
     chosen = {one for name in args.host for one in _named(name, hosts)} if args.host else set(hosts)
     told = (event for event in kept.replay() if host_of(event) in chosen | {""})
     print(headline(kept))
+    if words := kept.origin.words:
+        print(words)
     if kept.about["command"] in AD_HOC:
         _answer(told, args)
         return

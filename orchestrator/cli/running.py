@@ -306,6 +306,7 @@ def _begin(push: Push, targets: Targets, how: How) -> happening.RunStarted:
         command=push.command,
         identity=push.identity,
         again=how.again,
+        origin=how.settings.origin,
     )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
 
 HELP = "List the runs that are kept and what they came to, the newest first."
-_LEAST = 16  # columns of the last one; with less it stands below
+_LEAST = 28  # columns of the last one; with less it stands below
 EXAMPLE = """
 ccm runs
 ccm runs site.yaml        # how the pushes of one manifest went
@@ -24,7 +24,7 @@ ccm runs -n 5 --json
 
 
 class Listed(NamedTuple):
-    """One line of the list; ``predicted`` is "" without a plan."""
+    """One line of the list; ``predicted`` is "" without a plan, ``commit`` without a repository."""
 
     run: str
     when: str
@@ -32,6 +32,8 @@ class Listed(NamedTuple):
     changed: str
     failed: str
     predicted: str
+    who: str
+    commit: str
     manifest: str
     outcome: str
 
@@ -43,10 +45,15 @@ _HEAD = Listed(
     changed="CHANGED",
     failed="FAILED",
     predicted="PLAN",
+    who="WHO",
+    commit="COMMIT",
     manifest="MANIFEST",
     outcome="OUTCOME",
 )
 _MOST = 40  # columns of what was run: one long command would push every outcome off the screen
+_LONGEST_WHO = 32  # columns
+_WHERE_KNOWN = frozenset({"predicted", "who", "commit"})  # columns that are left out where empty
+_BELOW = frozenset({"who", "commit", "manifest"})  # columns that a narrow table has below a run
 _NUMBERS = frozenset({"changed", "failed", "predicted"})
 
 
@@ -91,11 +98,14 @@ def table(runs: list[Listed], width: int) -> list[str]:
     import textwrap
 
     shown = [
-        name for name in Listed._fields if name != "predicted" or any(one.predicted for one in runs)
+        name
+        for name in Listed._fields
+        if name not in _WHERE_KNOWN or any(getattr(one, name) for one in runs)
     ]
     rows = [[getattr(one, name) for name in shown] for one in (_HEAD, *runs)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     ahead = sum(widths[:-1]) + 2 * len(widths[:-1])
+    below = next(at for at, name in enumerate(shown) if name in _BELOW)
     narrow = width and width - ahead < _LEAST
     lines: list[str] = []
     for row in rows:
@@ -104,8 +114,8 @@ def table(runs: list[Listed], width: int) -> list[str]:
             for name, cell, size in zip(shown, row, widths, strict=True)
         ]
         if narrow:
-            lines.append("  ".join(cells[:-2]).rstrip())
-            told = ": ".join(row[-2:])
+            lines.append("  ".join(cells[:below]).rstrip())
+            told = f"{' '.join(filter(None, row[below:-1]))}: {row[-1]}"
             lines += textwrap.wrap(told, width, initial_indent=" " * 4, subsequent_indent=" " * 8)
         else:
             first, *more = textwrap.wrap(row[-1], width - ahead) if width else [row[-1]]
@@ -157,6 +167,8 @@ def _listed(kept: KeptRun) -> Listed:
         took(about["end"] - about["start"]) if about["end"] else "-",
         changed="-" if results is None or command in AD_HOC else f"{summary.changed:,}",
         failed="-" if results is None else f"{summary.failed:,}",
+        who=one_line(kept.origin.who, _LONGEST_WHO),
+        commit=kept.origin.version,
         predicted=f"{summary.as_predicted:,}/{compared:,}" if compared else "",
         manifest=f"{what} ({', '.join(words)})" if words else what,
         outcome="cannot be read" if results is None else _outcome(kept, results),

@@ -52,6 +52,7 @@ class Brief(NamedTuple):
     key: str
     making: str = ""
     held: Mapping[str, Any] | None = None
+    origin: Mapping[str, Any] = {}
 
     def record(self) -> dict[str, Any]:
         """For JSON."""

@@ -30,6 +30,7 @@ from orchestrator.cluster.sealed_channel import SealedChannel
 from orchestrator.cluster.sealing import KeyPair, open_content
 from orchestrator.fleet.descriptors import make_room
 from orchestrator.fleet.engine import Job
+from orchestrator.fleet.origin import Origin
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build
@@ -110,7 +111,10 @@ def planners(brief: Brief, office: Office) -> tuple[list[Planner], list[Job], di
 
 
 def _settings(brief: Brief, recipe: Recipe) -> RunSettings:
-    return RunSettings(brief.run_id, brief.user, brief.options, recipe.identity)
+    origin = Origin.from_record(brief.origin)
+    return RunSettings(
+        brief.run_id, brief.user, options=brief.options, manifest=recipe.identity, origin=origin
+    )
 
 
 def _bound(brief: Brief, made: list[Planner], jobs: list[Job]) -> list[Job]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orchestrator.fleet.origin import Origin
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
 
@@ -20,7 +21,7 @@ class RunStarted(NamedTuple):
 
     ``identity`` is what the manifest is called wherever it lies, "" for a resource of its own.
     ``again`` are the words of the command that does the same again, but for ``-l``; none where
-    nobody can say them.
+    nobody can say them. ``origin`` says who started it and of what.
     """
 
     run_id: str
@@ -31,6 +32,7 @@ class RunStarted(NamedTuple):
     command: str = "push"
     identity: str = ""
     again: tuple[str, ...] = ()
+    origin: Origin = Origin()
 
 
 class HostPhase(NamedTuple):

@@ -14,6 +14,7 @@ from orchestrator.fleet.kept_lines import (
     told_lines,
     whole_lines,
 )
+from orchestrator.fleet.origin import Origin
 from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import runs_folder
@@ -34,6 +35,7 @@ _ABOUT_LATER: dict[str, Callable[[Any], object]] = {
     "identity": records.text,
     "again": records.texts,
     "options": records.mapping,
+    "origin": Origin.from_record,
 }
 
 
@@ -61,6 +63,9 @@ class KeptRecord(Protocol):
     run_id: str
     about: dict[str, Any]
     again: str
+
+    @property
+    def origin(self) -> Origin: ...
 
     def results(self) -> list[HostResult]: ...
 
@@ -91,6 +96,11 @@ class KeptRun:
     @property
     def _verifies(self) -> bool:
         return bool(self.about.get("options", {}).get("verify"))
+
+    @property
+    def origin(self) -> Origin:
+        """Who started it and of what, as far as it is known."""
+        return Origin.from_record(self.about.get("origin", {}))
 
     @property
     def running(self) -> bool:
@@ -291,6 +301,7 @@ class KeptRun:
             about["command"],
             about.get("identity", ""),
             tuple(about.get("again", ())),
+            Origin.from_record(about.get("origin", {})),
         )
         yield from self.rollout()
         yield from self.turns()

@@ -152,7 +152,7 @@ class Tally:
         for name in tally.health_checks:
             tally.health_checks[name] = records.count(record["health_checks"][name])
         if "applies" in record:
-            tally.applies = cls.from_record(record["applies"])
+            tally._of_applies().add_tally(cls.from_record(record["applies"]))
         return tally
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from orchestrator.fleet.origin import Origin
 from remote_runtime.options import RunOptions
 
 
 class RunSettings(NamedTuple):
-    """``user`` is who pushes, as the lock on a host says it.
+    """``user`` is who pushes, as the lock on a host says it; ``origin`` says more of that.
 
     ``manifest`` is by what the hosts remember the run, "" for one of which they remember nothing.
     """
@@ -17,10 +18,14 @@ class RunSettings(NamedTuple):
     user: str
     options: RunOptions = RunOptions()
     manifest: str = ""
+    origin: Origin = Origin()
 
     def envelope(self) -> dict[str, Any]:
         """The members of the plan frame that do not come from the manifest."""
         # The controller bounds the host's run; a second clock would only race it.
         options = self.options._replace(timeout=0)
         told = {"run_id": self.run_id, "user": self.user, **options._asdict()}
+        origin = self.origin.told_to_hosts()
+        if origin:
+            told["origin"] = origin
         return {**told, "manifest": self.manifest} if self.manifest else told

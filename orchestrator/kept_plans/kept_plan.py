@@ -15,6 +15,7 @@ from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
+from orchestrator.fleet.origin import Origin
 from orchestrator.fleet.outcome import HostResult, Tally
 from remote_runtime.item import SELECTION
 
@@ -102,6 +103,12 @@ class KeptPlan:
             waves = tuple(map(tuple, kept["waves"]))
             stages = tuple(kept["stages"])
             yield happening.RolloutPlanned(waves, None, {}, stages=stages, limits=kept["limits"])
+
+    @property
+    def origin(self) -> Origin:
+        """Who made it, with which ccm."""
+        user, _, machine = self.record["user"].partition("@")
+        return Origin(user, machine, ccm=self.record["ccm"])
 
     def verified(self) -> None:
         """A preview has no verify."""

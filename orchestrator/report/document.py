@@ -29,6 +29,7 @@ def write_document(run: KeptRun, exit_code: int | None, out: TextIO) -> None:
         **{k: about[k] for k in ("run_id", "command", "manifest", "noop", "start", "end")},
         "duration": about["end"] - about["start"] if about["end"] else None,
         "interrupted": about["interrupted"],
+        "origin": about.get("origin", {}),
         "summary": totals(results),
         "failures": [
             {**one.record(), "limit": limit, "again": asked.on(limit)}

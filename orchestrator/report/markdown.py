@@ -171,7 +171,9 @@ def _totals(grid: Grid) -> str:
         ends.append(f"{left:,} did not end")
     hosts, resources = _counted(len(grid.hosts), "host", ends), _counted(total, "resource", parts)
     kept = grid.kept
-    return f"{hosts}; {resources}, {kept.until or ended}. {kept.kind.capitalize()} `{kept.run_id}`."
+    run = f"{kept.kind.capitalize()} `{kept.run_id}`"
+    by = kept.origin.words
+    return f"{hosts}; {resources}, {kept.until or ended}. {run}{f', {_plain(by)}' if by else ''}."
 
 
 def _counted(number: int, noun: str, parts: list[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from orchestrator.report.collected import Collected
 from orchestrator.report.failures import Failures, SharedFailure

@@ -25,6 +25,12 @@ class AccountTest(unittest.TestCase):
             "skipped=0 stable=5 refreshed=1 end=whole",
         )
 
+    def test_origin(self) -> None:
+        """The commit, who is behind the run and the version of ccm, where the plan says them."""
+        frame = {**FRAME, "origin": {"ccm": "1.2", "commit": "8c1f+", "actor": "deploy bot"}}
+        told = account.line(plan.parse(frame), {}, "whole")
+        self.assertIn(" commit=8c1f+ actor=deploy_bot ccm=1.2 changed=", told)
+
     def test_what_is_not_known(self) -> None:
         """What nobody said is a dash."""
         line = account.line(plan.parse({"run_id": "R1", "resources": []}), {}, "interrupted")

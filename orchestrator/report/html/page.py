@@ -67,6 +67,7 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "about": about,
         "kind": grid.kept.kind.capitalize(),
         "until": grid.kept.until,
+        "origin": grid.kept.origin.words,
         "noop": grid.noop,
         "manifest": run_subject(about["command"], about["manifest"]) or about["manifest"],
         "part": part_of(about),

@@ -19,6 +19,8 @@ RUN = Listed(
     "3 min 05 s",
     changed="12",
     failed="1",
+    who="alice@desk",
+    commit="8c1f0de2+",
     predicted="11/12",
     manifest="site.yaml (noop)",
     outcome="1 failed, 40 would change",
