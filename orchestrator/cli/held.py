@@ -29,16 +29,17 @@ def push_plan(
 ) -> int:
     """Push what a plan says, as far as its hosts are as it found them; the exit code."""
     from orchestrator.cli.pushing import check_options
-    from orchestrator.kept_plans.inputs import check_unchanged
+    from orchestrator.kept_plans.inputs import check_unchanged, check_whole
     from orchestrator.kept_plans.reading import parse_plan, read_text
 
-    text = read_text(path)
+    text = read_text(path, own=not wishes.signers)
     kept = parse_plan(path, text)
     check_options(options)
     _check_options(kept.record, options)
     _check_time(path, kept.record)
     require_id(kept, wishes.expect)
     _check_approved(path, text, wishes, kept)
+    check_whole(path, kept.record)
     check_unchanged(kept.record["files"], kept.record["salt"])
     words = [f"--signers={wishes.signers}"] if wishes.signers else []
     words += [f"--approvals={wishes.approvals}"] if wishes.approvals else []

@@ -5,7 +5,6 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from inventory.dynamic import is_program
 from orchestrator.cli.exit_code import INTERRUPTED, stronger
 from orchestrator.cli.job import Push, PushOptions
 from orchestrator.cli.stages import StageChoice
@@ -33,6 +32,7 @@ def make_plan(
 
     if out is not None:
         require_place(out)
+        _require_files(manifest, options)
     title = f"plan of {os.path.basename(manifest)}"
     output = Output(options.output, options.run, lambda: title)
     code, kept = _preview(manifest, options, output=output, choice=choice, valid=valid)
@@ -41,6 +41,7 @@ def make_plan(
     if out is not None:
         write_plan(kept, out)
         output.say(f"the plan is in {out}; it can be pushed until {moment(kept.record['expires'])}")
+        _say_who_can_write(out, output)
     output.human.write(f"{kept.id}\n" if options.output.quiet else f"plan {kept.id}\n")
     return code
 
@@ -127,9 +128,29 @@ def _kept_by(push: Push) -> "tuple[Push, PlanMaker]":
 
 
 def _named_files(manifest: str, options: PushOptions) -> list[str]:
-    """The files that the command line names; a program may stand in place of an inventory."""
-    inventory = [path for path in options.where.inventory or () if not is_program(path)]
-    return [manifest, *inventory, *options.data.hiera, *options.data.facts]
+    """The files that the command line names; an inventory may be a program."""
+    return [manifest, *(options.where.inventory or ()), *options.data.hiera, *options.data.facts]
+
+
+def _require_files(manifest: str, options: PushOptions) -> None:
+    """UsageError for what a push could not find again, such as the pipe of ``<(command)``."""
+    for path in _named_files(manifest, options):
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise UsageError(
+                f"{path} is not a regular file, so the push cannot check that it is the same",
+                hint="write it to a file first",
+            )
+
+
+def _say_who_can_write(out: str, output: "Output") -> None:
+    """Warn where a push of the plan would be refused for its place."""
+    from orchestrator.kept_plans.reading import require_own_file
+    from remote_runtime.errors import InputError
+
+    try:
+        require_own_file(out)
+    except InputError as error:
+        output.say(f"warning: ccm push refuses the plan as it is: {error}")
 
 
 def _about(manifest: str, options: PushOptions, push: Push) -> dict[str, Any]:

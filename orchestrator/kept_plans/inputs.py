@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from orchestrator.kept_plans.desired import secret_digest
 from orchestrator.planning.blobs import MOST_SEARCHED
@@ -31,6 +32,32 @@ def digests_of(paths: Iterable[str | Path], secrets: Collection[str], salt: str)
     mask = Mask(secrets) if secrets else None
     names = sorted({here(str(path)) for path in paths if os.path.isfile(path)})
     return {name: _digest(name, _may_hold(name, mask), salt) for name in names}
+
+
+def missing_inputs(record: Mapping[str, Any]) -> list[str]:
+    """What a plan names as its manifest, inventory, data and facts without a digest of it.
+
+    An inventory that is a list of names (``web1,web2``) is no file.
+    """
+    known = record["files"]
+    lists = {one for one in record["inventory"] if "," in one and not os.path.lexists(one)}
+    named = [record["manifest"], *record["inventory"], *record["hiera"], *record["facts"]]
+    return [one for one in dict.fromkeys(named) if one not in known and one not in lists]
+
+
+def check_whole(path: str, record: Mapping[str, Any]) -> None:
+    """InputError for the plan in a file that is not bound to all that it is made of."""
+    problems = [
+        Problem(
+            f"{path} names {name} and has no digest of it, so anything could be in its place",
+            None,
+            "do not push it; make it anew with ccm plan",
+            "input.plan",
+        )
+        for name in missing_inputs(record)
+    ]
+    if problems:
+        raise InputError(problems)
 
 
 def check_unchanged(files: Mapping[str, str], salt: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from orchestrator.kept_plans.kept_plan import (
     id_of,
 )
 from orchestrator.kept_plans.recognising import PROTOCOL
+from orchestrator.support.trust import Looked, around, require_own
 from orchestrator.support.whole_file import replacing
 from remote_runtime.errors import InputError, Problem, UsageError
 from schemas.fitting import fits
@@ -77,16 +79,42 @@ def read_plan(path: str) -> KeptPlan:
     return parse_plan(path, read_text(path))
 
 
-def read_text(path: str) -> bytes:
-    """All bytes of a plan's file, which is read once; InputError."""
+def read_text(path: str, own: bool = False) -> bytes:
+    """All bytes of a plan's file, which is read once; InputError.
+
+    ``own``: also where somebody else owns the file, or can write it or its folder.
+    """
     try:
-        with open(path, "rb") as file:
+        looked = around(path) if own else []
+        # A pipe would block whoever opens it before its kind is known.
+        with open(path, "rb", opener=_open_at_once if own else None) as file:
+            if own:
+                _require_own(path, [*looked, (path, os.fstat(file.fileno()))])
             text = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise _broken(path, f"cannot be read: {error.strerror}", "check the path") from error
     if len(text) > MOST_BYTES:
         raise _broken(path, f"is larger than {MOST_BYTES >> 20} MiB", "it is no plan")
     return text
+
+
+def require_own_file(path: str) -> None:
+    """InputError for a plan that a push without signatures does not take; OSError."""
+    _require_own(path, around(path))
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _require_own(path: str, looked: list[Looked]) -> None:
+    require_own(
+        looked,
+        f"what a push of {path} does",
+        "have the plan approved (ccm plan sign, ccm push --signers)",
+    )
+    if not stat.S_ISREG(looked[-1][1].st_mode):
+        raise _broken(path, "is not a regular file", "copy the plan into a file of your own")
 
 
 def parse_plan(path: str, text: bytes) -> KeptPlan:

@@ -8,15 +8,13 @@ the file is judged that a link leads to, and beyond that the folders, and whose 
 from __future__ import annotations
 
 import os
-import shlex
 import stat
 from typing import NamedTuple
 
-from orchestrator.support.trust import believed_owners
+from orchestrator.support.trust import Looked, around, require_own
 from remote_runtime.errors import InputError, Problem
 
 FILE = "ccm.yaml"
-_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class ProjectFile(NamedTuple):
@@ -44,7 +42,7 @@ def project_files(manifest: str = "") -> list[ProjectFile]:
                 "input.project",
             )
         if real not in found:
-            _require_trust(path, real)
+            _require_trust(path)
             linked = os.path.islink(path)
             found[real] = ProjectFile(path, os.path.dirname(real if linked else path))
     return list(found.values())
@@ -55,12 +53,10 @@ def require_private(folder: str) -> None:
     _require_own([(folder, os.stat(folder))], os.path.normpath(os.path.join(folder, FILE)))
 
 
-def _require_trust(path: str, real: str) -> None:
+def _require_trust(path: str) -> None:
     """InputError where another user has, or may have, written the file, or chosen which it is."""
-    around = os.path.dirname(path) or os.curdir
-    looked = [(path, os.lstat(path)), (around, os.stat(around))]
     try:
-        looked += [(name, os.stat(name)) for name in (os.path.dirname(real), real)]
+        looked = around(path)
     except OSError as error:
         hint = "mend the link, or remove it" if os.path.islink(path) else "check its rights"
         raise _refused(f"cannot read {path}: {error.strerror}", hint, "input.unreadable") from error
@@ -69,22 +65,10 @@ def _require_trust(path: str, real: str) -> None:
         raise _refused(f"{path} is not a regular file", "remove it", "input.unreadable")
 
 
-def _require_own(looked: list[tuple[str, os.stat_result]], path: str) -> None:
+def _require_own(looked: list[Looked], path: str) -> None:
     """InputError where one of these belongs to somebody else, or can be written by others."""
-    believed = believed_owners()
-    for name, status in looked:
-        if status.st_uid not in believed:
-            raise _refused(
-                f"{name} belongs to another user (id {status.st_uid}), who decides then what"
-                f" {path} has ccm do",
-                "look at it, then change its owner, or go to a folder of your own",
-            )
-        if status.st_mode & _OTHERS and not stat.S_ISLNK(status.st_mode):
-            raise _refused(
-                f"{name} can be written by other users, who decide then what {path} has ccm do",
-                f"chmod go-w {shlex.quote(name)}",
-            )
+    require_own(looked, f"then what {path} has ccm do", "go to a folder of your own")
 
 
-def _refused(message: str, hint: str, kind: str = "input.untrusted") -> InputError:
+def _refused(message: str, hint: str, kind: str) -> InputError:
     return InputError([Problem(message, None, hint, kind)])

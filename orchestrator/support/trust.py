@@ -1,6 +1,18 @@
 """Whose files are believed (controller)."""
 
+from __future__ import annotations
+
 import os
+import shlex
+import stat
+from collections.abc import Iterable
+
+from remote_runtime.errors import InputError, Problem
+
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+UNTRUSTED = "input.untrusted"
+
+Looked = tuple[str, os.stat_result]
 
 
 def believed_owners() -> set[int]:
@@ -8,3 +20,29 @@ def believed_owners() -> set[int]:
     given = os.environ.get("SUDO_UID", "")
     behind = [int(given)] if os.geteuid() == 0 and given.isdecimal() else []
     return {0, os.geteuid(), *behind}
+
+
+def around(path: str) -> list[Looked]:
+    """What decides which file a path leads to: the path itself and its folder; where the path is a
+    link, the folder and the file that it leads to as well. OSError."""
+    folder = os.path.dirname(path) or os.curdir
+    looked = [(path, os.lstat(path)), (folder, os.stat(folder))]
+    real = os.path.realpath(path)
+    return looked + [(name, os.stat(name)) for name in (os.path.dirname(real), real)]
+
+
+def require_own(looked: Iterable[Looked], what: str, otherwise: str) -> None:
+    """InputError where one of these belongs to somebody else, or can be written by others.
+
+    The error says ``what`` such a person decides, and what to do ``otherwise``.
+    """
+    believed = believed_owners()
+    for name, status in looked:
+        if status.st_uid not in believed:
+            message = f"{name} belongs to another user (id {status.st_uid}), who decides {what}"
+            hint = f"look at it, then change its owner, or {otherwise}"
+            raise InputError([Problem(message, None, hint, UNTRUSTED)])
+        if status.st_mode & _OTHERS and not stat.S_ISLNK(status.st_mode):
+            message = f"{name} can be written by other users, who decide {what}"
+            hint = f"chmod go-w {shlex.quote(name)}, or {otherwise}"
+            raise InputError([Problem(message, None, hint, UNTRUSTED)])

@@ -54,6 +54,68 @@ def test_a_plan_of_other_hosts(local: Target) -> None:
     assert "its address is another one in the inventory now" in " ".join(refused.stdout.split())
 
 
+def _program(local: Target, marker: Path) -> Path:
+    """An inventory program that leaves a marker."""
+    program = local.ccm.scratch / "hosts"
+    listing = local.inventory.read_text()
+    program.write_text(f"#!/bin/sh\ntouch {marker}\ncat <<'END'\n{listing}\nEND\n")
+    program.chmod(0o755)
+    return program
+
+
+def test_an_inventory_program_that_was_edited(local: Target, tmp_path: Path) -> None:
+    """A plan has the digest of an inventory program, which a push does not run once it differs."""
+    marker = tmp_path / "ran"
+    program = _program(local, marker)
+    site = local.ccm.site(local.filled(SITE))
+    words = ["plan", "-i", str(program), "-l", NAME, "-o", "change.plan", str(site)]
+    made = local.ccm.run(*words)
+    assert made.code == 0, made.output
+    marker.unlink()
+    program.write_text(program.read_text() + "# edited\n")
+    refused = push(local.ccm)
+    assert (refused.code, local.names()) == (2, []), refused.output
+    assert "hosts is not what the plan was made of" in refused.stderr
+    assert not marker.exists()
+
+
+def test_a_crafted_plan_runs_no_program(local: Target, tmp_path: Path) -> None:
+    """An inventory program that a plan names and has no digest of is not run."""
+    marker = tmp_path / "ran"
+    program = _program(local, marker)
+    assert plan(local).code == 0
+    path = local.ccm.scratch / "change.plan"
+    path.write_bytes(text_of({**read_plan(str(path)).record, "inventory": [str(program)]}))
+    refused = push(local.ccm)
+    assert (refused.code, local.names()) == (2, []), refused.output
+    assert "has no digest of it" in refused.stderr
+    assert not marker.exists()
+
+
+def test_a_plan_in_a_folder_of_all(local: Target) -> None:
+    """Who makes a plan where others can replace it is told at once, and the push refuses it."""
+    folder = local.ccm.scratch / "shared"
+    folder.mkdir()
+    folder.chmod(0o777)
+    made = plan(local, name="shared/change.plan")
+    assert made.code == 0
+    assert "warning: ccm push refuses the plan as it is: shared can be written" in made.output
+    refused = push(local.ccm, name="shared/change.plan")
+    assert (refused.code, local.names()) == (2, []), refused.output
+    assert "shared can be written by other users" in refused.stderr
+    folder.chmod(0o755)
+    assert push(local.ccm, name="shared/change.plan").code == 0
+
+
+def test_a_pipe_in_place_of_a_file(local: Target) -> None:
+    """A plan that is kept needs files that the push finds again."""
+    pipe = local.ccm.scratch / "pipe"
+    os.mkfifo(pipe)
+    made = plan(local, SITE, "--hiera", str(pipe))
+    assert made.code == 2
+    assert "is not a regular file" in made.stderr
+
+
 def test_signatures_of_who_may_not_approve(local: Target, tmp_path: Path) -> None:
     """Another user's signature, and one of another plan, approve nothing."""
     ccm, signers = local.ccm, tmp_path.parent / f"{tmp_path.name}-signers"

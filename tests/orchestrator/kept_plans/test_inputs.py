@@ -2,10 +2,11 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from orchestrator.kept_plans.inputs import check_unchanged, digests_of, here
+from orchestrator.kept_plans.inputs import check_unchanged, check_whole, digests_of, here
 from remote_runtime.errors import InputError
 
 SALT = "ab" * 32
@@ -47,3 +48,28 @@ def test_a_file_that_may_hold_a_secret_is_slow_to_guess(tmp_path: Path) -> None:
     assert kinds == {"data.yaml": "scrypt", "app.conf": "scrypt", "logo": "sha256"}
     check_unchanged(known, SALT)
     assert known["app.conf"] != digests_of(["app.conf"], {"s3cret"}, "cd" * 32)["app.conf"]
+
+
+@pytest.mark.parametrize("kind", ["manifest", "inventory", "hiera", "facts"])
+def test_a_plan_has_a_digest_of_all_that_it_names(kind: str) -> None:
+    """A manifest, inventory, data or facts without one are told; a list of hosts is no file."""
+    record: dict[str, Any] = {
+        "manifest": "site.yaml",
+        "inventory": ["hosts.yaml", "web1,web2"],
+        "hiera": ["data.yaml"],
+        "facts": ["facts.yaml"],
+    }
+    names = ["site.yaml", "hosts.yaml", "data.yaml", "facts.yaml"]
+    check_whole("x.plan", {**record, "files": dict.fromkeys(names, "sha256:")})
+    record[kind] = "other" if kind == "manifest" else ["./hosts.yaml", "site.yaml", "other"]
+    with pytest.raises(InputError, match=r"x\.plan names (other|\./hosts\.yaml)") as caught:
+        check_whole("x.plan", {**record, "files": dict.fromkeys(names, "sha256:")})
+    assert len(caught.value.problems) == (1 if kind == "manifest" else 2)
+
+
+def test_a_program_with_a_comma_in_its_name(tmp_path: Path) -> None:
+    """It is a file, not a list of hosts."""
+    (tmp_path / "a,b").touch()
+    record = {"manifest": "m", "inventory": ["a,b"], "hiera": [], "facts": [], "files": {"m": ""}}
+    with pytest.raises(InputError, match="names a,b"):
+        check_whole("x.plan", record)

@@ -1,6 +1,7 @@
 """Files of plans: whole, or refused with the reason."""
 
 import json
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from jsonschema import Draft202012Validator
 import schemas
 from orchestrator.kept_plans.reading import (
     read_plan,
+    read_text,
     require_place,
     text_of,
     write_plan,
@@ -98,6 +100,56 @@ def test_members_that_cannot_be(written: Path, changes: dict[str, Any]) -> None:
     """A plan that no ccm writes is refused, whatever its digest says."""
     rewritten(written, **changes)
     assert "was altered since ccm made it" in refusal(written)
+
+
+def own(path: Path) -> str:
+    """Why a plan is not taken without signatures; "" where it is."""
+    try:
+        read_text(str(path), own=True)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def test_a_plan_that_others_can_write(written: Path) -> None:
+    """Without signatures neither the file nor its folder may be writable by others, nor those
+    that a link leads to."""
+    link = written.parent / "links" / "link.plan"
+    link.parent.mkdir(mode=0o755)
+    link.symlink_to(written)
+    written.parent.chmod(0o755)
+    assert (own(written), own(link)) == ("", "")
+    for name, mode in ((written, 0o620), (written, 0o602), (written.parent, 0o775)):
+        before = stat.S_IMODE(name.stat().st_mode)
+        name.chmod(mode)
+        for path in (written, link):
+            assert f"{name} can be written by other users" in own(path)
+            assert "ccm push --signers" in own(path)
+        assert read_text(str(written))
+        name.chmod(before)
+    assert own(written) == ""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_plan_of_another_user(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without signatures a file of another user is refused, and a link of his; sudo's is not."""
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    written.parent.chmod(0o755)
+    link = written.parent / "link.plan"
+    link.symlink_to(written)
+    os.lchown(link, 12345, 12345)
+    assert f"{link} belongs to another user (id 12345)" in own(link)
+    os.chown(written, 12345, 12345)
+    assert f"{written} belongs to another user (id 12345)" in own(written)
+    monkeypatch.setenv("SUDO_UID", "12345")
+    assert own(written) == ""
+
+
+def test_a_plan_that_is_no_regular_file(tmp_path: Path) -> None:
+    """A pipe is refused without signatures, and nothing waits for its other end."""
+    tmp_path.chmod(0o755)
+    os.mkfifo(tmp_path / "x.plan", 0o600)
+    assert "is not a regular file" in own(tmp_path / "x.plan")
 
 
 def test_of_another_version(written: Path) -> None:
