@@ -64,7 +64,7 @@ def _head(kept: "KeptPlan") -> list[str]:
     from orchestrator.support.plain_text import one_line
 
     part = part_of(kept.about)
-    record = kept.record
+    record = kept.shown
     expires = record["expires"]
     word = "valid until" if time.time() < expires else "EXPIRED, it was valid until"
     return [

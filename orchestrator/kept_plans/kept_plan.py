@@ -17,6 +17,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.origin import Origin
 from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.kept_plans.bounds import shown
 from remote_runtime.item import SELECTION
 
 FORMAT = 1
@@ -48,16 +49,17 @@ class KeptPlan:
         self.hosts: Mapping[str, Record] = record["hosts"]
         self.run_id = self.id
         self.until = f"valid until {moment(record['expires'])}"
+        self.shown = shown(record)  # what people see of it
         self.about: Record = {
             "run_id": self.run_id,
             "command": "plan",
-            "manifest": record["manifest"],
+            "manifest": self.shown["manifest"],
             "noop": True,
-            "hosts": [*self.hosts, *record["left_out"]],
+            "hosts": [*self.shown["hosts"], *self.shown["left_out"]],
             "start": record["created"],
             "end": record["created"],
             "interrupted": False,
-            "options": {name: record[name] for name in SELECTION},
+            "options": {name: self.shown[name] for name in SELECTION},
         }
 
     def outcomes(self, host: str) -> list[Record]:
@@ -75,30 +77,33 @@ class KeptPlan:
             "final_ensure": "",
             "properties": {},
         }
-        table = [{**always, **told} for told in self.record["outcomes"]]
-        for host, planned in self.hosts.items():
+        table = [{**always, **told} for told in self.shown["outcomes"]]
+        for host, planned in self.shown["hosts"].items():
             for place in planned["outcomes"]:
                 yield {**table[place], "host": host}, ""
 
     def results(self) -> list[HostResult]:
         """How the preview of each host ended."""
-        return [*map(self._result, self.hosts), *map(self._left_out, self.record["left_out"])]
+        record = self.shown
+        return [*map(self._result, record["hosts"]), *map(self._left_out, record["left_out"])]
 
     def _result(self, host: str) -> HostResult:
         tally, seen = Tally(), set()
-        for told in self.outcomes(host):
+        planned = self.shown["hosts"][host]
+        for place in planned["outcomes"]:
+            told = self.shown["outcomes"][place]
             name = told["type"], told["name"]
             tally.add({**told, "noop": True}, again=name in seen)
             seen.add(name)
         how = outcome.FAILED if tally.failed or tally.unmet else outcome.OK
-        return HostResult(host, tally, how, planned=len(self.hosts[host]["items"]))
+        return HostResult(host, tally, how, planned=len(planned["items"]))
 
     def _left_out(self, host: str) -> HostResult:
-        return HostResult(host, Tally(), **self.record["left_out"][host])
+        return HostResult(host, Tally(), **self.shown["left_out"][host])
 
     def _rollout(self) -> Iterator[happening.RolloutPlanned]:
         """Who is in which wave, where stages are."""
-        kept = self.record.get("rollout")
+        kept = self.shown.get("rollout")
         if kept:
             waves = tuple(map(tuple, kept["waves"]))
             stages = tuple(kept["stages"])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import schemas
+from orchestrator.kept_plans.bounds import fault_of
 from orchestrator.kept_plans.kept_plan import (
     FORMAT,
     KeptPlan,
@@ -37,7 +38,12 @@ def manifest_of(path: str) -> str:
 
 
 def write_plan(kept: KeptPlan, path: str) -> None:
-    """Write a plan, 0600 and whole at every instant. UsageError."""
+    """Write a plan, 0600 and whole at every instant. UsageError; InputError for what no plan can
+    hold."""
+    fault = fault_of(kept.record, canonical(kept.record).decode())
+    if fault:
+        hint = "name files, hosts and data without control characters"
+        raise _broken(path, f"is not written: it would hold {fault}", hint)
     text = text_of(kept.record)
     try:
         with replacing(Path(path), durable=True) as out:
@@ -144,16 +150,19 @@ def _record(path: str, text: bytes) -> dict[str, Any]:
     check = fits(schemas.load("kept_plan"))
     assert check is not None
     try:
-        whole = text.startswith(_head(digest)) and check(record) and _is_consistent(record)
+        whole = text.startswith(_head(digest)) and check(record)
+        fault = fault_of(record, canonical(record).decode()) if whole else ""
     except RecursionError:
-        whole = False
-    if not whole:
+        whole, fault = False, ""
+    if fault:
+        raise _broken(path, f"holds {fault}: ccm writes no such plan", f"do not push it; {_ANEW}")
+    if not whole or not _is_consistent(record):
         raise _broken(path, "was altered since ccm made it", f"do not push it; {_ANEW}")
     return record
 
 
 def _is_consistent(record: dict[str, Any]) -> bool:
-    """Whether all places that hosts name are there, and the id is that of what is done."""
+    """Whether all places that hosts name are there, each wave has its stage, and the id fits."""
     items, outcomes = len(record["items"]), len(record["outcomes"])
     for planned in record["hosts"].values():
         if max(planned["items"], default=-1) >= items:
@@ -162,6 +171,12 @@ def _is_consistent(record: dict[str, Any]) -> bool:
             return False
         if len(planned["outcomes"]) != len(planned["observed"]):
             return False
+    waves = record.get("rollout")
+    if waves and (
+        len(waves["waves"]) != len(waves["stages"])
+        or set(waves["stages"]) != waves["limits"].keys()
+    ):
+        return False
     return id_of(record) == str(record["id"])
 
 

@@ -24,6 +24,12 @@ _UNSAFE = (
     "|" + _CHARACTER
 )
 
+# Characters without width: two texts that differ in them look the same.
+_INVISIBLE = (
+    "[\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\uffa0"
+    "\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 _ESCAPED = re.compile(r"\\[bfru]")
 _DIGITS = re.compile(rf"\d{{{MAX_DIGITS + 1}}}", re.ASCII)
@@ -79,6 +85,13 @@ def one_line(text: str, limit: int = 400) -> str:
 def escaped(text: str) -> str:
     """Return JSON text in which each character that ``plain`` takes out is written as an escape."""
     return re.sub(_CHARACTER, lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def visible(text: str) -> str:
+    """Return the text in which each character that takes no room is written as an escape."""
+    if text.isascii():
+        return text
+    return re.sub(_INVISIBLE, lambda found: ascii(found[0])[1:-1], text)
 
 
 def plain_value(value: Any, depth: int = MAX_DEPTH) -> Any:

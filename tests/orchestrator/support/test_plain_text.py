@@ -14,6 +14,7 @@ from orchestrator.support.plain_text import (
     plain,
     plain_json_value,
     plain_value,
+    visible,
 )
 from remote_runtime.errors import ProtocolError
 
@@ -107,3 +108,9 @@ def test_a_number_that_fills_a_page_is_found_wherever_it_stands() -> None:
             text = f"[{' ' * before}{'7' * digits}]"
             assert is_plain_json(text) is passes
     assert is_plain_json("[" + "7,8 9," * 100 + "1]")
+
+
+@pytest.mark.parametrize("text", ["\u200b", "\u200d", "\xad", "\u2060", "\u3164", "\U000e0041"])
+def test_characters_without_width_are_shown(text: str) -> None:
+    """Two texts that look the same and are not show where they differ."""
+    assert visible(f"a{text}é") == f"a{ascii(text)[1:-1]}é"

@@ -1,0 +1,84 @@
+"""What a plan may hold: text that acts on no terminal, and numbers of a sane size (controller).
+
+ccm writes no control characters into a plan, so a plan with some was crafted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from orchestrator.support.plain_text import (
+    MAX_DEPTH,
+    MAX_DIGITS,
+    is_plain_json,
+    is_shallow,
+    plain,
+    visible,
+)
+
+_TEXTS = ("outcomes", "items", "left_out")  # their texts may have several lines
+
+
+def fault_of(record: Mapping[str, Any], text: str) -> str:
+    """What a plan must not hold and does, in words; "" where there is nothing.
+
+    ``text`` is the record's JSON text in ASCII.
+    """
+    names = {key: value for key, value in record.items() if key not in _TEXTS}
+    names["left_out"] = {name: why["kind"] for name, why in record["left_out"].items()}
+    for key, value in names.items():
+        fault = _fault(value, lines=False)
+        if fault:
+            return f"{fault} in {key!r}"
+    if is_plain_json(text) and is_shallow(record) and _finite(text):
+        return ""
+    faults = ((key, _fault(record[key], lines=True)) for key in _TEXTS)
+    return next((f"{fault} in {key!r}" for key, fault in faults if fault), "")
+
+
+def _finite(text: str) -> bool:
+    return "Infinity" not in text and "NaN" not in text
+
+
+def _fault(value: Any, lines: bool, depth: int = MAX_DEPTH) -> str:
+    """The same of one value. Without ``lines`` a text has one line, and numbers are whole."""
+    if isinstance(value, str):
+        return "" if _is_clean(value, lines) else "a control character"
+    if isinstance(value, dict | list):
+        if not depth:
+            return "values that nest too deep"
+        below = [*value, *value.values()] if isinstance(value, dict) else value
+        return next(filter(None, (_fault(one, lines, depth - 1) for one in below)), "")
+    if isinstance(value, float):
+        return "" if lines and abs(value) < 10.0**MAX_DIGITS else "a number that cannot be"
+    if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:
+        return "a number that cannot be"
+    return ""
+
+
+def _is_clean(text: str, lines: bool) -> bool:
+    if text.isascii() and text.isprintable():
+        return True
+    # A name of a file that is not UTF-8 stands in Python's texts as such surrogates.
+    kept = "".join(one for one in text if not "\udc80" <= one <= "\udcff")
+    return plain(kept) == kept and (lines or not {"\n", "\t"} & set(kept))
+
+
+def shown(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A plan as it may be shown: without control characters, and with those that take no room as
+    escapes. That may be the same object."""
+    if is_plain_json(json.dumps(record)):
+        return record  # no text has anything but ASCII
+    return {key: _shown(value) for key, value in record.items()}
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, str):
+        return visible(plain(value))
+    if isinstance(value, dict):
+        return {_shown(key): _shown(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [_shown(below) for below in value]
+    return value
