@@ -18,7 +18,15 @@ from yaml.events import (
 
 from inventory.garbage import collection_paused
 from inventory.nodes import Mapping, Node, Scalar, Sequence, Source
-from inventory.scalars import BadScalarError, Resolved, resolve_plain, resolve_tagged, show_tag
+from inventory.scalars import (
+    BadScalarError,
+    Resolved,
+    other_reading,
+    resolve_plain,
+    resolve_tagged,
+    resolve_yaml11,
+    show_tag,
+)
 from remote_runtime.errors import InputError, Problem
 
 MAX_ALIASED = 1_000_000
@@ -29,12 +37,18 @@ _COLLECTION_TAGS = {None, "!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"}
 
 
 class Builder:
-    """One pass over one text; ``problems`` receives what leaves the tree usable."""
+    """One pass over one text; ``problems`` receives what leaves the tree usable.
 
-    def __init__(self, source: Source, problems: list[Problem]) -> None:
+    With ``yaml11`` scalars are read by YAML 1.1 instead of the core schema of YAML 1.2.
+    """
+
+    def __init__(self, source: Source, problems: list[Problem], *, yaml11: bool = False) -> None:
         self._source = source
+        self._resolve = resolve_yaml11 if yaml11 else resolve_plain
+        self._notes_readings = not yaml11
         self._problems = problems
         self._resolved: dict[str, Resolved] = {}
+        self._ambiguous: dict[str, str] = {}
         self._root: Node | None = None
         self._open: Mapping | Sequence | None = None
         self._key: Node | None = None
@@ -106,12 +120,12 @@ class Builder:
             if plain:
                 resolved = self._resolved.get(text)
                 if resolved is None:
-                    resolved = self._resolved[text] = resolve_plain(text)
+                    resolved = self._resolve_once(text)
                 kind, value = resolved
             elif event.implicit[1]:
                 kind, value = "str", text
             else:
-                kind, value = resolve_tagged(event.tag, text)
+                kind, value = resolve_tagged(event.tag, text, self._resolve)
         except BadScalarError as error:
             kind, value = "str", text
             nothing = self._nothing(mark.line + 1, mark.column + 1)
@@ -128,7 +142,25 @@ class Builder:
         self._count += 1
         if event.anchor is not None:
             self._anchors[event.anchor] = (node, 1)
+        if plain and text in self._ambiguous and not self._expects_key():
+            self._source.ambiguous.append((node.line, node.column, text, self._ambiguous[text]))
         return node
+
+    def _resolve_once(self, text: str) -> Resolved:
+        """What a plain scalar is read as. What YAML 1.1 reads otherwise is kept apart, since each
+        of its places is noted."""
+        resolved = self._resolve(text)
+        if text in self._ambiguous:
+            return resolved
+        if self._notes_readings and resolved[0] == "str" and (reading := other_reading(text)):
+            self._ambiguous[text] = reading
+        else:
+            self._resolved[text] = resolved
+        return resolved
+
+    def _expects_key(self) -> bool:
+        """Whether the next node is a key, which is text in any case."""
+        return self._open.__class__ is Mapping and self._key is None
 
     def _start(self, event: Any, kind: type[Mapping] | type[Sequence]) -> None:
         mark = event.start_mark

@@ -40,6 +40,7 @@ __all__ = [
     "Scalar",
     "Sequence",
     "Source",
+    "ambiguous_values",
     "comments_before",
     "node_at",
     "parse_document",
@@ -82,8 +83,12 @@ def read_document(path: str | Path, problems: list[Problem] | None = None) -> No
     return parse_document(read_text(path), str(path), problems)
 
 
-def parse_document(text: str, name: str, problems: list[Problem] | None = None) -> Node:
+def parse_document(
+    text: str, name: str, problems: list[Problem] | None = None, *, yaml11: bool = False
+) -> Node:
     """Read one YAML document; an empty one is a null scalar at line 1.
+
+    Scalars are read by the core schema of YAML 1.2, with ``yaml11`` by YAML 1.1.
 
     With a list of ``problems``, what leaves the tree usable (a duplicate key, an unsupported tag)
     is appended to it, so that the caller can report it together with its own findings. Without one
@@ -94,12 +99,26 @@ def parse_document(text: str, name: str, problems: list[Problem] | None = None) 
     refuse_control_characters(source)
     refuse_tag_directives(source)
     try:
-        root = Builder(source, found).build()
+        root = Builder(source, found, yaml11=yaml11).build()
     except yaml.YAMLError as error:
         raise InputError([*found, _syntax_problem(error, source)]) from error
     if problems is None and found:
         raise InputError(found)
     return root
+
+
+def ambiguous_values(root: Node) -> list[Problem]:
+    """A note for each plain value of a document that is text, but something else in YAML 1.1."""
+    source = root.source
+    return [
+        Problem(
+            f"{text} is text here; YAML 1.1 reads {reading}",
+            source.position(line, column),
+            f'write "{text}"' + (f", or {reading}" if reading in ("true", "false") else ""),
+            "input.yaml11",
+        )
+        for line, column, text, reading in source.ambiguous
+    ]
 
 
 def read_text(path: str | Path) -> str:

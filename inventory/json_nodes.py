@@ -72,7 +72,7 @@ def _int(text: str) -> int:
 
 
 def _float(text: str) -> float:
-    value = resolve_plain(text)[1]  # 1e3 is text in YAML
+    value = resolve_plain(text)[1]
     return value if isinstance(value, float) else _refuse("no number in YAML")
 
 

@@ -26,12 +26,20 @@ _KIND_NAMES = {
 }
 
 
+_YAML11_BOOLS = ("yes", "no", "on", "off")
+
+
 class Source:
-    """One text that was read: the name shown in positions, and the text itself."""
+    """One text that was read: the name shown in positions, and the text itself.
+
+    ``ambiguous`` are the values that are text here and something else in YAML 1.1, each with line,
+    column, its text and what YAML 1.1 reads.
+    """
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text
+        self.ambiguous: list[tuple[int, int, str, str]] = []
 
     @cached_property
     def lines(self) -> list[str]:
@@ -72,8 +80,8 @@ class Node:
 class Scalar(Node):
     """One plain or quoted value.
 
-    ``text`` is what was written, ``value`` what YAML 1.1 makes of it (as PyYAML's safe loader does,
-    but dates stay text), ``kind`` its type, ``plain`` whether it stood without quotes.
+    ``text`` is what was written, ``value`` what the core schema of YAML 1.2 makes of it (in a file
+    of Ansible: YAML 1.1), ``kind`` its type, ``plain`` whether it stood without quotes.
     """
 
     __slots__ = ("kind", "plain", "text", "value")
@@ -98,6 +106,8 @@ class Scalar(Node):
         self.plain = plain
 
     def describe(self) -> str:
+        if self.plain and self.kind == "str" and self.text.lower() in _YAML11_BOOLS:
+            return f"the text {self.text!r} (YAML 1.2 has true and false alone)"
         return _KIND_NAMES[self.kind]
 
     def as_data(self) -> Any:

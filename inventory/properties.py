@@ -120,7 +120,7 @@ def _become(name: str, node: Scalar, folder: str) -> PropertyValue:
     if isinstance(node.value, bool):
         return node.value
     if node.text.lower() in TRUTH_WORDS:
-        raise RefusedError(f"become is the text {node.text!r}", "write it without quotes")
+        raise RefusedError(f"become is the text {node.text!r}", "write true or false")
     return _user(name, node, folder)
 
 

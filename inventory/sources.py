@@ -18,7 +18,7 @@ from inventory.declaration import Declaration
 from inventory.document import parse_document, read_text
 from inventory.dynamic import is_program, run_program
 from inventory.garbage import collection_paused
-from inventory.json_nodes import read_json
+from inventory.json_nodes import JsonSource, read_json
 from inventory.model import Inventory
 from inventory.names import host_name_fault
 from inventory.nodes import Mapping, Node, Scalar, Source
@@ -71,6 +71,8 @@ def _declared(path: str, checker: Checker) -> Declaration:
     root = _parsed(text, name, checker, of_program=name != path)
     folder = os.path.dirname(os.path.abspath(path))
     if is_ansible_list(root):
+        if not isinstance(root.source, JsonSource):
+            root = parse_document(text, name, [], yaml11=True)
         return read_ansible_list(root, folder, checker)
     return read_declaration(root, folder, checker)
 

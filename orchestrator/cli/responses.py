@@ -57,8 +57,10 @@ class Responses:
         if self._as_yaml:
             import yaml
 
+            from orchestrator.cli.documents import yaml_text
+
             if self._by_host:
                 self._out.write("---\n")
-            yaml.safe_dump(document, self._out, sort_keys=False, allow_unicode=True)
+            self._out.write(yaml_text(document, yaml.SafeDumper))
         else:
             self._out.write(json.dumps(document, ensure_ascii=False) + "\n")

@@ -8,10 +8,11 @@ from orchestrator.cli.options import add_data
 from orchestrator.cli.part_flags import add_selection, read_selection
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from orchestrator.manifest.site import Site
     from orchestrator.planning import PlanOptions
+    from remote_runtime.errors import Problem
 
 HELP = "Check a manifest and its data, or a file of stages; no host is contacted."
 EXAMPLE = """
@@ -76,11 +77,15 @@ def _say(path: str, found: str) -> None:
 
 
 def _warn(sites: "Sequence[Site]") -> None:
+    for site in sites:
+        _tell("warning", site.warnings)
+
+
+def _tell(what: str, problems: "Iterable[Problem]") -> None:
     from orchestrator.support.plain_text import plain
 
-    for site in sites:
-        for problem in site.warnings:
-            print(plain(f"ccm: warning: {problem}"), file=sys.stderr)
+    for problem in problems:
+        print(plain(f"ccm: {what}: {problem}"), file=sys.stderr)
 
 
 def _found(manifest: str, data: "PlanOptions") -> "tuple[Site, str]":
@@ -92,6 +97,7 @@ def _found(manifest: str, data: "PlanOptions") -> "tuple[Site, str]":
     survey = planner.survey
     if survey.broken:
         raise InputError(survey.broken)
+    _tell("note", planner.notes())
     found = f"{survey.resources} resource{'' if survey.resources == 1 else 's'}"
     if survey.manifests > 1:
         found += f" in {survey.manifests} manifests"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inventory.document import Mapping, Node, Scalar, to_plain
+from inventory.scalars import other_reading
 from orchestrator.expressions import Expression
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.manifest.complaint import Complaint, suggestion
@@ -78,7 +79,11 @@ def declare(
     declared = Declared(type_, name, whole, frozenset(whole.keys() - nodes.keys()))
     ensure = whole.get("ensure")
     idle = declared.idle(ensure[1].value if ensure and isinstance(ensure[1], Scalar) else None)
-    nodes = declared.nodes = {key: entry for key, entry in whole.items() if key not in idle}
+    nodes = declared.nodes = {
+        key: (word, _octal_text(node) if type_.properties[key].octal else node)
+        for key, (word, node) in whole.items()
+        if key not in idle
+    }
     declared.written = written
     rendered = _renders(nodes)
     declared.raw = {key: to_plain(node) for key, (_, node) in nodes.items()}
@@ -98,6 +103,21 @@ def declare(
     _check(declared, problems)
     _take_over(declared, problems)
     return declared
+
+
+def _octal_text(node: Node) -> Node:
+    """A mode is text: 0o644 is taken as it is written."""
+    if isinstance(node, Scalar) and node.kind == "int" and node.text.startswith("0o"):
+        return Scalar(
+            node.source,
+            node.line,
+            column=node.column,
+            text=node.text,
+            kind="str",
+            value=node.text,
+            plain=False,
+        )
+    return node
 
 
 def doubts(declared: Declared) -> list[Problem]:
@@ -171,6 +191,8 @@ def _report(
             message = f"{_name(path)} has a value that is not allowed (masked)"
             if complaint.wants_text:
                 message, hint = f"{_name(path)} must be text (masked)", "quote it"
+        elif kind_of_text := _not_a_boolean(scalar):
+            hint = hint or kind_of_text
         elif complaint.wants_text and scalar is not None:
             as_text = str(scalar.value) == scalar.text
             read = scalar.describe() if as_text else repr(scalar.value)
@@ -181,6 +203,14 @@ def _report(
         missing = "" if path else complaint.missing
         text = f"{declared.id}: {message}"
         problems.append(Problem(text, declared.where(path), hint=hint, kind=kind, missing=missing))
+
+
+def _not_a_boolean(scalar: Scalar | None) -> str:
+    """What to write for a plain yes or no, which is text; "" for any other value."""
+    if scalar is None or not scalar.plain or scalar.kind != "str":
+        return ""
+    reading = other_reading(scalar.text)
+    return f"{scalar.text} is text; write {reading}" if reading in ("true", "false") else ""
 
 
 def _refusal_of_quoted(declared: Declared, path: tuple[str | int, ...], text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence as Entries
 from typing import Any
 
 from inventory.checking import is_null
-from inventory.document import Mapping, Node, Scalar, Sequence, read_document
+from inventory.document import Mapping, Node, Scalar, Sequence, ambiguous_values, read_document
 from orchestrator.expressions import Expression, Scope, Template, render_value
 from orchestrator.manifest.annotations import Annotation, read_annotations
 from orchestrator.manifest.complaint import suggestion
@@ -19,9 +19,13 @@ _MERGES = ("first", "deep")
 
 
 class DataSource:
-    """``data``, ``hierarchy`` and ``overrides`` of one file; shared by all hosts."""
+    """``data``, ``hierarchy`` and ``overrides`` of one file; shared by all hosts.
+
+    ``notes`` are the places of that file that YAML 1.1 would read otherwise.
+    """
 
     def __init__(self, root: Mapping, problems: list[Problem], warnings: list[Problem]) -> None:
+        self.notes = ambiguous_values(root)
         self._problems = problems
         self._maps: list[Mapping] = []
         self.data = self._tree(root, "data")

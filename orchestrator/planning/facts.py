@@ -12,6 +12,7 @@ import yaml
 
 from inventory.document import (
     Source,
+    ambiguous_values,
     parse_document,
     read_document,
     refuse_tag_directives,
@@ -29,8 +30,13 @@ MAX_BRACKETS = 200
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def load_fact_files(paths: Sequence[str], problems: list[Problem]) -> dict[str, Any]:
-    """What ``--facts FILE`` sets, the later file over the earlier one."""
+def load_fact_files(
+    paths: Sequence[str], problems: list[Problem], notes: list[Problem]
+) -> dict[str, Any]:
+    """What ``--facts FILE`` sets, the later file over the earlier one.
+
+    ``notes`` receives the places that YAML 1.1 would read otherwise.
+    """
     facts: dict[str, Any] = {}
     for path in paths:
         try:
@@ -38,6 +44,7 @@ def load_fact_files(paths: Sequence[str], problems: list[Problem]) -> dict[str, 
         except InputError as error:
             problems.extend(error.problems)
             continue
+        notes += ambiguous_values(root)
         if isinstance(root, MappingNode):
             facts = merge_facts(facts, to_plain(root))
         else:
@@ -78,7 +85,8 @@ class NothingGathered(NamedTuple):
 class FactOverlay:
     """What ``--facts``, the inventory's vars and ``--fact`` lay over a host's facts, in that order.
 
-    Reads the files once; ``below`` lies beneath them. InputError, UsageError.
+    Reads the files once; ``below`` lies beneath them. ``notes`` are the places of the files that
+    YAML 1.1 would read otherwise. InputError, UsageError.
     """
 
     def __init__(
@@ -88,7 +96,8 @@ class FactOverlay:
         below: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         problems: list[Problem] = []
-        self._files = load_fact_files(files, problems)
+        self.notes: list[Problem] = []
+        self._files = load_fact_files(files, problems, self.notes)
         if problems:
             raise InputError(problems)
         self._pairs = assignments("--fact", pairs)

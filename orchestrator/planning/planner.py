@@ -41,6 +41,7 @@ class Planner:
         self._implications: Implications | None = None
         self._lock = Lock()
         given = Given(options, problems, site.warnings)
+        self._sources = given.sources
         self._registry = given.registry
         root = Part(site, given)
         shared = None if problems else root.data.shared(None, {})
@@ -121,6 +122,12 @@ class Planner:
         is_whole = self.survey.is_whole and not self.survey.failing
         problems += wrong or refusals(selection, self.survey.rows, is_whole)
         return Marker(selection)
+
+    def notes(self) -> list[Problem]:
+        """Where YAML 1.1 would read a value otherwise, in all files that were read so far."""
+        sources = [*(part.site.source for part in self._all()), *self._sources]
+        found = [note for source in sources for note in source.notes]
+        return list(dict.fromkeys([*found, *self._overlay.notes]))
 
     def unmatched(self) -> list[str]:
         """What of the selection of resources meant nothing on any host that had a plan."""

@@ -12,6 +12,7 @@ from inventory.document import (
     Mapping,
     Scalar,
     Sequence,
+    ambiguous_values,
     comments_before,
     parse_document,
     read_document,
@@ -41,12 +42,15 @@ def test_every_node_knows_its_place() -> None:
     assert [str(node.position) for node in items] == ["f:3:5", "f:4:5"]
 
 
+SAFE_LOADER = "a: 1.10\nb: '1.10'\nc: 017\nd: 0x1f\ne: 1_000\nf: 1:30\ng: .5\nh: 1e3\ni: 0o17\n"
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "a: 1.10\nb: '1.10'\nc: 017\nd: 0x1f\ne: 1_000\nf: 1:30\ng: .5\nh: 1e3\ni: 0o17\n",
-        "a: yes\nb: No\nc: ~\nd:\ne: null\nf: 'yes'\ng: on\nh: y\n",
-        "a: 10.0.0.1\nb: 1.2.3\nc: -5\nd: +.inf\ne: 12e03\nf: =x\ng: '<<'\n",
+        "a: 1.10\nb: '1.10'\nd: 0x1f\ng: .5\nz: 1.\ny: 0\nx: -0\n",
+        "a: true\nb: False\nc: ~\nd:\ne: null\nf: 'yes'\nh: y\n",
+        "a: 10.0.0.1\nb: 1.2.3\nc: -5\nd: +.inf\nf: =x\ng: '<<'\n",
         'a: |\n  x\n  y\nb: >-\n  x\n  y\nc: "\\u00e9"\n',
         "x: &x {a: 1, b: 2}\ny: {<<: *x, b: 3}\nz: {<<: [*x, {a: 9, q: 1}]}\nw: *x\n",
         "a: !!str 1.10\nb: !!int '7'\nc: !!float 1\n",
@@ -57,8 +61,51 @@ def test_every_node_knows_its_place() -> None:
     ],
 )
 def test_values_are_those_of_the_safe_loader(text: str) -> None:
-    """A document means what PyYAML's safe loader makes of it."""
+    """Where YAML 1.1 and 1.2 agree, a document means what PyYAML's safe loader makes of it."""
     assert to_plain(parse_document(text, "f")) == yaml.safe_load(text)
+
+
+@pytest.mark.parametrize(
+    "text", [SAFE_LOADER, "a: yes\nb: No\ng: on\ne: 12e03\n", "a: !!int 017\nb: !!bool yes\n"]
+)
+def test_yaml11_is_that_of_the_safe_loader(text: str) -> None:
+    """A file that Ansible wrote means what PyYAML's safe loader makes of it."""
+    assert to_plain(parse_document(text, "f", yaml11=True)) == yaml.safe_load(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        *((word, word) for word in ("yes", "No", "ON", "off", "22:22", "1_000", "0b11", "-0x1f")),
+        *((word, word) for word in ("022", "-012", "00", "09", "0_7", "1:30.5", "+0o7", "1.5.2")),
+        *((word, word) for word in ("2024-01-02", "2024-01-02 10:00:00", "1.0e", ".", "+")),
+        ("0o17", 15),
+        ("0x1F", 31),
+        ("+7", 7),
+        ("1e3", 1000.0),
+        ("-1.5E-2", -0.015),
+        ("00.5", 0.5),
+        (".inf", float("inf")),
+        ("-.INF", float("-inf")),
+        ("TRUE", True),
+        ("Null", None),
+    ],
+)
+def test_scalars_are_those_of_the_core_schema(text: str, value: object) -> None:
+    """Plain scalars follow the core schema of YAML 1.2; with a leading zero a number is text."""
+    found = to_plain(parse_document(f"a: {text}", "f"))["a"]
+    assert (type(found), found) == (type(value), value)
+
+
+def test_what_yaml11_reads_otherwise_is_noted_once_per_place() -> None:
+    """Each value that YAML 1.1 takes for something else has a note, keys and quoted text do not."""
+    root = parse_document("a: NO\nb: [022, 022]\nyes: 'on'\nd: 1e3\ne: 2024-01-02\n", "f")
+    assert [f"{note.where}: {note.message} ({note.hint})" for note in ambiguous_values(root)] == [
+        'f:1:4: NO is text here; YAML 1.1 reads false (write "NO", or false)',
+        'f:2:5: 022 is text here; YAML 1.1 reads 18 (write "022")',
+        'f:2:10: 022 is text here; YAML 1.1 reads 18 (write "022")',
+        'f:5:4: 2024-01-02 is text here; YAML 1.1 reads a date (write "2024-01-02")',
+    ]
 
 
 def test_json_is_read_as_json() -> None:

@@ -31,6 +31,16 @@ def test_a_program_prints_the_documented_form(tmp_path: Path) -> None:
     assert host.position.file == f"{path} --list"
 
 
+def test_ansibles_yaml_is_read_by_yaml_1_1(tmp_path: Path) -> None:
+    """What an inventory script prints for Ansible keeps the values that Ansible reads."""
+    text = "_meta: {hostvars: {a: {on: yes, n: 010, role: NO}}}\nweb: {hosts: [a]}"
+    assert load(program(tmp_path, f"echo '{text}'\n")).hosts["a"].vars == {
+        "on": True,
+        "n": 8,
+        "role": False,
+    }
+
+
 def test_ansibles_list_becomes_hosts_and_groups(tmp_path: Path) -> None:
     """Ansible's connection variables become properties, the others stay variables."""
     inventory = ansible(

@@ -135,7 +135,7 @@ ccm:
             health_checks:
               - goss_rules:
                   servce: {x: {running: true}}
-                  file: {/x: {exists: true, mode: 0644}}
+                  file: {/x: {exists: true, mode: 420}}
               - goss_rules:
                   file: {/x: {exists: true, "{{ Data.kind }}": "0644", "contents": ["/(/"]}}
 """

@@ -53,6 +53,37 @@ def test_a_good_manifest_is_said_to_be_good(site: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "site.yaml is valid: 2 resources\n"), done.stderr
 
 
+def test_values_of_yaml_1_1_are_text_and_noted(tmp_path: Path) -> None:
+    """NO, 022 and 22:22 reach templates as they were written, and validate names each place."""
+    (tmp_path / "site.yaml").write_text(
+        "data: {country: NO, umask: 022, alias: 22:22, big: 1_000}\n"
+        "ccm: {resources: [{exec: [{'a': {command: 'echo {{ Data.country }} {{ Data.umask }}"
+        " {{ Data.alias }} {{ Data.big }}'}}]}]}\n"
+    )
+    done = ccm(tmp_path, "validate", "site.yaml")
+    assert done.returncode == 0
+    assert [line.partition(" is text")[0] for line in done.stderr.splitlines()] == [
+        "ccm: note: site.yaml:1:17: NO",
+        "ccm: note: site.yaml:1:28: 022",
+        "ccm: note: site.yaml:1:40: 22:22",
+        "ccm: note: site.yaml:1:52: 1_000",
+    ]
+    assert "echo NO 022 22:22 1_000" in ccm(tmp_path, "render", "--offline", "site.yaml").stdout
+
+
+def test_rendered_yaml_reads_back(tmp_path: Path) -> None:
+    """Texts that YAML 1.2 would take for numbers are quoted in what ccm writes."""
+    (tmp_path / "site.yaml").write_text(
+        "data: {a: '1e3', b: '0o17', c: '09', d: 'NO', e: 5, f: 1.5}\n"
+        "ccm: {resources: [{exec: [{a: {command: 'true'}}]}]}\n"
+    )
+    shown = ccm(tmp_path, "hiera", "parse", "--yaml", "site.yaml").stdout
+    (tmp_path / "again.yaml").write_text("data:\n" + re.sub("^", "  ", shown, flags=re.MULTILINE))
+    done = ccm(tmp_path, "hiera", "parse", "again.yaml")
+    expected = {"a": "1e3", "b": "0o17", "c": "09", "d": "NO", "e": 5, "f": 1.5}
+    assert json.loads(done.stdout) == expected, shown
+
+
 def test_all_mistakes_are_told_and_exit_2(site: Path) -> None:
     """validate reports every mistake with its place on stderr."""
     (site / "bad.yaml").write_text(

@@ -123,10 +123,9 @@ def test_a_mistake_says_what_was_expected(tmp_path: Path, text: str, line: int, 
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("mode: 0644", 'YAML reads 0644 as 420 (quote it: "0644")'),
         ("mode: 644", 'YAML reads 644 as a number (quote it: "644")'),
         ("owner: 0", 'quote it: "0"'),
-        ("content: yes", 'quote it: "yes"'),
+        ("content: true", 'quote it: "true"'),
     ],
 )
 def test_a_number_where_text_belongs_must_be_quoted(tmp_path: Path, value: str, words: str) -> None:
@@ -143,7 +142,7 @@ def test_a_number_where_text_belongs_must_be_quoted(tmp_path: Path, value: str, 
         ("exec:\n    - a: {umask: 99}", "'99' is not allowed"),
         ("exec:\n    - a: {cwd: 7}", "'7' is not an absolute path"),
         ("exec:\n    - a: {health_checks: [{command: x, timeout: 5}]}", "A duration such as 500ms"),
-        ("package:\n    - a: {update_cache: yes}", "'yes' is not a duration such as 30s"),
+        ("package:\n    - a: {update_cache: true}", "'true' is not a duration such as 30s"),
         ("package:\n    - a: {ensure: true}", "'true' is not present, absent, latest or a version"),
     ],
 )
@@ -160,6 +159,22 @@ def test_an_advised_quote_is_accepted(tmp_path: Path) -> None:
     hints = [problem.hint for problem in refused_resource(tmp_path, text)]
     assert hints == ['quote it: "0"', "", "'1' is not KEY=value, with both of them given"]
     load(tmp_path, 'ccm: {resources: [{exec: [{a: {timeout: "0"}}]}]}')
+
+
+def test_modes_need_no_quotes_where_their_digits_are_kept(tmp_path: Path) -> None:
+    """A mode with a leading zero, or in YAML's own octal, is the text that was written."""
+    site = load(
+        tmp_path,
+        "ccm: {resources: [{file: [{/a: {owner: root, group: root, mode: 0644}},"
+        " {/b: {owner: root, group: root, mode: 0o644}}]}]}",
+    )
+    assert [one.raw["mode"] for one in site.resources] == ["0644", "0o644"]
+
+
+def test_yes_is_no_boolean(tmp_path: Path) -> None:
+    """Where true or false belongs, the words of YAML 1.1 are refused with what to write."""
+    problems = refused_resource(tmp_path, "- service:\n    - a: {enable: on}")
+    assert [problem.hint for problem in problems] == ["on is text; write true"]
 
 
 def test_a_list_is_not_to_be_quoted(tmp_path: Path) -> None:

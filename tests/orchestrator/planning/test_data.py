@@ -66,7 +66,7 @@ def test_external_data_and_assignments_go_on_top(tmp_path: Path) -> None:
         hiera=[str(tmp_path / "one.yaml"), str(tmp_path / "two.yaml")],
         data=["n.d=5", "n.e=yes", "n.f='7'"],
     )
-    assert found == '{"a": "own", "b": "one", "c": "two", "d": 5, "e": true, "f": "7"} [1, 2]'
+    assert found == '{"a": "own", "b": "one", "c": "two", "d": 5, "e": "yes", "f": "7"} [1, 2]'
 
 
 @pytest.mark.parametrize(
