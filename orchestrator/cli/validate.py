@@ -95,8 +95,9 @@ def _found(manifest: str, data: "PlanOptions") -> "tuple[Site, str]":
 
     site, planner = assembly.planner(manifest, data)
     survey = planner.survey
-    if survey.broken:
-        raise InputError(survey.broken)
+    if survey.failing:
+        failing = [problem for _, problem in survey.failing]
+        raise InputError(list(dict.fromkeys([*survey.conditional, *failing])))
     _tell("note", planner.notes())
     found = f"{survey.resources} resource{'' if survey.resources == 1 else 's'}"
     if survey.manifests > 1:

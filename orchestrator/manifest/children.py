@@ -12,8 +12,12 @@ MOST_RESOURCES = 100_000
 
 def names_of_run(site: Site, problems: list[Problem]) -> list[Named]:
     """Every resource of the run as far as it is known before a host is, as they run."""
+    is_good = not problems
     walk = _Walk(problems)
-    walk.site(site, 0)
+    walk.site(site, 0, certain=True)
+    if not is_good:  # else the survey tells it, with what only shows of data and files
+        known = {problem.where for problem in problems}
+        problems += [problem for problem in walk.broken if problem.where not in known]
     return walk.found
 
 
@@ -24,15 +28,22 @@ class _Walk:
         self._problems = problems
         self._places = 0
         self.found: list[Named] = []
+        self.broken: list[Problem] = []
 
-    def site(self, site: Site, depth: int) -> None:
-        """Note what a manifest and those below it name, in the order of the run."""
+    def site(self, site: Site, depth: int, certain: bool) -> None:
+        """Note what a manifest and those below it name, in the order of the run.
+
+        ``certain``: no ``control`` may leave it out.
+        """
         place = self._places
         self._places += 1
         for declared in site.resources:
             opens, begin = declared.type.applies, len(self.found)
-            if declared.type.applies and isinstance(declared.name, str):
-                opens = not self._enter(site, declared, declared.name, depth)
+            if declared.type.applies and declared.child is not None:
+                sure = certain and not declared.control
+                opens = not self._enter(
+                    site, declared, path=declared.child, depth=depth, certain=sure
+                )
                 opens = opens or declared.foreach is not None
             if len(self.found) >= MOST_RESOURCES:
                 message = f"the run has more than {MOST_RESOURCES} resources"
@@ -43,10 +54,15 @@ class _Walk:
             entry = named(declared)._replace(place=place, opens=opens)
             self.found.append(entry._replace(begin=begin) if declared.type.applies else entry)
 
-    def _enter(self, parent: Site, declared: Declared, name: str, depth: int) -> bool:
+    def _enter(
+        self, parent: Site, declared: Declared, *, path: str, depth: int, certain: bool
+    ) -> bool:
         """Take in the child's resources; whether all of them are known."""
-        child = parent.children.of(parent, declared, name, depth).site
+        found = parent.children.of(parent, declared, path, depth)
+        child = found.site
+        if certain:
+            self.broken += found.problems
         if child is None or (declared.raw.get("allow_apply") is False and applies(child)):
             return False
-        self.site(child, depth + 1)
+        self.site(child, depth + 1, certain)
         return child.resources_template is None

@@ -88,6 +88,14 @@ class Declared:
         return not (varies or isinstance(self.name, Template))
 
     @property
+    def child(self) -> str | None:
+        """The path of the manifest that it applies, as far as that is the same on every host."""
+        if "manifest" in self.raw:
+            path = self.raw["manifest"]
+            return path if isinstance(path, str) and "manifest" not in self.templated else None
+        return self.name if isinstance(self.name, str) else None
+
+    @property
     def loop_names(self) -> tuple[str, ...]:
         """The names that its templates may use beside those of every scope."""
         return LOOP_NAMES if "foreach" in self.nodes else ()

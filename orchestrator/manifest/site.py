@@ -109,7 +109,10 @@ class Children:
                 self._known[key] = self._load(path, parent)
             child = self._known[key]
         # What has no place of its own is told at the place that names it.
-        problems = (p if p.where else p._replace(where=declared.position) for p in child.problems)
+        problems = (
+            p if p.where else p._replace(where=declared.where(("manifest",)))
+            for p in child.problems
+        )
         return child._replace(problems=tuple(problems))
 
     def _load(self, path: Path, parent: Site) -> Child:
@@ -125,4 +128,5 @@ def applies(site: Site) -> bool:
 
 
 def _refused(declared: Declared, message: str, hint: str) -> Child:
-    return Child(None, (Problem(message, declared.position, hint, "input.child"),))
+    where = declared.where(("manifest",))
+    return Child(None, (Problem(message, where, hint, "input.child"),))

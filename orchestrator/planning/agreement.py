@@ -63,6 +63,6 @@ def _problem(declared: Declared, other: Declared, id_: str, keys: list[str]) -> 
         message = f"{id_} stands in {place} too, with another {what}"
     hint = "two manifests may have the same resource only while they agree on it"
     if declared.type.applies:
-        name = declared.name_node.text
-        hint = f"to apply a manifest twice, name it in two ways: {name} and ./{name}"
+        path = declared.child or declared.name_node.text
+        hint = f"to apply a manifest twice, give each its own name and 'manifest: {path}'"
     return Problem(message, declared.position, hint, "input.duplicate")

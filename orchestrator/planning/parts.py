@@ -114,9 +114,14 @@ class Part:
 
 
 class Refusal(NamedTuple):
-    """Why a child manifest cannot be applied; that fails the resource that applies it."""
+    """Why a child manifest cannot be applied.
+
+    That refuses the run, or the host whose path leads there. Where ``allow_apply`` denies it
+    (``denied``), it fails the resource that applies it.
+    """
 
     problems: tuple[Problem, ...]
+    denied: bool = False
 
     @property
     def text(self) -> str:
@@ -171,7 +176,8 @@ class Place:
         """What is said when it ``denies``; ``declared`` applies it."""
         message = f"{self.path} holds apply resources, which are denied by allow_apply: false"
         where = declared.where(("allow_apply",))
-        return Refusal((Problem(message, where, "nothing of it is run", "input.child"),))
+        problem = Problem(message, where, "nothing of it is run", "input.child")
+        return Refusal((problem,), denied=True)
 
 
 class Parts:

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 class Planner:
     """Everything that the hosts of a run share; ``plan`` may be called from many threads.
 
-    InputError with every problem that shows before a host is contacted; UsageError. ``survey``
-    tells what is wrong with child manifests, which fails the resources that apply them.
+    InputError with every problem that shows before a host is contacted, those of child manifests
+    included; UsageError. ``survey`` tells what is wrong with children that ``control`` may leave
+    out.
     ``host_secrets`` are those of a stage, None for a manifest that is pushed alone.
     """
 
@@ -52,7 +53,11 @@ class Planner:
         problems += survey.problems
         self._marker = self._selected(options, problems)
         site.warnings = survey.warnings + [
-            Problem(f"{declared.id} will fail: {problem.message}", problem.where, problem.hint)
+            Problem(
+                f"{declared.id} {_outcome(problem, survey)}: {problem.message}",
+                problem.where,
+                problem.hint,
+            )
             for declared, problem in survey.failing
         ]
         if options.data and survey.is_whole and not (survey.failing or problems):
@@ -176,6 +181,13 @@ class Planner:
         if resolved.problems:
             raise plan_error(resolved.problems, resolved.secrets)
         return scope, resolved.secrets
+
+
+def _outcome(problem: Problem, survey: Survey) -> str:
+    """What becomes of a resource that cannot apply its child."""
+    if problem in survey.conditional:
+        return "refuses each host that its control does not exclude"
+    return "will fail"
 
 
 def _refuse_own_reboot(host: Any, plan: HostPlan) -> None:

@@ -13,10 +13,12 @@ _STRENGTHENED = ("noop", "health_check_only")  # of an apply: it can switch them
 
 
 class Survey:
-    """What shows of a manifest and those that it applies under names that are spelt out.
+    """The one reading of a manifest and of those that it applies by literal paths, which every
+    command shares.
 
-    ``problems`` refuse the run, ``warnings`` do not. ``broken`` are why resources are sure to fail
-    that apply others, ``failing`` those resources. ``parts`` are the manifests,
+    ``problems`` refuse the run, ``warnings`` do not. ``conditional`` are mistakes in children that
+    ``control`` may leave out: they refuse the hosts on which it does not. ``failing`` are the
+    resources that cannot apply their child, each with the reason. ``parts`` are the manifests,
     ``is_whole`` where no host has other resources. ``rows`` has each resource behind those that it
     is a part of. ``resources`` and ``manifests`` count what was
     seen, a manifest that is applied twice as two.
@@ -24,7 +26,7 @@ class Survey:
 
     def __init__(self, root: Place, run: RunOptions) -> None:
         self.warnings: list[Problem] = []
-        self.broken: list[Problem] = []
+        self.conditional: list[Problem] = []
         self.failing: list[tuple[Declared, Problem]] = []
         self.resources = 0
         self.manifests = 0
@@ -32,11 +34,13 @@ class Survey:
         self.is_whole = True
         self.rows: list[tuple[Declared, ...]] = []
         self._certain: list[tuple[Declared, Item]] = []
+        self._broken: list[Problem] = []
         switched = zip(_STRENGTHENED, (run.noop, run.monitor_only), strict=True)
         self._enter(root, (), certain=True, on=frozenset(key for key, on in switched if on))
         self.warnings = list(dict.fromkeys(self.warnings))
-        self.problems = disagreements(self._certain) if self.manifests > 1 else []
-        self.broken = list(dict.fromkeys(self.broken))
+        self.problems = list(dict.fromkeys(self._broken))
+        self.problems += disagreements(self._certain) if self.manifests > 1 else []
+        self.conditional = list(dict.fromkeys(self.conditional))
 
     def _enter(
         self, place: Place, above: tuple[Declared, ...], *, certain: bool, on: frozenset[str]
@@ -58,10 +62,10 @@ class Survey:
                 self._certain.append((declared, compiled.item))
             if declared.type.applies:
                 self._weaken(declared, on)
-                self.is_whole &= isinstance(declared.name, str)
-                if isinstance(declared.name, str):
+                self.is_whole &= declared.child is not None
+                if declared.child is not None:
                     sure = certain and declared.is_static
-                    self._child(place, row, name=declared.name, certain=sure, on=on)
+                    self._child(place, row, path=declared.child, certain=sure, on=on)
 
     def _weaken(self, declared: Declared, on: frozenset[str]) -> None:
         for key in _STRENGTHENED:
@@ -77,18 +81,23 @@ class Survey:
         place: Place,
         row: tuple[Declared, ...],
         *,
-        name: str,
+        path: str,
         certain: bool,
         on: frozenset[str],
     ) -> None:
         declared = row[-1]
         may_apply = declared.values.get("allow_apply") is not False
-        child = place.child(declared, name, may_apply)
+        child = place.child(declared, path, may_apply)
         found = child.problems if isinstance(child, Refusal) else _data_problems(child, declared)
         if found or isinstance(child, Refusal):
-            self.broken += found
-            self.failing.append((declared, found[0]))
-            place.told.add(declared)
+            if isinstance(child, Refusal) and child.denied:
+                self.failing.append((declared, found[0]))
+                place.told.add(declared)
+            elif any(one.control for one in row):
+                self.conditional += found
+                self.failing.append((declared, found[0]))
+            else:
+                self._broken += found
             return
         own = {key for key in _STRENGTHENED if declared.values.get(key) is True}
         self._enter(child, row, certain=certain, on=on | own)

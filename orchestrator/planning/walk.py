@@ -219,7 +219,7 @@ class Walk:
         if item.sensitive:
             texts = [t for t in strings_of(handed) if len(t) >= SHORTEST]
             self.secrets.update(dict.fromkeys(texts))
-        child = place.child(declared, item.name, may_apply)
+        child = place.child(declared, properties.get("manifest") or item.name, may_apply)
         if not isinstance(child, Refusal):
             shared = child.part.data.shared(declared, handed)
             if shared and shared.problems:
@@ -249,7 +249,9 @@ class Walk:
         managed: bool,
     ) -> Compiled:
         item = entry.item
-        if managed and declared not in place.told:
+        if managed and not refusal.denied:
+            self._problems += refusal.problems
+        elif managed and declared not in place.told:
             self.warnings.append(f"{item.id} will fail: {refusal.text}")
         return entry.extended(
             applies=item.name,

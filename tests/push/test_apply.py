@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.push.target import Target
 
 SITE = """\
@@ -130,41 +132,71 @@ BROKEN = """\
 ccm:
   resources:
     - apply:
-        - missing.yaml: {}
-        - broken.yaml: {}
+        - denied.yaml: {allow_apply: false}
         - stops.yaml: {}
         - off.yaml: {control: {if: "false"}}
     - exec:
-        - gated: {command: "true", require: ["apply#missing.yaml"]}
-        - within: {command: "true", require: ["exec#in-broken"]}
+        - gated: {command: "true", require: ["apply#denied.yaml"]}
         - after-off: {command: "touch DIR/after-off", require: ["exec#off"]}
 """
 
 
+COMMANDS = (
+    "validate",
+    "push",
+    "push --noop",
+    "plan -o kept",
+    "verify",
+    "drift",
+    "render --offline",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("child", "words"),
+    [
+        ("ccm: {resources: [{exec: [{x: {comand: x}}]}]}", "exec has no property 'comand'"),
+        ("ccm: {resources: [{apply: [{child.yaml: {}}]}]}", "nested deeper than 10 levels"),
+        ("data:\n  # @require\n  a: ''\nccm: {resources: [{exec: [{a: {}}]}]}", "required"),
+        ("", "No such file"),
+    ],
+)
+def test_a_broken_child_refuses_every_command(
+    local: Target, command: str, child: str, words: str
+) -> None:
+    """A mistake in a child exits with 2 before a host is contacted, whatever reads the site."""
+    if child:
+        write(local, child, "child.yaml")
+    site = "ccm: {resources: [{file: [{DIR/new: {ensure: directory, owner: root, group: root,"
+    site += ' mode: "0755"}}]}, {apply: [{child.yaml: {}}]}]}'
+    path = local.ccm.site(local.filled(site))
+    where = () if command == "validate" else ("-i", "localhost,")
+    done = local.ccm.run(*command.split(), str(path), *where)
+    assert done.code == 2, done.output
+    assert words in done.output
+    assert local.names() == []
+
+
 def test_children_that_fail(target: Target) -> None:
-    """A child that cannot be used fails its apply, told before the push; the rest goes on."""
-    write(target, "ccm: {resources: [{exec: [{in-broken: {comand: x}}]}]}", "broken.yaml")
+    """A child that fails, or is denied, fails its apply; the rest goes on."""
+    write(target, "ccm: {resources: [{apply: [{off.yaml: {}}]}]}", "denied.yaml")
     write(
         target,
         "ccm: {fail_on_error: true, resources: [{exec: [{bad: {command: 'false'}}, {never: {}}]}]}",
         "stops.yaml",
     )
     write(target, "ccm: {resources: [{exec: [{off: {command: 'true'}}]}]}", "off.yaml")
-    checked = target.ccm.run("validate", str(target.ccm.site(target.filled(BROKEN))))
-    assert checked.code == 2
-    assert "exec has no property 'comand'" in checked.stderr
     done = target.push(BROKEN)
     assert done.code == 1
     started = done.output.index("web1: ")
-    assert done.output.index("apply#missing.yaml will fail: cannot read") < started
+    assert done.output.index("apply#denied.yaml will fail: denied.yaml holds apply") < started
     assert target.statuses(done) == {
-        "apply#missing.yaml": "failed",
-        "apply#broken.yaml": "failed",
+        "apply#denied.yaml": "failed",
         "exec#bad": "failed",
         "apply#stops.yaml": "failed",
         "apply#off.yaml": "skipped",
         "exec#gated": "skipped",
-        "exec#within": "skipped",
         "exec#after-off": "changed",
     }
     told = done.event("apply#stops.yaml")["error"]
@@ -186,8 +218,8 @@ ccm:
     assert (done.code, local.names()) == (0, ["of-web"])
     other = local.push(site.replace(", exec#of-web", ""), "--fact", "role=db")
     assert other.code == 1
-    assert "apply#roles/db.yaml will fail" in other.output
-    assert local.statuses(other) == {"apply#roles/db.yaml": "failed", "exec#after": "skipped"}
+    assert "roles/db.yaml: No such file" in other.output
+    assert local.statuses(other) == {}
 
 
 FAILING = """\

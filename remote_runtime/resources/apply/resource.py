@@ -15,8 +15,9 @@ class Resource(ResourceType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """The name, which is a path below the parent's folder. See the base class."""
-        return [("name", message) for message in _complaints(name)]
+        """The path of the child, which is below the parent's folder. See the base class."""
+        key = "manifest" if "manifest" in properties else "name"
+        return [(key, message) for message in _complaints(str(properties.get(key, name)))]
 
     def observe(self) -> State:
         """Present: its children have run or are to run."""

@@ -12,11 +12,11 @@ import schemas
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.planning.resolved import resolved_manifest
 from remote_runtime import plan as target
+from remote_runtime.errors import PlanError
 from remote_runtime.item import Item
 from remote_runtime.options import RunOptions
 from tests.orchestrator.planning.planned import (
     FakeHost,
-    entries,
     gathered,
     plan,
     planner,
@@ -144,13 +144,10 @@ def test_nothing_of_a_child_stays(tmp_path: Path) -> None:
 
 
 def test_data_that_a_child_asks_for(tmp_path: Path) -> None:
-    """@require of a child is met by what the apply hands over; else only the apply fails."""
+    """@require of a child is met by what the apply hands over; else the run is refused."""
     write(tmp_path, manifest(echo("data.a"), head="data:\n  # @require\n  a: ''\n"))
     assert not plan(tmp_path, manifest(apply("{data: {a: 1}}"))).items[0].deferred_error
-    made = planner(tmp_path, manifest(apply()))
-    (problem,) = made.survey.broken
-    assert "data.a is required" in problem.message
-    assert "data.a is required" in made.plan(FakeHost(), gathered()).items[0].deferred_error
+    assert "data.a is required" in refused(tmp_path, manifest(apply()))
 
 
 def test_files_beside_the_child(tmp_path: Path) -> None:
@@ -187,30 +184,27 @@ def test_a_child_stays_within_the_pushed_folder(tmp_path: Path) -> None:
     write(site, manifest(source % "../shared.txt"))
     assert not plan(site, manifest(apply())).items[0].deferred_error
     write(site, manifest(source % "../../secret.txt"))
-    (problem,) = planner(site, manifest(apply())).survey.broken
-    assert "which a child manifest may not leave" in problem.message
-    assert not planner(site, manifest(source % "../secret.txt")).survey.broken
+    assert "which a child manifest may not leave" in refused(site, manifest(apply()))
+    planner(site, manifest(source % "../secret.txt"))
 
 
 def test_a_name_that_is_known_per_host(tmp_path: Path) -> None:
-    """A templated name chooses a child for each host, and a missing one fails there only."""
+    """A templated name chooses a child for each host; a missing one refuses that host alone."""
     write(tmp_path, manifest(echo("data.x", name="linux")), "os/linux.yaml")
     text = manifest(apply(name="os/{{ Facts.os }}.yaml"), 'exec: [{x: {require: ["exec#linux"]}}]')
     made = planner(tmp_path, text.replace("x: {", 'x: {command: "true", '))
     linux = made.plan(FakeHost(), gathered({"os": "linux"}))
     assert [item.id for item in linux.items] == ["apply#os/linux.yaml", "exec#linux", "exec#x"]
-    other = made.plan(FakeHost(), gathered({"os": "plan9"}))
-    assert "plan9.yaml: No such file" in other.items[0].deferred_error
-    (warning,) = other.warnings
-    assert warning.startswith("apply#os/plan9.yaml will fail: ")
+    with pytest.raises(PlanError, match=r"plan9\.yaml: No such file"):
+        made.plan(FakeHost(), gathered({"os": "plan9"}))
 
 
-def test_a_warning_is_masked(tmp_path: Path) -> None:
-    """A warning names a child that cannot be applied without the @secret data in its name."""
+def test_a_refusal_is_masked(tmp_path: Path) -> None:
+    """A missing child is named without the @secret data in its name."""
     text = "data:\n  a: sesame99  # @secret\n" + manifest(apply(name="{{ Data.a }}.yaml"))
-    (warning,) = plan(tmp_path, text).warnings
-    assert "sesame99" not in warning
-    assert warning.startswith("apply#[masked].yaml will fail: ")
+    error = str(refused_host(tmp_path, text, gathered()))
+    assert "sesame99" not in error
+    assert "[masked].yaml" in error
 
 
 def test_a_host_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
@@ -265,11 +259,43 @@ def test_a_name_that_is_not_known_where_nothing_runs(tmp_path: Path) -> None:
     refused_host(tmp_path, manifest(apply(), resource))
 
 
-def test_what_was_told_before_is_not_told_again(tmp_path: Path) -> None:
-    """A child known to be broken is warned of once, not again for each host."""
+def test_a_broken_child_under_control(tmp_path: Path) -> None:
+    """A broken child is a warning where control may exclude it, and refuses the other hosts."""
     made = planner(tmp_path, manifest(apply('{control: {if: "Facts.os == 2"}}')))
-    assert [str(warning) for warning in made.site.warnings if "will fail" in str(warning)]
-    assert made.plan(FakeHost(), gathered({"os": 2})).warnings == []
+    (warning,) = made.site.warnings
+    assert "refuses each host that its control does not exclude: cannot read" in str(warning)
+    assert [item.managed for item in made.plan(FakeHost(), gathered({"os": 1})).items] == [False]
+    with pytest.raises(PlanError, match="No such file"):
+        made.plan(FakeHost(), gathered({"os": 2}))
+
+
+def test_every_mistake_is_in_one_report(tmp_path: Path) -> None:
+    """Mistakes in the manifest, its children and the child's child are told together."""
+    write(tmp_path, manifest("exec: [{a: {comand: x}}]"), "bad.yaml")
+    write(tmp_path, manifest(apply(name="deep.yaml")))
+    write(tmp_path, manifest("exec: [{b: {cwdd: x}}]"), "web/deep.yaml")
+    text = refused(tmp_path, manifest("exec: [{c: {usr: x}}]", apply(), apply(name="bad.yaml")))
+    assert all(word in text for word in ("'comand'", "'cwdd'", "'usr'"))
+
+
+def test_a_loop_applies_one_child_several_times(tmp_path: Path) -> None:
+    """With manifest a foreach applies one child under names of its own."""
+    child = 'exec: [{"show-{{ Data.a }}": {command: "true"}}]'
+    write(tmp_path, manifest(child, head="data: {a: 0}"))
+    properties = '{manifest: web/site.yaml, foreach: "[1, 2]", data: {a: "{{ item }}"}}'
+    items = received(plan(tmp_path, manifest(apply(properties, "site {{ item }}"))))
+    assert [item.id for item in items] == [
+        "apply#site 1", "exec#show-1", "apply#site 2", "exec#show-2",
+    ]  # fmt: skip
+    assert {item.manifest for item in items[1::2]} == {"web/site.yaml"}
+    absent = properties.replace("web/site", "web/absent")
+    assert "web/absent.yaml: No such file" in refused(
+        tmp_path, manifest(apply(absent, "site {{ item }}"))
+    )
+    outside = properties.replace("web/site", "../site")
+    assert "manifest: a child manifest must be below" in refused(
+        tmp_path, manifest(apply(outside, "site {{ item }}"))
+    )
 
 
 def test_two_manifests_agree(tmp_path: Path) -> None:
@@ -317,7 +343,7 @@ def test_a_child_applied_twice(tmp_path: Path) -> None:
     write(tmp_path, manifest(both[1].replace("./web/", "")), "web/two.yaml")
     text = refused(tmp_path, manifest(apply(name="web/one.yaml"), apply(name="web/two.yaml")))
     assert "with another data" in text
-    assert "name it in two ways: site.yaml and ./site.yaml" in text
+    assert "give each its own name and 'manifest: site.yaml'" in text
 
 
 def test_allow_apply(tmp_path: Path) -> None:
@@ -325,7 +351,7 @@ def test_allow_apply(tmp_path: Path) -> None:
     write(tmp_path, manifest(echo("data.x"), apply(name="more.yaml")))
     write(tmp_path, manifest(echo("data.x", name="deepest")), "web/more.yaml")
     made = planner(tmp_path, manifest(apply("{allow_apply: false}")))
-    assert "denied by allow_apply" in made.survey.broken[0].message
+    assert "denied by allow_apply" in made.survey.failing[0][1].message
     (item,) = made.plan(FakeHost(), gathered()).items
     assert "denied by allow_apply" in item.deferred_error
     text = manifest(apply('{allow_apply: "{{ Facts.trusted }}"}'))
@@ -403,17 +429,14 @@ def test_render_shows_the_children(tmp_path: Path) -> None:
 
 
 def test_a_manifest_that_applies_itself(tmp_path: Path) -> None:
-    """It is planned ten levels down, and there the resource that applies it fails."""
-    made = planner(tmp_path, manifest(echo("data.a"), apply(name="site.yaml")))
-    assert "nested deeper than 10 levels" in made.survey.broken[0].message
-    items = made.plan(FakeHost(), gathered()).items
-    assert len([item for item in items if item.type == "exec"]) == 11
-    assert "nested deeper than 10 levels" in items[-1].deferred_error
-    assert all(not item.deferred_error for item in items[:-1])
+    """It is refused before any host is asked, as is a circle of several manifests."""
+    write(tmp_path, manifest(apply(name="again.yaml")))
+    write(tmp_path, manifest(apply(name="site.yaml")), "web/again.yaml")
+    for text in (manifest(echo("data.a"), apply(name="site.yaml")), manifest(apply())):
+        assert "nested deeper than 10 levels" in refused(tmp_path, text)
 
 
 def test_unreadable_child(tmp_path: Path) -> None:
-    """A folder in the place of a child fails the resource that applies it."""
+    """A folder in the place of a child refuses the run."""
     os.makedirs(tmp_path / "web" / "site.yaml")
-    assert "Is a directory" in plan(tmp_path, manifest(apply())).items[0].deferred_error
-    assert "children" not in entries(plan(tmp_path, manifest(apply())))[0]
+    assert "Is a directory" in refused(tmp_path, manifest(apply()))
