@@ -318,11 +318,9 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/resources/package/deb_installed.py",
         "remote_runtime/resources/package/deb_probe.py",
         "remote_runtime/resources/package/deb_scripts.py",
+        "remote_runtime/resources/package/package_scripts.py",
         "remote_runtime/resources/package/presets.py",
         "remote_runtime/resources/package/probing.py",
-    ),
-    "tests/remote_runtime/package/test_deb_deeds.py": (
-        "remote_runtime/resources/package/deb_steps.py",
     ),
     "tests/remote_runtime/package/test_dnf.py": (
         "remote_runtime/resources/package/dnf_candidates.py",
@@ -346,6 +344,19 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "remote_runtime/resources/package/rpm_contents.py",
         "remote_runtime/resources/package/rpm_effects.py",
         "remote_runtime/resources/package/rpm_probe.py",
+    ),
+    "tests/remote_runtime/package/test_script_effects.py": (
+        "remote_runtime/resources/package/path_commands.py",
+        "remote_runtime/resources/package/script_calls.py",
+    ),
+    "tests/remote_runtime/package/test_script_interpreter.py": (
+        "remote_runtime/resources/package/script_builtins.py",
+        "remote_runtime/resources/package/script_shell.py",
+        "remote_runtime/resources/package/script_tests.py",
+        "remote_runtime/resources/package/script_words.py",
+    ),
+    "tests/remote_runtime/package/test_script_parser.py": (
+        "remote_runtime/resources/package/script_lexer.py",
     ),
     "tests/remote_runtime/package/test_versions.py": (
         "remote_runtime/resources/package/debian_version.py",

@@ -20,7 +20,8 @@ class Package:
     """One version of a Debian package.
 
     `files` maps absolute paths to contents (one that starts with `#!` becomes executable),
-    `scripts` maps preinst, postinst, prerm, postrm to shell text without its first lines,
+    `scripts` maps preinst, postinst, prerm, postrm to shell text without its first lines, and
+    triggers to that control file,
     `conffiles` names those of `files` that dpkg treats as configuration, `fields` adds lines to the
     control file such as Depends.
     """
@@ -41,6 +42,9 @@ class Package:
                 _write(tree / path.lstrip("/"), content, content.startswith("#!"))
             _write(tree / "DEBIAN/control", self._control())
             for name, text in self.scripts.items():
+                if name == "triggers":
+                    _write(tree / "DEBIAN" / name, text)
+                    continue
                 _write(tree / "DEBIAN" / name, f"#!/bin/sh\nset -e\n{text}", executable=True)
             if self.conffiles:
                 _write(tree / "DEBIAN/conffiles", "".join(f"{path}\n" for path in self.conffiles))

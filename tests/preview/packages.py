@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from tests.lab import Package, Rpm
 
+from .script_packages import SCRIPTED
+
 
 def _unit(command: str, more: str = "", install: str = "WantedBy=multi-user.target") -> str:
     wanted = f"\n[Install]\n{install}\n" if install else ""
@@ -298,6 +300,7 @@ PACKAGES: tuple[Package, ...] = (
         {},
         ("/etc/cron.d/pv-cron",),
     ),
+    *SCRIPTED,
 )
 
 

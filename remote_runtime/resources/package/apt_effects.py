@@ -1,7 +1,7 @@
 """What is on a host once packages have come or gone (target): files, units and accounts."""
 
 import os
-from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from remote_runtime.base import (
     AccountEffect,
@@ -15,7 +15,7 @@ from remote_runtime.base import (
 from remote_runtime.changes import HASHED
 from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package import deb_scripts
+from remote_runtime.resources.package import deb_scripts, package_scripts, script_fog
 from remote_runtime.resources.package.deb_contents import (
     SYSUSERS,
     UNIT_FOLDERS,
@@ -24,11 +24,11 @@ from remote_runtime.resources.package.deb_contents import (
     Packed,
 )
 from remote_runtime.resources.package.deb_installed import Installations, Kept, units_below
-from remote_runtime.resources.package.deb_scripts import stands_in
 from remote_runtime.resources.package.deb_units import LINKS, MASKED, Units, stopped_for_upgrade
+from remote_runtime.resources.package.package_scripts import Declare, Run
 from remote_runtime.resources.package.provider import VersionChange, brought
 from remote_runtime.resources.package.reach import Reach
-from remote_runtime.system.paths import is_within
+from remote_runtime.resources.package.script_effects import Open
 from remote_runtime.system.trouble import NOT_A_DIRECTORY
 
 if TYPE_CHECKING:
@@ -60,16 +60,16 @@ class Consequences(object):
         self._reach = Reach(context.files)
         self._units = self._units_of({}, set())
         self._owners: Optional[Dict[str, int]] = None
+        self._moved: Set[str] = set()  # where a link gives way to a folder, or a folder to a link
 
     def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
         """All effects: what nobody can tell, what goes, what comes."""
         known = {c.name: self._contents(c.name) for c in changes if c.after}
         packed = {name: contents for name, contents in known.items() if contents is not None}
         coming = {name: self._on_host(contents, name) for name, contents in packed.items()}
+        by_name = {change.name: change for change in changes}
         deeds = {
-            name: deb_scripts.read(
-                "\n".join(contents.scripts.get(script, "") for script in ("preinst", "postinst"))
-            )
+            name: deb_scripts.read(package_scripts.text_of(self._runs(by_name[name], contents)))
             for name, contents in coming.items()
         }
         # One package may start the unit of another, as nginx does.
@@ -96,6 +96,7 @@ class Consequences(object):
             contents = coming.get(change.name)
             if contents is not None:
                 self._configured(change, contents)
+        self._triggered(changes, coming)
         # What is known counts more than fog, so it comes later; scripts run when all is unpacked.
         effects = self._units.doubtful + self._doubtful + self._effects + self._scripted
         return effects + self._units.begun(effects)
@@ -110,6 +111,52 @@ class Consequences(object):
     def _place(self, path: str, package: str) -> str:
         """Where a path of a package lies on this host."""
         return path
+
+    # -- scripts ----------------------------------------------------------------------------------
+
+    def _arguments(self, change: VersionChange) -> Mapping[str, Sequence[str]]:
+        """The scripts that are run when a package comes, with their arguments."""
+        raise NotImplementedError
+
+    def _runs(self, change: VersionChange, contents: Contents) -> List[Run]:
+        return package_scripts.runs(change.name, contents.scripts, self._arguments(change))
+
+    def _declared(self, change: VersionChange) -> Declare:
+        """What says what the declarative calls of a package's scripts do."""
+        return lambda world, call: None
+
+    def _declared_before(self, change: VersionChange, contents: Contents) -> Declare:
+        """The same for the scripts that run before the package is unpacked."""
+        return lambda world, call: None
+
+    def _prepared(self, change: VersionChange, contents: Contents, kept: Kept) -> None:
+        """What scripts do before a package is unpacked, as far as that can be told."""
+        declare = self._declared_before(change, contents)
+        known = {member.path for member in contents.members}
+        for run in self._runs(change, contents):
+            if run.name == "preinst":
+                told = package_scripts.follow(self._context, self._effects, run, declare)
+                mixed = [effect.path for effect in told.effects if effect.path in known]
+                self._effects += [effect for effect in told.effects if effect.path not in known]
+                self._open(
+                    change.name, [*told.open, Open("", mixed)] if mixed else told.open, contents
+                )
+
+    def _configured(self, change: VersionChange, contents: Contents) -> None:
+        """What its scripts do once all is unpacked, as far as that can be told."""
+        declare = self._declared(change)
+        for run in self._runs(change, contents):
+            if run.name != "preinst":
+                told = package_scripts.follow(self._context, self._effects, run, declare)
+                self._effects += told.effects
+                self._open(change.name, told.open, contents)
+
+    def _open(self, name: str, calls: Sequence[Open], contents: Contents) -> None:
+        own = [member.path for member in contents.members if member.kind != "directory"]
+        self._scripted += script_fog.fog(name, calls, own)
+
+    def _triggered(self, changes: Sequence[VersionChange], coming: Mapping[str, Contents]) -> None:
+        """What scripts of other packages do because of these changes."""
 
     # -- what goes --------------------------------------------------------------------------------
 
@@ -137,9 +184,15 @@ class Consequences(object):
                 self._reach.refuse_removal(path)
         gone = self._without(kept.paths, set(kept.conffiles))
         self._effects += [PathEffect(path, "absent") for path in gone]
-        scripts = kept.scripts.get("prerm", "") + kept.scripts.get("postrm", "")
-        deeds = deb_scripts.read(deb_scripts.without_purge(scripts))
-        self._fog(change.name, deeds)
+        removing = {"prerm": ["remove"], "postrm": ["remove"]}
+        scripts = package_scripts.runs(change.name, kept.scripts, removing)
+        deeds = deb_scripts.read(package_scripts.text_of(scripts))
+        for run in scripts:
+            told = package_scripts.follow(
+                self._context, self._effects, run, lambda world, call: None
+            )
+            self._effects += told.effects
+            self._scripted += script_fog.fog(change.name, told.open, kept.paths)
         units = units_below(kept.paths, UNIT_FOLDERS)
         self._effects += [UnitEffect(unit, active=False) for unit in deeds.stopped - set(units)]
         for unit in units:
@@ -189,6 +242,7 @@ class Consequences(object):
     ) -> None:
         before = self._kept(change) if change.before else Kept((), {}, {})
         registered = (before if change.before else self._kept(change)).conffiles
+        self._prepared(change, contents, before)
         new = {member.path for member in contents.members}
         leaving = [path for path in before.paths if path not in new]
         staying = set(before.conffiles)
@@ -200,36 +254,22 @@ class Consequences(object):
             else:
                 self._member(member, change.name)
         self._accounts(deeds, contents)
-        stopped = stopped_for_upgrade(before.scripts.get("prerm", ""))
+        stopped = stopped_for_upgrade(change.name, before.scripts.get("prerm", ""), change.after)
         self._effects += [UnitEffect(unit, active=False) for unit in sorted(stopped)]
         self._effects += self._units.brought(contents, deeds)
         self._scripted += self._units.of_others(change.name, deeds)
         self._scripted += self._units.stopped(change.name, deeds)
 
-    def _configured(self, change: VersionChange, contents: Contents) -> None:
-        """What its scripts do once all is unpacked, as far as that can be told."""
-        from remote_runtime.resources.package.deb_deeds import Deeds
-
-        world = self._context.world_with(self._effects)
-
-        def lay(effect: PathEffect) -> None:
-            world.lay((effect,), Doubt(), "")
-
-        followed = Deeds(world.files, world.accounts, lay, fresh=not change.before)
-        told = followed.of(contents.scripts.get("postinst", ""))
-        self._effects += told.effects
-        text = "%s\n%s" % (contents.scripts.get("preinst", ""), told.rest)
-        self._fog(change.name, deb_scripts.read(text))
-
     def _member(self, member: Member, package: str) -> None:
         if member.kind == "directory":
-            if self._context.files.is_directory(member.path):
+            moved = member.path in self._moved
+            if self._context.files.is_directory(member.path) and not moved:
                 return  # dpkg leaves a folder that is there as it is, a link to one as well
             effect = PathEffect(
                 member.path, "directory", mode=member.mode, uid=member.uid, gid=member.gid
             )
         elif member.kind == "symlink":
-            if self._context.files.is_directory(member.path):
+            if self._context.files.is_directory(member.path) and member.path not in self._moved:
                 return
             effect = PathEffect(member.path, "symlink", target=member.target)
         elif member.kind == "something":
@@ -262,29 +302,6 @@ class Consequences(object):
                 self._effects.append(AccountEffect(kind, name, number))
 
     # -- what nobody can tell ---------------------------------------------------------------------
-
-    def _fog(self, name: str, deeds: deb_scripts.Deeds) -> None:
-        """What is there changes only where a line names it, all that is not may come."""
-        if not deeds.others:
-            return
-        text = "\n".join(deeds.others)
-        touched = deb_scripts.touched(deeds.others)
-        diverted = deb_scripts.diverted(deeds.others)
-
-        def covers(kind: str, value: str, present: bool) -> bool:
-            if kind == "path" and (
-                any(is_within(value, path) for path in touched) or diverted.has(value)
-            ):
-                return True
-            if present:
-                return False
-            if kind == "path":
-                folder = value.rpartition("/")[0]
-                return value in text or (folder in text and bool(folder) and stands_in(value, text))
-            return kind in ("user", "group", "unit") and stands_in(value, text)
-
-        doubt = Doubt(UNKNOWN, "the scripts of the package %s may bring or change it" % name)
-        self._scripted.append(Fog(doubt, covers))
 
     def _unknown(self, change: VersionChange) -> None:
         """Nothing is known of what it holds: what is not there may be its own."""

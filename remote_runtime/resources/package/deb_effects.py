@@ -2,21 +2,32 @@
 
 import hashlib
 import os
-from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from remote_runtime.base import Doubt, Effect, Fog, PathEffect
 from remote_runtime.changes import HASHED
 from remote_runtime.effects import ASSUMED, UNKNOWN
-from remote_runtime.resources.package import deb_scripts
+from remote_runtime.resources.package import (
+    deb_scripts,
+    dpkg_triggers,
+    maintscript_helper,
+    package_scripts,
+    script_fog,
+    script_tests,
+)
 from remote_runtime.resources.package.apt_effects import Consequences
-from remote_runtime.resources.package.deb_contents import Contents, Member
+from remote_runtime.resources.package.deb_contents import TRIGGERS, Contents, Member
 from remote_runtime.resources.package.deb_installed import Installations, Kept
+from remote_runtime.resources.package.package_scripts import Declare
 from remote_runtime.resources.package.provider import VersionChange
+from remote_runtime.resources.package.script_effects import Declared
+from remote_runtime.resources.package.script_shell import Call
 from remote_runtime.system.files import Status
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.resources.package.deb_host_rules import HostRules
+    from remote_runtime.world.overlay import World
 
 _NEW = "newconffile"  # dpkg's word for the hash of one that it has not put there yet
 _DIST, _OLD = ".dpkg-dist", ".dpkg-old"
@@ -77,6 +88,125 @@ class DebConsequences(Consequences):
             if name != change.name and versions.get(name) == version and member.kind != "directory"
         }
         return kept._replace(paths=[path for path in kept.paths if path not in taken])
+
+    # -- scripts ----------------------------------------------------------------------------------
+
+    def _before(self, change: VersionChange) -> str:
+        """The version that scripts are told of: of a package that left its configuration, any."""
+        left = not change.before and bool(self._listed(change).paths)
+        return script_tests.UNKNOWN if left else change.before
+
+    def _arguments(self, change: VersionChange) -> Mapping[str, Sequence[str]]:
+        before = self._before(change)
+        how = ["upgrade", before, change.after] if change.before else ["install", before]
+        return {"preinst": how if before else ["install"], "postinst": ["configure", before]}
+
+    def _declared(self, change: VersionChange) -> Declare:
+        before, moved = self._before(change), self._moved
+        kept = self._kept(change) if change.before else Kept((), {}, {})
+        old = maintscript_helper.Conffiles(
+            set(kept.paths), {p for p, h in kept.conffiles.items() if self._is_as_it_came(p, h)}
+        )
+
+        def declare(world: "World", call: Call) -> Optional[Declared]:
+            wanted = maintscript_helper.request(call)
+            if wanted is None:
+                return None
+            return maintscript_helper.declared(
+                wanted, world.files, before=before, old=old, moved=moved
+            )
+
+        return declare
+
+    def _declared_before(self, change: VersionChange, contents: Contents) -> Declare:
+        """What is asked for in all scripts is followed in the last one."""
+        after = [run for run in self._runs(change, contents) if run.name == "postinst"]
+        asked = package_scripts.requests(after)
+
+        def declare(world: "World", call: Call) -> Optional[Declared]:
+            wanted = maintscript_helper.request(call)
+            if wanted is None:
+                return None
+            done = wanted in asked or not change.before
+            return Declared([], [] if done else wanted.touched)
+
+        return declare
+
+    def _is_as_it_came(self, path: str, came_with: str) -> bool:
+        status = self._status(path)
+        return status is not None and status.kind == "file" and self._is(path, came_with)
+
+    def _prepared(self, change: VersionChange, contents: Contents, kept: Kept) -> None:
+        """See the base class. The scripts of the version before run as well."""
+        leaving = {"prerm": ["upgrade", change.after], "postrm": ["upgrade", change.after]}
+        for run in package_scripts.runs(change.name, kept.scripts, leaving):
+            told = package_scripts.follow(
+                self._context,
+                self._effects,
+                run,
+                lambda world, call: package_scripts.no_declared(call),
+            )
+            opened = package_scripts.opened(told)
+            self._scripted += script_fog.fog(change.name, opened, kept.paths)
+        wanted = package_scripts.requests(self._runs(change, contents))
+        moved = maintscript_helper.moves(
+            wanted, self._context.files, self._before(change), set(kept.paths)
+        )
+        self._moved |= moved
+        self._effects += [PathEffect(path, "absent") for path in sorted(moved)]
+        super()._prepared(change, contents, kept)
+
+    def _triggered(self, changes: Sequence[VersionChange], coming: Mapping[str, Contents]) -> None:
+        """dpkg runs the postinst of a package again that waits for a path or a name."""
+        files = self._context.files
+        paths: List[str] = []
+        names: Set[str] = set()
+        for change in changes:
+            contents = coming.get(change.name)
+            if contents is not None:
+                paths += [member.path for member in contents.members]
+                control = contents.scripts.get(TRIGGERS, "")
+                names |= set(dpkg_triggers.declared(control, "activate"))
+                for run in self._runs(change, contents):
+                    names |= dpkg_triggers.activated(run.calls())
+            if change.before:
+                paths += self._kept(change).paths
+        waiting = dpkg_triggers.interests(files)
+        world = self._context.world
+        versions = {n: e.version for n, e in world.packages.items()} if world is not None else {}
+        for (name, version), contents in self._planned.items():
+            if versions.get(name) == version or name in coming:
+                for trigger in dpkg_triggers.declared(
+                    contents.scripts.get(TRIGGERS, ""), "interest"
+                ):
+                    waiting.setdefault(trigger, set()).add(name)
+        changed = {change.name for change in changes}
+        for name, triggers in sorted(dpkg_triggers.triggered(waiting, paths, names).items()):
+            if name in changed and name not in coming:
+                continue  # it goes
+            self._run_triggered(name, triggers, name in coming)
+
+    def _run_triggered(self, name: str, triggers: Sequence[str], comes: bool) -> None:
+        planned = [c for (n, _), c in self._planned.items() if n == name]
+        if planned:
+            scripts: Mapping[str, str] = planned[-1].scripts
+            own: Sequence[str] = [member.path for member in planned[-1].members]
+        else:
+            kept = self._registry.kept(name, ("postinst",))
+            scripts, own = kept.scripts, kept.paths
+        arguments = {"postinst": ["triggered", " ".join(triggers)]}
+        for run in package_scripts.runs(name, scripts, arguments):
+            told = package_scripts.follow(
+                self._context,
+                self._effects,
+                run,
+                lambda world, call: package_scripts.no_declared(call),
+            )
+            # One that is configured itself may have no need to run again.
+            if not comes:
+                self._effects += told.effects
+            opened = package_scripts.opened(told) if comes else told.open
+            self._scripted += script_fog.fog(name, opened, own)
 
     # -- configuration files ----------------------------------------------------------------------
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Set,
 from remote_runtime.base import Doubt, Effect, Fog, PathEffect, UnitEffect, Unknowable
 from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package import deb_scripts
+from remote_runtime.resources.package import deb_scripts, package_scripts
 from remote_runtime.resources.package.deb_contents import UNIT_FOLDERS, Contents, Member
 from remote_runtime.resources.package.deb_installed import units_below
 from remote_runtime.resources.package.deb_scripts import Deeds
-from remote_runtime.resources.package.deb_steps import steps
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -228,13 +227,10 @@ def _also(text: str) -> Set[str]:
     return {word for line in lines for word in line.split()}
 
 
-def stopped_for_upgrade(prerm: str) -> Set[str]:
+def stopped_for_upgrade(package: str, prerm: str, after: str) -> Set[str]:
     """The units that the script of a version stops before the next one comes."""
-    found: Set[str] = set()
-    for step in steps(prerm):
-        if not any("$1" in (condition.text or "$1") for condition in step.conditions):
-            found |= deb_scripts.read(step.text).stopped
-    return found
+    scripts = package_scripts.runs(package, {"prerm": prerm}, {"prerm": ["upgrade", after]})
+    return deb_scripts.read(package_scripts.text_of(scripts)).stopped
 
 
 def _wanted(unit: str, text: str) -> List[str]:

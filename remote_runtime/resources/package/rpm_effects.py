@@ -1,6 +1,6 @@
 """What is on a host once RPMs have come that were not there (target)."""
 
-from typing import Dict, Sequence, Set
+from typing import Dict, Mapping, Sequence, Set
 
 from remote_runtime.base import Doubt, Fog, PathEffect
 from remote_runtime.effects import UNKNOWN
@@ -19,13 +19,14 @@ class RpmConsequences(Consequences):
 
     def _installed(self, change: VersionChange, contents: Contents, deeds: Deeds) -> None:
         super()._installed(change, contents, deeds)
-        self._triggered(change.name, contents, deeds)
+        self._made_by_rpm(change.name, contents, deeds)
 
-    def _configured(self, change: VersionChange, contents: Contents) -> None:
-        """What is behind the conditions of an RPM's script is not told apart."""
-        self._fog(change.name, deb_scripts.read("\n".join(contents.scripts.values())))
+    def _arguments(self, change: VersionChange) -> Mapping[str, Sequence[str]]:
+        """How many versions there are then."""
+        count = ["2"] if change.before else ["1"]
+        return {"preinst": count, "postinst": count}
 
-    def _triggered(self, name: str, contents: Contents, deeds: Deeds) -> None:
+    def _made_by_rpm(self, name: str, contents: Contents, deeds: Deeds) -> None:
         """What a host's rpm or systemd may make of a package's files, which no script shows."""
         made = {(account.kind, account.name) for account in deeds.accounts}
         told = [m.text for m in contents.members if m.path.startswith(SYSUSERS)]

@@ -305,18 +305,21 @@ class Host(unittest.TestCase):
         fog = effects[-1]  # a script runs once all is unpacked
         self.assertIsInstance(fog, Fog)
         self.assertTrue(fog.covers("path", "/var/lib/a/made", False))
-        self.assertFalse(fog.covers("path", "/var/lib/a/made", True))
-        for other in ("/srv/else", "/usr/local/sbin/made"):
+        self.assertIn("run make-it, which", fog.doubt.reason)
+        for path, covered in (("/var/lib/a/made", True), ("/etc/x", True), ("/usr/bin/x", False)):
+            self.assertIs(fog.covers("path", path, True), covered, path)
+        for other in ("/home/else", "/usr/local/sbin/made"):
             self.assertFalse(fog.covers("path", other, False), other)
 
     def test_what_a_script_changes(self):
-        """A path that a line changes or removes is in fog, with all below it; not on a purge."""
+        """A path that a line may change or remove is in fog, with all below it; not on a purge."""
         self.known["a"] = Contents([], [], {"postinst": "chown -R root:adm /var/log/a\n"})
         fog = self.effects(("a", "", "1"))[-1]
         for path in ("/var/log/a", "/var/log/a/old"):
             self.assertTrue(fog.covers("path", path, True), path)
         self.assertFalse(fog.covers("path", "/var/log", True))
-        self.path("dpkg/info/a.postrm", "rm -rf /var/cache/a\ncase $1 in\npurge)\nrm -rf /etc/a;;\n"
+        self.path("dpkg/info/a.postrm", "grep -q x /x && rm -rf /var/cache/a\n"
+                  "case $1 in\npurge)\nrm -rf /etc/a;;\n"
                   'esac\nif [ "$1" = "purge" ]; then rm -rf /var/lib/a; fi\n')  # fmt: skip
         (fog,) = [e for e in self.effects(("a", "1", "")) if isinstance(e, Fog)]
         self.assertTrue(fog.covers("path", "/var/cache/a/x", True))

@@ -164,7 +164,7 @@ class Host(unittest.TestCase):
             ('if [ "$1" != upgrade ]; then\n%sfi\n' % stop, False),
             ("case $1 in\nremove)\n%s;;\nesac\n" % stop, False),
         ):
-            found = deb_units.stopped_for_upgrade(script)
+            found = deb_units.stopped_for_upgrade("a", script, "2")
             self.assertEqual(found, {"a.service"} if stopped else set(), script)
 
     def test_a_policy_is_read_in_bounded_time(self):

@@ -1,0 +1,97 @@
+"""Evaluates what ``test`` and ``[`` ask in a maintainer script (target; in previews only)."""
+
+from typing import Callable, List, Optional, Sequence
+
+UNKNOWN = "\0"  # stands in a word for text that nobody can tell
+
+Look = Callable[[str, str], Optional[bool]]
+
+_NUMBERS = {
+    "-eq": int.__eq__,
+    "-ne": int.__ne__,
+    "-lt": int.__lt__,
+    "-le": int.__le__,
+    "-gt": int.__gt__,
+    "-ge": int.__ge__,
+}
+_PATHS = "efdLhsrwxSpbcgukOG"
+
+
+def negated(found: Optional[bool]) -> Optional[bool]:
+    """The opposite; None where nobody can tell."""
+    return None if found is None else not found
+
+
+def every(found: Sequence[Optional[bool]]) -> Optional[bool]:
+    """Whether all hold; None where one of them may, and no other does not."""
+    if False in found:
+        return False
+    return None if None in found else True
+
+
+def some(found: Sequence[Optional[bool]]) -> Optional[bool]:
+    """Whether one holds; None where one of them may, and no other does."""
+    if True in found:
+        return True
+    return None if None in found else False
+
+
+def test(words: Sequence[str], look: Look) -> Optional[bool]:
+    """The outcome of a test of these words, without brackets; None where nobody can tell.
+
+    ``look(kind, path)`` answers ``-e``, ``-d`` and the like, by their letter.
+    """
+    if "(" in words:
+        return None
+    return some([_all(part, look) for part in _split(words, "-o")])
+
+
+def _split(words: Sequence[str], operator: str) -> List[List[str]]:
+    parts: List[List[str]] = [[]]
+    for at, word in enumerate(words):
+        between = 0 < at < len(words) - 1
+        if word == operator and between and len(parts[-1]) not in (0,):
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
+def _all(words: Sequence[str], look: Look) -> Optional[bool]:
+    return every([_one(part, look) for part in _split(words, "-a")])
+
+
+def _one(words: Sequence[str], look: Look) -> Optional[bool]:
+    if words[:1] == ["!"] and len(words) > 1:
+        return negated(_one(words[1:], look))
+    if len(words) == 1:
+        return None if UNKNOWN in words[0] else bool(words[0])
+    if len(words) == 2:
+        return _unary(words[0], words[1], look)
+    if len(words) == 3:
+        return _binary(words[0], words[1], words[2])
+    return None if words else False
+
+
+def _unary(operator: str, word: str, look: Look) -> Optional[bool]:
+    if operator in ("-n", "-z"):
+        # What holds any text that is known is not empty.
+        known = word.replace(UNKNOWN, "")
+        if UNKNOWN in word and not known:
+            return None
+        return bool(word) is (operator == "-n")
+    if len(operator) == 2 and operator[0] == "-" and operator[1] in _PATHS:
+        return None if UNKNOWN in word else look(operator[1], word) if word else False
+    return None
+
+
+def _binary(left: str, operator: str, right: str) -> Optional[bool]:
+    if UNKNOWN in left or UNKNOWN in right:
+        return None
+    if operator in ("=", "=="):
+        return left == right
+    if operator == "!=":
+        return left != right
+    if operator in _NUMBERS and left.isdigit() and right.isdigit():
+        return bool(_NUMBERS[operator](int(left), int(right)))
+    return None

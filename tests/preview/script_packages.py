@@ -1,0 +1,184 @@
+"""Packages of the corpus whose maintainer scripts do more than start a unit: helpers, tmpfiles.d,
+dpkg-maintscript-helper, triggers, loops and functions.
+"""
+
+from __future__ import annotations
+
+from tests.lab import Package
+
+_TMPFILES = """# pv-tmpf
+d /run/pv-tmpf 0750 root adm -
+d /var/lib/pv-tmpf/spool 2775 root mail -
+f /var/lib/pv-tmpf/motto 0640 root root - always
+L /var/lib/pv-tmpf/link - - - - /usr/share/pv-tmpf/motto
+z /etc/pv-tmpf.conf 0600 root root -
+C /var/lib/pv-tmpf/copy - - - - /usr/share/pv-tmpf
+"""
+
+
+def _helper_calls(*lines: str) -> dict[str, str]:
+    """What debhelper makes of lines of a .maintscript file."""
+    text = "".join(f'dpkg-maintscript-helper {line} -- "$@"\n' for line in lines)
+    return dict.fromkeys(("preinst", "postinst", "prerm", "postrm"), text)
+
+
+_FIRST = {
+    "/etc/pv-conf/old.conf": "old = 1\n",
+    "/etc/pv-conf/a.conf": "a = 1\n",
+    "/usr/share/pv-conf/first/x": "x\n",
+}
+_SECOND = {
+    "/etc/pv-conf/b.conf": "b = 2\n",
+    "/usr/share/pv-conf/second/x": "x\n",
+}
+
+SCRIPTED: tuple[Package, ...] = (
+    Package(  # a program that the scripts of others call
+        "pv-helper",
+        "1.0-1",
+        {
+            "/usr/sbin/pv-mkinstance": "#!/bin/sh\n"
+            'mkdir -p "/etc/pv-instances/$1"; echo "name = $1" > "/etc/pv-instances/$1/main.conf"\n'
+        },
+    ),
+    Package(
+        "pv-helped",
+        "1.0-1",
+        {"/usr/share/pv-helped/version": "1\n"},
+        {
+            "postinst": 'if [ "$1" = configure ] && [ -z "$2" ]; then\n'
+            "    pv-mkinstance blue || true\nfi\n"
+        },
+        fields={"Depends": "pv-helper"},
+    ),
+    Package(
+        "pv-tmpf",
+        "1.0-1",
+        {
+            "/usr/lib/tmpfiles.d/pv-tmpf.conf": _TMPFILES,
+            "/usr/share/pv-tmpf/motto": "always\n",
+            "/etc/pv-tmpf.conf": "x = 1\n",
+        },
+        {
+            "postinst": 'if [ -x "$(command -v systemd-tmpfiles)" ]; then\n'
+            '    systemd-tmpfiles ${DPKG_ROOT:+--root="$DPKG_ROOT"} --create pv-tmpf.conf || true\n'
+            "fi\n"
+        },
+        ("/etc/pv-tmpf.conf",),
+    ),
+    Package(
+        "pv-conf",
+        "1.0-1",
+        _FIRST,
+        conffiles=("/etc/pv-conf/old.conf", "/etc/pv-conf/a.conf"),
+    ),
+    Package(
+        "pv-conf",
+        "2.0-1",
+        _SECOND,
+        _helper_calls(
+            "rm_conffile /etc/pv-conf/old.conf 2.0\\~",
+            "mv_conffile /etc/pv-conf/a.conf /etc/pv-conf/b.conf 2.0\\~",
+        ),
+        ("/etc/pv-conf/b.conf",),
+    ),
+    Package(  # waits for what lies in a folder
+        "pv-index",
+        "1.0-1",
+        {"/usr/share/pv-index/version": "1\n"},
+        {
+            "triggers": "interest-noawait /usr/share/pv-plugins\n",
+            "postinst": 'case "$1" in\n'
+            "    triggered)\n"
+            "        mkdir -p /var/lib/pv-index\n"
+            "        echo indexed > /var/lib/pv-index/state\n"
+            "        ;;\n"
+            "    configure) ;;\n"
+            "esac\n",
+        },
+    ),
+    Package(
+        "pv-plugin",
+        "1.0-1",
+        {"/usr/share/pv-plugins/one": "one\n"},
+    ),
+    Package(  # waits for a name
+        "pv-registry",
+        "1.0-1",
+        {"/usr/share/pv-registry/version": "1\n"},
+        {
+            "triggers": "interest pv-registration\n",
+            "postinst": 'if [ "$1" = triggered ]; then\n'
+            "    pv-register-all > /dev/null 2>&1 || date > /etc/pv-registered\nfi\n",
+        },
+    ),
+    Package(
+        "pv-registers",
+        "1.0-1",
+        {"/usr/share/pv-registers/version": "1\n"},
+        {"triggers": "activate pv-registration\n"},
+    ),
+    Package(  # functions, loops, here-documents, other folders
+        "pv-shelly",
+        "1.0-1",
+        {"/usr/share/pv-shelly/template": "t = 1\n"},
+        {
+            "postinst": """
+STATE=/var/lib/pv-shelly
+make_dir() {
+    local dir="$1"; shift
+    if [ ! -d "$dir" ]; then
+        install -d -m "${1:-0755}" -o root -g adm "$dir"
+    fi
+}
+case "$1" in
+    configure)
+        make_dir "$STATE" 0750
+        for part in in out; do
+            make_dir "$STATE/$part" 2770
+        done
+        if ! getent passwd pv-nobody-there >/dev/null; then
+            cat > "$STATE/notice" <<-EOF
+	no account for ${DPKG_MAINTSCRIPT_PACKAGE}
+	EOF
+        fi
+        cd /etc && [ -e pv-shelly.conf ] || cp /usr/share/pv-shelly/template pv-shelly.conf
+        dpkg --compare-versions "$2" lt-nl 0.5 && rm -rf /srv/pv-shelly
+        chmod 0640 /etc/pv-shelly.conf
+        ;;
+    abort-upgrade|abort-remove|abort-deconfigure) ;;
+    *) echo "called with $1" >&2; exit 1 ;;
+esac
+exit 0
+"""
+        },
+    ),
+    Package(
+        "pv-instanced",
+        "1.0-1",
+        {
+            "/lib/systemd/system/pv-instanced@.service": "[Unit]\nDescription=corpus\n\n[Service]\n"
+            "ExecStart=/bin/sleep infinity\n\n[Install]\nWantedBy=multi-user.target\n"
+        },
+        {
+            "postinst": 'if [ "$1" = configure ]; then\n'
+            "    systemctl enable --now pv-instanced@main.service >/dev/null 2>&1 || true\nfi\n"
+        },
+    ),
+    *(
+        Package(  # a folder in one version, a link in the next
+            "pv-relinked",
+            version,
+            files,
+            scripts,
+        )
+        for version, files, scripts in (
+            ("1.0-1", {"/usr/share/pv-relinked/doc/a": "a\n"}, {}),
+            (
+                "2.0-1",
+                {"/usr/share/pv-relinked/text/a": "a\n"},
+                _helper_calls("dir_to_symlink /usr/share/pv-relinked/doc text 2.0\\~"),
+            ),
+        )
+    ),
+)

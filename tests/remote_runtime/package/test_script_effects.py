@@ -1,0 +1,231 @@
+"""What a maintainer script does to paths, as far as its text tells."""
+
+import os
+
+from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.resources.package.script_effects import ScriptEffects
+
+from ..fakes import FakeAccounts, FolderTest, context
+
+SCRIPT = """#!/bin/sh
+set -e
+case "$1" in
+  configure)
+    log=%(root)s/log
+    if ! dpkg-statoverride --list "$log" >/dev/null; then
+      chown web:adm $log
+      chmod 0750 $log
+    fi
+    if [ -z "$2" ] && [ ! -e %(root)s/enabled/default ] &&
+       [ -d %(root)s/enabled ]; then
+      ln -s ../default %(root)s/enabled/default
+    fi
+    if [ ! -e "$log/a" ]; then
+      touch "$log/a"; chmod 640 "$log/a"
+    fi
+    mkdir -p %(root)s/www/html || true
+  ;;
+  abort-upgrade|abort-remove)
+    touch %(root)s/never
+  ;;
+esac
+if [ "$1" = "triggered" ]; then touch %(root)s/triggered; fi
+if [ "$(uname -m)" = "vax" ]; then
+    touch %(root)s/vax
+else
+    touch %(root)s/novax
+fi
+for name in b c; do
+    touch %(root)s/$name
+done
+"""
+
+
+class DeedsTest(FolderTest):
+    def setUp(self):
+        super().setUp()
+        for name in ("log", "enabled"):
+            os.mkdir(self.path(name))
+        self.context = context(noop=True, accounts=FakeAccounts({"web": 7}))
+        self.world = self.context.world_with([])
+
+    def told(self, script, fresh=True):
+        def lay(effect):
+            self.world.lay((effect,), Doubt(), "")
+
+        follower = ScriptEffects(
+            self.world.files, FakeAccounts({"web": 7, "adm": 8, "root": 0}), lay
+        )
+        return follower.follow("p", "postinst", script, ["configure", "" if fresh else "0.9"])
+
+    def rest(self, told):
+        """The calls that leave something open, one a line."""
+        return "\n".join(call.text for call in told.open)
+
+    def test_a_script(self):
+        """What is behind conditions that can be told is done, or is not; all else stays open."""
+        told = self.told(SCRIPT % {"root": self.root})
+        log, link = self.path("log"), self.path("enabled/default")
+        self.assertEqual(
+            [(e.path, e.kind, e.mode, e.uid) for e in told.effects],
+            [
+                (log, "directory", None, 7),
+                (log, "directory", 0o750, None),
+                (link, "symlink", None, None),
+                (log + "/a", "file", 0o644, 0),
+                (log + "/a", "file", 0o640, None),
+                (self.path("www"), "directory", 0o755, 0),
+                (self.path("www/html"), "directory", 0o755, 0),
+                (self.path("b"), "file", 0o644, 0),
+                (self.path("c"), "file", 0o644, 0),
+            ],
+        )
+        for name in ("never", "triggered"):
+            self.assertNotIn(self.path(name), self.rest(told))
+        for name in ("vax", "novax"):
+            self.assertIn("touch %s" % self.path(name), self.rest(told))
+
+    def test_an_upgrade(self):
+        """What only a first installation does is not done."""
+        told = self.told(SCRIPT % {"root": self.root}, fresh=False)
+        self.assertNotIn(
+            self.path("enabled/default"), [e.path for e in told.effects] + [self.rest(told)]
+        )
+
+    def test_what_nobody_can_tell(self):
+        """A command with more than plain words leaves open the paths that it names, no more."""
+        there = self.write("there")
+        for line, paths in (
+            ("chown nobody-knows %s" % there, [there]),
+            ("chown -R web %s" % there, [there]),
+            ("chmod u+s %s" % there, [there]),
+            ("ln -s x %s" % there, [there]),
+            ("touch %s/*" % self.root, [self.root + "/\0"]),
+            ("touch %s/../x" % self.root, [self.root + "/../x"]),
+            ("cp %s %s" % (there, self.root), [self.root]),
+            ("date > %s" % there, [there]),
+            ("sed -i s/a/b/ %s" % there, [there]),
+            ("grep -q x /etc/x && rm %s" % there, [there]),
+        ):
+            told = self.told(line)
+            self.assertEqual((told.effects, [one.paths for one in told.open]), ([], [paths]), line)
+
+    def test_what_changes_nothing(self):
+        """A command that only reads leaves nothing open, whatever it is given."""
+        for line in ("sed s/a/b/ /etc/x", "find /etc -name x", "xargs grep x", "dpkg -s a",
+                     "systemctl daemon-reload", "env A=b cat /etc/x",
+                     "x=$(mktemp); date > $x"):  # fmt: skip
+            self.assertEqual(self.told(line).open, [], line)
+
+    def test_what_may_change_anything(self):
+        """A command that has no row in the list, also behind another one, a file that is read as a
+        script, and a script of another language."""
+        for line, name in (
+            ("make-it so", "make-it"),
+            ("/usr/lib/a/helper", "helper"),
+            (". /usr/share/a/functions", "."),
+            ("runuser -u web -- make-it", "runuser"),
+            ("find /etc -exec make-it {} +", "find"),
+            ("systemctl edit x", "systemctl"),
+            ("#!/usr/bin/perl\nunlink;", "/usr/bin/perl"),
+            ("if true; then", "postinst"),
+        ):
+            told = self.told(line)
+            self.assertEqual([(one.call, one.paths) for one in told.open], [(name, None)], line)
+
+    def test_files_that_are_printed(self):
+        """What echo, printf and cat write to a file is known where it is plain text."""
+        there = self.write("there", b"a\n", 0o600)
+        new = self.path("new")
+        for line, content in (
+            ("echo 'b c' > %s" % new, b"b c\n"),
+            ("printf 'b=%%s\\n' 1 > %s" % new, b"b=1\n"),
+            ("cat > %s <<END\nb\n  c\nEND" % new, b"b\n  c\n"),
+            (": > %s" % new, b""),
+            ("echo b >> %s" % there, b"a\nb\n"),
+        ):
+            self.world = self.context.world_with([])
+            (effect,) = self.told(line).effects
+            self.assertEqual(effect.content.read(), content, line)
+            self.assertEqual(effect.mode, 0o644 if effect.path == new else None)
+
+    def test_installed_and_removed(self):
+        """install -d and -m, mkdir -m, rm and rmdir are followed."""
+        there = self.write("there", b"x", 0o755)
+        new, folder = self.path("new"), self.path("enabled")
+        told = self.told(
+            "install -d -m 750 -o web -g root %s\nmkdir -m 700 %s/x\ninstall -m 640 %s %s/y\n"
+            "rm -f %s %s\nrmdir %s\n" % (new, new, there, new, there, new + "/none", folder)
+        )
+        self.assertEqual(
+            [(e.path, e.kind, e.mode, e.uid, e.gid) for e in told.effects],
+            [
+                (new, "directory", 0o750, 7, 0),
+                (new + "/x", "directory", 0o700, 0, 0),
+                (new + "/y", "file", 0o640, 0, 0),
+                (there, "absent", None, None, None),
+                (folder, "absent", None, None, None),
+            ],
+        )
+
+    def test_another_umask(self):
+        """What is made with another umask has a mode that is not told."""
+        told = self.told("umask 077\nmkdir %s\n" % self.path("new"))
+        self.assertEqual((told.effects, told.open[0].paths), ([], [self.path("new")]))
+
+    def test_what_is_no_command(self):
+        """The text of a here-document, of a string over lines and of a comment is none, and a brace
+        there ends nothing."""
+        a, b, c = (self.path(name) for name in "abc")
+        script = """if [ -n "$2" ]; then  # don't
+            cat > %(b)s <<END
+            touch %(a)s
+            fi
+END
+            awk '
+            }
+            ' x
+            touch %(c)s
+fi
+            helper() { touch %(a)s; }
+            touch %(d)s
+            """ % {"a": a, "b": b, "c": c, "d": self.path("d")}
+        self.assertEqual([e.path for e in self.told(script).effects], [self.path("d")])
+
+    def test_a_script_that_ends_before(self):
+        """Nothing is done behind an exit, and nothing is known behind one that may be."""
+        touch = "touch %s\n" % self.path("a")
+        for before, effects, rest in (
+            ('if [ "$1" != configure ]; then exit 0; fi\n', 1, False),
+            ("[ -e /x ]\nexit 0\n", 0, False),
+            ("if grep -q x /etc/x; then exit 0; fi\n", 0, True),
+        ):
+            told = self.told(before + touch)
+            self.assertEqual(
+                (len(told.effects), "touch" in self.rest(told)), (effects, rest), before
+            )
+            self.world = self.context.world_with([])
+
+    def test_a_copy(self):
+        """A copy holds what the file holds."""
+        there = self.write("there", b"x", 0o755)
+        (effect,) = self.told("cp %s %s" % (there, self.path("copy"))).effects
+        self.assertEqual(effect.content.read(), b"x")
+        wanted = PathEffect(self.path("copy"), "file", 0o755, 0, 0)
+        self.assertEqual(effect._replace(content=None), wanted)
+
+    def test_a_copy_that_keeps_attributes(self):
+        """Mode and owner are those of what is copied, the rights of its group among them."""
+        there = self.write("there", b"x", 0o664)
+        for option in ("-p", "-a"):
+            line = "cp %s %s %s" % (option, there, self.path("copy" + option))
+            (effect,) = self.told(line).effects
+            owner, group = os.getuid(), os.getgid()
+            wanted = PathEffect(self.path("copy" + option), "file", 0o664, owner, group)
+            self.assertEqual(effect._replace(content=None), wanted)
+
+    def test_a_copy_over_a_file(self):
+        """What is there keeps its attributes and loses its content: nobody tells that here."""
+        there, here = self.write("there", b"x", 0o755), self.write("here", b"y", 0o600)
+        told = self.told("cp %s %s" % (there, here))
+        self.assertEqual((told.effects, told.open[0].paths), ([], [here]))
