@@ -17,6 +17,7 @@ from remote_runtime.cancellation import Cancellation, Protected
 from remote_runtime.effects import ASSUMED, DATABASES, Doubt, Effect, PathEffect
 from remote_runtime.item import Item, each_of
 from remote_runtime.options import RunOptions
+from remote_runtime.refreshes import Refreshes
 
 if TYPE_CHECKING:
     from remote_runtime.blobs import Blobs
@@ -62,6 +63,9 @@ class Context(object):
 
     ``coming`` gives the resources right behind that one, in their order, up to the first of which
     it is not known that it will have a turn. ``ahead`` is what was made for turns to come.
+    ``halts``: none of those gets its turn if this one fails. ``changed_ahead`` are the indexes of
+    resources that were changed together with an earlier one, whose turns come although the run is
+    cancelled; ``refreshes`` is told of such a change before it is made.
 
     ``on_progress`` gets the index of the resource whose turn it is and what it does,
     ``on_notice`` a level and a line; both masked; ``on_depart`` the index of the resource that
@@ -99,6 +103,9 @@ class Context(object):
         self.fired: Sequence[str] = ()
         self.coming: Callable[[], Iterator[Item]] = lambda: iter(())
         self.ahead: Optional[Ahead] = None
+        self.halts = False
+        self.changed_ahead: Set[int] = set()
+        self.refreshes = Refreshes()
         self._on_progress = on_progress
         self._on_notice = on_notice
         self.on_depart: Callable[[int, float], None] = lambda index, seconds: None
@@ -278,9 +285,12 @@ class Context(object):
         """Whether the run is to end; long loops ask and call ``check_cancelled``."""
         return self.cancellation.is_set()
 
-    def check_cancelled(self) -> None:
-        """Raise ``Cancelled`` when the run is to end."""
-        self.cancellation.check()
+    def check_cancelled(self, item: Optional[Item] = None) -> None:
+        """Raise ``Cancelled`` when the run is to end, unless the resource whose turn it is, or that
+        comes next as the ``item``, has been changed already."""
+        position = self._turn.position if item is None else item.index
+        if position not in self.changed_ahead:
+            self.cancellation.check()
 
     def sleep(self, seconds: float) -> None:
         """Wait that long, or raise ``Cancelled`` at once when the run is to end."""

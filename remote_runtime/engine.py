@@ -67,7 +67,7 @@ class Engine(object):
         self._ended = ended
         self._turns: Dict[str, Turn] = dict(turns or {})  # the latest one of each
         self._changed: Dict[str, List[Turn]] = {}  # all that changed something
-        self._refreshes = refreshes or Refreshes()
+        self._refreshes = context.refreshes = refreshes or Refreshes()
         self._apart = ""
         self._halting = _SURE
         self._applied = applied
@@ -82,8 +82,9 @@ class Engine(object):
         outcomes: List[Outcome] = []
         outside = self._halting
         for at, item in enumerate(items):
-            self._context.check_cancelled()
+            self._context.check_cancelled(item)
             self._context.coming = self._behind(items, at)
+            self._context.halts = fail_on_error
             status = self._before.get(item.index)
             outcome = self._turn(item) if status is None else Outcome.restored(item, status)
             outcomes.append(outcome)

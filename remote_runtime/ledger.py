@@ -70,20 +70,27 @@ class Ledger(Refreshes):
 
     def begin(self, item: Item) -> bool:
         """See ``Refreshes``."""
+        pairs, self._begun = self._note(item)
+        return bool(pairs)
+
+    def _note(self, item: Item) -> Tuple[List[Pair], List[Pair]]:
+        """Note what a change brings about: all of it, and what was not due before."""
         if not self._stands_for:
             self._index(self._plan.items, ())
         of_item = self._stands_for[item.index]
         pairs = [(ref, name) for ref in of_item for name in self._followers.get(ref, ())]
         new = [pair for pair in pairs if pair not in self._due]
-        if not pairs:
-            return False
         if new:
             at = int(time.time())
             for pair in new:
                 self._due[pair] = {"run": self._plan.run_id, "user": self._plan.user, "at": at}
             self._save()
-        self._begun = new
-        return True
+        return pairs, new
+
+    def announce(self, items: Sequence[Item]) -> Callable[[Item], None]:
+        """See ``Refreshes``."""
+        noted = {item.index: self._note(item)[1] for item in items}
+        return lambda item: self._drop(noted[item.index])
 
     def end(self, changed: bool) -> None:
         """See ``Refreshes``."""

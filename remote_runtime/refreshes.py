@@ -32,6 +32,11 @@ class Refreshes(object):
     def end(self, changed: bool) -> None:
         """What has begun has returned."""
 
+    def announce(self, items: Sequence[Item]) -> Callable[[Item], None]:
+        """These are about to be changed before their turns; what is returned is to be called with
+        each that was not."""
+        return lambda item: None
+
     def served(self, item: Item, fired: Sequence[str]) -> None:
         """The resource had a successful turn, for the references that ``fired`` in this run."""
 
@@ -68,6 +73,11 @@ class NoneDue(Refreshes):
 
     def end(self, changed: bool) -> None:
         self._kept.end(changed)
+
+    def announce(self, items: Sequence[Item]) -> Callable[[Item], None]:
+        if self._remember is not None:
+            self._kept, self._remember = self._remember(), None
+        return self._kept.announce(items)
 
     def served(self, item: Item, fired: Sequence[str]) -> None:
         self._kept.served(item, fired)

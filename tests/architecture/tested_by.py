@@ -307,6 +307,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "tests/remote_runtime/health/test_package.py": ("remote_runtime/health/kinds/package.py",),
     "tests/remote_runtime/package/test_apt.py": (
         "remote_runtime/resources/package/apt_cache.py",
+        "remote_runtime/resources/package/apt_commands.py",
         "remote_runtime/resources/package/apt_errors.py",
         "remote_runtime/resources/package/apt_lists.py",
         "remote_runtime/resources/package/failures.py",

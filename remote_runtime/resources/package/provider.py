@@ -55,17 +55,26 @@ class VersionChange(NamedTuple):
     after: str
 
 
+class ChangedAhead(NamedTuple):
+    """What was changed for a turn to come, by its index, and what was installed before."""
+
+    before: Installed
+    changes: Sequence[VersionChange]
+
+
 class Operation(NamedTuple):
     """What a package manager is asked for: one package, in one version, or ``removal``.
 
     ``version`` "" leaves it to the manager; ``exact`` says that this very version was asked for, so
     it may be older than what is there. A removal leaves the package's configuration files.
+    ``recommends`` says whether what it recommends comes along, None for the host's own setting.
     """
 
     name: str
     version: str = ""
     exact: bool = False
     removal: bool = False
+    recommends: Optional[bool] = None
 
     def __str__(self) -> str:
         doing = "removing" if self.removal else "installing"
@@ -88,6 +97,7 @@ class PackageProvider(Provider):
         self._available: Dict[str, Available] = {}
         self._available_at: Tuple[object, ...] = ()
         self._own_actions = 0
+        self.changed_ahead: Dict[int, ChangedAhead] = {}
         self._probe: Optional["Probe"] = None
 
     def probe(self) -> "Probe":
@@ -97,6 +107,11 @@ class PackageProvider(Provider):
 
             self._probe = Probe(self.context)
         return self._probe
+
+    def changed_before(self, item: Item) -> Optional[Installed]:
+        """What was installed before this turn's change was made at an earlier turn, or None."""
+        done = self.changed_ahead.get(item.index)
+        return done.before if done is not None else None
 
     def prepare(self, items: Sequence[Item]) -> None:
         """Keep the plan's packages, to ask for all of them at once."""
@@ -226,6 +241,26 @@ class PackageProvider(Provider):
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
         """Change packages, never interrupted; return all that changed, as far as can be told."""
         raise NotImplementedError
+
+    def shares(
+        self, operations: Sequence[Operation]
+    ) -> Optional[Sequence[Sequence[VersionChange]]]:
+        """What each of several operations would change if they were one transaction.
+
+        None where they cannot be one, or it would do something else than one after the other.
+        """
+        return None
+
+    def carry_out_together(self, operations: Sequence[Operation], lock_timeout: float) -> None:
+        """Carry out operations of which ``shares`` are known in one transaction."""
+        raise NotImplementedError
+
+    def has_reached(self, operation: Operation) -> bool:
+        """Whether a package is now as an operation was to leave it."""
+        version = self.status(operation.name).version
+        if operation.removal:
+            return not version
+        return version == operation.version if operation.version else bool(version)
 
     def needs_lists(self, ensure: str, installed: Installed) -> bool:
         """Whether the package lists have a say in what is to be done."""

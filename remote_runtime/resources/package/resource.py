@@ -1,6 +1,6 @@
 """The package type: a package of the system's package manager (target; ``check`` on both sides)."""
 
-from typing import Any, List, NamedTuple, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.base import (
     Action,
@@ -28,6 +28,9 @@ from remote_runtime.resources.package.provider import (
     matching_version,
 )
 
+if TYPE_CHECKING:
+    from remote_runtime.resources.package.batch import Wish
+
 _VERSIONS_SHOWN = 10
 
 
@@ -54,6 +57,12 @@ class Resource(ResourceType):
 
     def observe(self) -> State:
         """What is installed and, where that decides something, what could be."""
+        before = self.provider.changed_before(self.item)
+        if before is not None:
+            # As it was before the transaction of an earlier turn, which changed this one, too.
+            return State(
+                self._reported(before), installed=before, available=self._listed_now(before)
+            )
         installed = self.provider.planned(self.name)
         self.context.saw("package", self.name, bool(installed.version))
         if not self.provider.needs_lists(self.ensure, installed):
@@ -71,6 +80,11 @@ class Resource(ResourceType):
         if obstacle:
             raise Missing(obstacle[0], would=self._would(state), hint=obstacle[1])
         return state
+
+    def _listed_now(self, installed: Installed) -> Available:
+        if not self.provider.needs_lists(self.ensure, installed):
+            return Available()
+        return self.provider.available(self.name)
 
     def _available(self, installed: Installed) -> Available:
         """What could be installed; where that depends on an earlier change, it may be anything."""
@@ -209,6 +223,7 @@ class Resource(ResourceType):
         if self.context.noop:
             foreseen = self._foreseen(state, step)
         elif self.context.promised:
+            # Held to what was promised, so each is a transaction of its own.
             foreseen = self.provider.foresee(step.operation)
         try:
             return [self._action(state, step, foreseen)]
@@ -217,6 +232,54 @@ class Resource(ResourceType):
             raise
         except ResourceError as error:  # what the package holds cannot come to this host
             raise Missing(error.message, would=self._would(state), hint=error.hint) from error
+
+    def _coming(self, own: Operation) -> "List[Wish]":
+        """What the turns right behind this one are going to do of the same kind."""
+        from remote_runtime.resources.package.batch import MOST
+
+        found: "List[Wish]" = []
+        alone = self.context.promised or self.context.halts or self.item.health_checks
+        for item in () if alone else self.context.coming():
+            if item.type != self.item.type or item.provider not in ("", self.provider.name):
+                break
+            special = item.noop or item.monitor_only or item.deferred_error or item.deferred_render
+            if special or item.own or len(found) >= MOST:
+                break
+            other = type(self)(item, self.provider, self.context)
+            with self.context.turn(item, False):
+                try:
+                    wish = other.wish()
+                except (ResourceError, Unknowable):
+                    break  # which is told at its turn
+            if wish is None:
+                continue
+            kind = wish.operation.removal, wish.operation.recommends
+            if kind != (own.removal, own.recommends):
+                break
+            found.append(wish)
+            if item.health_checks:
+                break
+        return found
+
+    def wish(self) -> "Optional[Wish]":
+        """What this turn is going to do, None for nothing; ``ResourceError`` where that cannot be
+        told before the turn."""
+        from remote_runtime.resources.package.batch import Wish
+
+        installed = self.provider.status(self.name)
+        available = Available()
+        if self.provider.needs_lists(self.ensure, installed):
+            if "update_cache" in self.properties:
+                from remote_runtime import duration
+
+                if self.provider.lists_outdated(duration.parse(self.properties["update_cache"])):
+                    raise ResourceError("the lists are refreshed first")
+            available = self.provider.available(self.name)
+        obstacle = self._obstacle(installed, available)
+        if self._settled(installed, available) or obstacle or installed.held:
+            return None
+        state = State(self._reported(installed), installed=installed, available=available)
+        return Wish(self.item, self._step(state).operation, installed)
 
     def _would(self, state: State) -> List[Action]:
         """What it would do, as far as can be told where something is in its way."""
@@ -227,7 +290,15 @@ class Resource(ResourceType):
         changes = [own, *self._others(foreseen)]
 
         def act() -> None:
-            done = self.provider.carry_out(step.operation, self._lock_timeout())
+            from remote_runtime.resources.package import batch
+
+            done = batch.carry_out(
+                self.context,
+                self.provider,
+                batch.Wish(self.item, step.operation, state.installed),
+                others=lambda: self._coming(step.operation),
+                lock_timeout=self._lock_timeout(),
+            )
             changes[1:] = self._others(done)
 
         looked = foreseen if self.context.noop else ()
@@ -266,12 +337,14 @@ class Resource(ResourceType):
         if self.ensure == ABSENT:
             return _Step(wording.UNINSTALLED, Operation(self.name, removal=True), ABSENT)
         if self.ensure == PRESENT:
-            return _Step(wording.INSTALLED, Operation(self.name), candidate or PRESENT)
+            wanted = Operation(self.name, recommends=self._recommends())
+            return _Step(wording.INSTALLED, wanted, candidate or PRESENT)
         if self.ensure == LATEST:
             words = wording.UPGRADED_LATEST
             if not installed.version:
                 words = wording.INSTALLED_LATEST
-            return _Step(words, Operation(self.name, candidate), candidate or LATEST)
+            wanted = Operation(self.name, candidate, recommends=self._recommends())
+            return _Step(words, wanted, candidate or LATEST)
         version = matching_version(self.provider, state.available, self.ensure) or self.ensure
         if not installed.version:
             words = wording.INSTALLED_VERSION
@@ -279,8 +352,12 @@ class Resource(ResourceType):
             words = wording.UPGRADED
         else:
             words = wording.DOWNGRADED
-        operation = Operation(self.name, version, exact=True)
+        operation = Operation(self.name, version, exact=True, recommends=self._recommends())
         return _Step(words % self.ensure, operation, version)
+
+    def _recommends(self) -> Optional[bool]:
+        given = self.properties.get("install_recommends")
+        return None if given is None else bool(given)
 
     def _lock_timeout(self) -> float:
         given = self.properties.get("lock_timeout")

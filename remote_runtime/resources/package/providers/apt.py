@@ -1,8 +1,7 @@
 """Packages of Debian and its relatives (target).
 
 Reading: dpkg's database once for all packages, one ``apt-cache policy`` for all that are to change.
-Changing: one ``apt-get`` per resource, so that each has its own outcome and its own event.
-Installing many packages in one transaction is faster, but one broken package would fail them all.
+Changing: one ``apt-get`` for packages of consecutive turns; see ``batch``.
 
 What only a change needs is imported when there is one: most runs find everything installed.
 """
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 from remote_runtime.base import Effect, Properties, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package import dpkg
+from remote_runtime.resources.package import apt_commands, dpkg
 from remote_runtime.resources.package.apt_lists import Lists
 from remote_runtime.resources.package.provider import (
     Available,
@@ -35,9 +34,6 @@ ENVIRONMENT = {
     "APT_LISTBUGS_FRONTEND": "none",
     "APT_LISTCHANGES_FRONTEND": "none",
 }
-KEEPING = "--force-confold"
-INSTALL = ("apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=" + KEEPING)
-REMOVE = ("apt-get", "-q", "-y", "remove")
 # Without the option a repository that cannot be reached is only a warning, and the lists stay old.
 UPDATE = ("apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any")
 SETTINGS = "/etc/apt/apt.conf.d"
@@ -196,7 +192,7 @@ class Provider(PackageProvider):
         trouble = self._ready().trouble(str(operation))
         if trouble is not None:
             raise trouble
-        argv = _words(operation)
+        argv = apt_commands.words([operation])
         argv[1:1] = [*apt_simulation.OPTIONS, *self._private(), *self._as_planned()]
         result = self._ask(argv)
         if result.code != 0:
@@ -281,7 +277,7 @@ class Provider(PackageProvider):
             context.files,
             context.accounts,
             home=context.accounts.identity().home,
-            options=[*self._dpkg_options(), KEEPING],
+            options=[*self._dpkg_options(), apt_commands.KEEPING],
             coming=coming,
             trouble=lambda option: dpkg_settings.trouble(context.commands, option),
         )
@@ -326,6 +322,33 @@ class Provider(PackageProvider):
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
         """Run apt-get; "" leaves the version to what it prefers. Removed is not purged."""
+        return self._transact(str(operation), [operation], lock_timeout)
+
+    def carry_out_together(self, operations: Sequence[Operation], lock_timeout: float) -> None:
+        """See the base class."""
+        what = "%s and %d more" % (operations[0], len(operations) - 1)
+        self._transact(what, operations, lock_timeout)
+
+    def shares(
+        self, operations: Sequence[Operation]
+    ) -> Optional[Sequence[Sequence[VersionChange]]]:
+        """See the base class."""
+        from remote_runtime.resources.package import apt_dependencies, apt_simulation
+
+        if self._ready().trouble(str(operations[0])) is not None:
+            return None
+        argv = apt_commands.words(operations)
+        argv[1:1] = apt_simulation.OPTIONS
+        result = self._ask(argv)
+        if result.code != 0:
+            return None
+        changes = apt_simulation.planned(result.stdout, self._architecture)
+        return apt_dependencies.shares(operations, changes, self._show)
+
+    def _transact(
+        self, what: str, operations: Sequence[Operation], lock_timeout: float
+    ) -> Sequence[VersionChange]:
+        """Run apt-get to its end; return what changed."""
         from remote_runtime.resources.package import apt_errors, apt_simulation
         from remote_runtime.resources.package.transaction import Manager, carry_out
 
@@ -342,17 +365,17 @@ class Provider(PackageProvider):
             result = carry_out(
                 self.context,
                 manager,
-                what=str(operation),
-                argv=_words(operation),
+                what=what,
+                argv=apt_commands.words(operations),
                 lock_timeout=lock_timeout,
             )
             printed[:] = [result.stdout]
         except ResourceError as error:
             # dpkg retries every package that is broken already and fails for it each time. That is
             # the outcome of the broken package, not of this one.
-            if error.kind != apt_errors.SCRIPT or not self._reached(operation):
+            if error.kind != apt_errors.SCRIPT or not all(map(self.has_reached, operations)):
                 raise
-            self.context.notice("warning", "%s is done, though: %s" % (operation, error.message))
+            self.context.notice("warning", "%s is done, though: %s" % (what, error.message))
         self.acted()
         changes = apt_simulation.done(printed[0], self._architecture)
         self._confirm([change for change in changes if change.after])
@@ -375,16 +398,3 @@ class Provider(PackageProvider):
         self.context.shared().confirm(
             {one.sha256: registry.fingerprint(one.name, SCRIPTS) for one in found}
         )
-
-    def _reached(self, operation: Operation) -> bool:
-        version = self.status(operation.name).version
-        if operation.removal:
-            return not version
-        return version == operation.version if operation.version else bool(version)
-
-
-def _words(operation: Operation) -> List[str]:
-    if operation.removal:
-        return [*REMOVE, operation.name]
-    downgrades = ["--allow-downgrades"] if operation.exact else []
-    return [*INSTALL, *downgrades, "=".join(filter(None, (operation.name, operation.version)))]

@@ -303,7 +303,10 @@ class Provider(PackageProvider):
         now = self.status(name).version
         older = operation.exact and bool(now) and self.compare(version, now) < 0
         command = ("dnf", "downgrade" if older else "install", "-y")
-        return command + OPTIONS + (self._spec(name, version),)
+        options: Sequence[str] = OPTIONS
+        if operation.recommends is not None:
+            options = (*OPTIONS, "--setopt=install_weak_deps=%s" % operation.recommends)
+        return (*command, *options, self._spec(name, version))
 
     def _spec(self, name: str, version: str) -> str:
         """How dnf is told one version of a package."""

@@ -1,0 +1,23 @@
+"""The commands with which apt changes packages (target)."""
+
+from typing import Dict, List, Optional, Sequence
+
+from remote_runtime.resources.package.provider import Operation
+
+KEEPING = "--force-confold"
+INSTALL = ("apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=" + KEEPING)
+REMOVE = ("apt-get", "-q", "-y", "remove")
+_RECOMMENDS: Dict[Optional[bool], List[str]] = {
+    None: [],
+    True: ["--install-recommends"],
+    False: ["--no-install-recommends"],
+}
+
+
+def words(operations: Sequence[Operation]) -> List[str]:
+    """The command that carries out operations of one kind; "" leaves the version to apt."""
+    if operations[0].removal:
+        return [*REMOVE, *(operation.name for operation in operations)]
+    downgrades = ["--allow-downgrades"] if any(one.exact for one in operations) else []
+    wanted = ["=".join(filter(None, (one.name, one.version))) for one in operations]
+    return [*INSTALL, *downgrades, *_RECOMMENDS[operations[0].recommends], *wanted]

@@ -1,0 +1,94 @@
+"""Changes the packages of consecutive turns in one transaction (target; never in noop).
+
+The transaction is made at the turn of the first. Each of the others has its own turn and event
+afterwards, which says what the transaction changed for it. Where the transaction fails, what it did
+not reach is tried alone at its turn, so that each failure is that of the package that caused it.
+"""
+
+from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Sequence
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.item import Item
+from remote_runtime.resources.package.provider import (
+    ChangedAhead,
+    Installed,
+    Operation,
+    PackageProvider,
+    VersionChange,
+)
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+MOST = 200  # packages of one transaction
+
+
+class Wish(NamedTuple):
+    """What the turn of a package is going to do; ``before`` is what is installed until then."""
+
+    item: Item
+    operation: Operation
+    before: Installed
+
+
+def carry_out(
+    context: "Context",
+    provider: PackageProvider,
+    wish: Wish,
+    *,
+    others: Callable[[], Sequence[Wish]],
+    lock_timeout: float,
+) -> Sequence[VersionChange]:
+    """Change a package, together with ``others`` of turns to come; return what changed for it.
+
+    ``ResourceError`` where it cannot be changed alone either.
+    """
+    done = provider.changed_ahead.pop(wish.item.index, None)
+    if done is not None:
+        return done.changes
+    first, coming = wish.operation, others()
+    operations = [first, *(other.operation for other in coming)]
+    found = provider.shares(operations) if coming else None
+    if found is None:
+        return provider.carry_out(first, lock_timeout)
+    not_changed = context.refreshes.announce([other.item for other in coming])
+    failed: Optional[ResourceError] = None
+    try:
+        provider.carry_out_together(operations, lock_timeout)
+    except ResourceError as error:
+        failed = error
+    for other, share in zip(coming, found[1:]):
+        if failed is None or provider.has_reached(other.operation):
+            provider.changed_ahead[other.item.index] = ChangedAhead(other.before, share)
+            context.changed_ahead.add(other.item.index)
+        else:
+            not_changed(other.item)
+    if failed is not None and not provider.has_reached(first):
+        why = "%s together with others failed, it is tried alone" % str(first)
+        context.notice("info", why)
+        return provider.carry_out(first, lock_timeout)
+    return found[0]
+
+
+def shares(
+    operations: Sequence[Operation],
+    changes: Sequence[VersionChange],
+    needs: Dict[str, List[str]],
+) -> List[List[VersionChange]]:
+    """Which changes each operation brings about: its own, and those of packages that it needs and
+    no earlier one does. ``needs`` are the names of packages by the name of the one that needs them.
+    """
+    left = {change.name: change for change in changes}
+    found: List[List[VersionChange]] = []
+    for operation in operations:
+        own: List[VersionChange] = []
+        waiting = [operation.name.partition(":")[0]]
+        while waiting:
+            name = waiting.pop()
+            change = left.pop(name, None)
+            if change is not None:
+                own.append(change)
+                waiting += needs.get(name, ())
+        found.append(sorted(own))
+    found[-1] += left.values()
+    return found

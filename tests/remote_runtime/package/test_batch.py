@@ -1,0 +1,156 @@
+"""Packages of consecutive turns are changed in one transaction, each with its own event."""
+
+import unittest
+from typing import Any, List
+
+from remote_runtime.cancellation import Cancelled
+from remote_runtime.resources.package import batch
+from remote_runtime.resources.package.provider import Operation, VersionChange
+from remote_runtime.system.commands import Result
+
+from .. import fakes
+from ..fake_commands import FakeCommands, make_context
+
+SIMULATED = """Inst libb (1 Debian:12 [all])
+Inst a (1 Debian:12 [all])
+Inst b (1 Debian:12 [all])
+Conf libb (1 Debian:12 [all])
+"""
+SHOWN = """Package: a
+Version: 1
+Architecture: all
+
+Package: b
+Version: 1
+Architecture: all
+Depends: libx (>= 1) | libb
+
+Package: libb
+Version: 1
+Architecture: all
+"""
+NONE = "dpkg 1 all installed install\n"
+ALL = NONE + "".join("%s 1 all installed install\n" % name for name in ("a", "b", "c"))
+POLICY = "".join(
+    "%s:\n  Installed: (none)\n  Candidate: 1\n  Version table:\n     1 500\n" % name
+    for name in "abc"
+)
+
+
+class Turns(unittest.TestCase):
+    def setUp(self):
+        self.commands = FakeCommands()
+        self.commands.on("dpkg-query", NONE)
+        self.commands.on("apt-cache policy", POLICY)
+        self.commands.on("apt-cache show", SHOWN)
+        self.commands.on("apt-get", "")
+        self.commands.on("apt-get -s", SIMULATED)
+        self.notices = []
+
+    def run_items(self, *names, **options):
+        from remote_runtime.registry import Registry
+        from remote_runtime.resources.package.apt_lists import Lists
+        from remote_runtime.resources.package.apt_readiness import Readiness
+
+        items = [
+            fakes.item("package", name, at, provider="apt", **options.get(name, {}))
+            for at, name in enumerate(names)
+        ]
+        self.context = make_context(self.commands, items)
+        registry = Registry(self.context)
+        provider = registry.create(items[0]).provider
+        provider.lists, provider.admin = Lists("/nonexistent"), "/nonexistent"
+        provider.readiness = Readiness("/nonexistent", user=lambda: 0)
+        provider._private = list
+        self.events: List[Any] = []
+        engine = fakes.engine(self.context, registry, self.events)
+        return engine.run(items, options.get("fail_on_error", False))
+
+    def transactions(self):
+        return [line for line in self.commands.asked
+                if line.startswith("apt-get install")]  # fmt: skip
+
+    def after(self, *answers):
+        """What dpkg-query says once the transactions have begun, one after the other."""
+        waiting = list(answers)
+
+        def during():
+            if self.commands.asked[-1].startswith("apt-get install") and waiting:
+                self.commands.on("dpkg-query", waiting.pop(0))
+
+        self.commands.during = during
+
+    def test_one_transaction(self):
+        """Two packages are one apt-get; the event of each has what came for it."""
+        self.after(ALL)
+        outcomes = self.run_items("a", "b")
+        self.assertEqual([line.split()[-2:] for line in self.transactions()], [["a", "b"]])
+        told = [[(c.what, c.before, c.after) for c in o.changes] for o in outcomes]
+        self.assertEqual(
+            told,
+            [[("ensure", "absent", "1")],
+             [("ensure", "absent", "1"), ("package libb", "absent", "1")]],
+        )  # fmt: skip
+        self.assertEqual([o.changed for o in outcomes], [True, True])
+
+    def test_a_failure_is_that_of_its_package(self):
+        """What a failed transaction did not reach is tried alone; only the broken one fails."""
+        reached = NONE + "a 1 all installed install\n"
+        broken = Result(100, "", "dpkg: error processing package b (--configure):\n it broke\n")
+        self.commands.on("apt-get install", broken, broken)
+        self.after(reached, reached)
+        first, second = self.run_items("a", "b")
+        self.assertEqual((first.failed, first.changed, second.failed), (False, True, True))
+        self.assertEqual([line.split()[-1] for line in self.transactions()], ["b", "b"])
+        self.assertIn("it broke", second.errors[0])
+
+    def test_what_is_a_transaction_of_its_own(self):
+        """Packages apart by a check, another wish, a run that ends at a failure, or a removal that
+        nobody asked for."""
+        checked = {"health_checks": ({"command": "true"},)}
+        rows: List[Any] = [
+            ({"a": checked}, None),
+            ({"b": {"properties": {"install_recommends": False}}}, None),
+            ({"b": {"noop": True}}, None),
+            ({"fail_on_error": True}, None),
+            ({}, SIMULATED + "Remv c [1]\n"),
+            ({}, Result(100, "", "E: no")),
+        ]
+        for options, simulated in rows:
+            self.setUp()
+            if simulated is not None:
+                self.commands.on("apt-get -s", simulated)
+            self.after(NONE + "a 1 all installed install\n", ALL)
+            self.run_items("a", "b", **options)
+            self.assertEqual(self.transactions()[0].split()[-1], "a", options)
+
+    def test_a_cancelled_run(self):
+        """A package that was changed with an earlier one has its event; nothing more is started."""
+        self.after(ALL)
+        after: Any = self.commands.during
+
+        def during():
+            after()
+            if self.transactions():
+                self.context.cancellation.set("ctrl-c")
+
+        self.commands.during = during
+        with self.assertRaises(Cancelled):
+            self.run_items("a", "b", "c", c={"require": ("package#a",)})
+        changed = [event["name"] for event in self.events if event["changed"]]
+        self.assertEqual((changed, len(self.transactions())), (["a", "b"], 1))
+
+
+class Shares(unittest.TestCase):
+    def test_who_brings_what(self):
+        """A dependency belongs to the first that needs it, also by way of another."""
+        changes = [VersionChange(name, "", "1") for name in ("a", "b", "x", "y", "z")]
+        found = batch.shares(
+            [Operation("a"), Operation("b")], changes, {"a": ["x"], "x": ["y", "a"], "b": ["x"]}
+        )
+        names = [[change.name for change in share] for share in found]
+        self.assertEqual(names, [["a", "x", "y"], ["b", "z"]])
+
+
+if __name__ == "__main__":
+    unittest.main()
