@@ -5,7 +5,7 @@ afterwards, which says what the transaction changed for it. Where the transactio
 not reach is tried alone at its turn, so that each failure is that of the package that caused it.
 """
 
-from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
@@ -46,11 +46,11 @@ def carry_out(
     done = provider.changed_ahead.pop(wish.item.index, None)
     if done is not None:
         return done.changes
-    first, coming = wish.operation, others()
-    operations = [first, *(other.operation for other in coming)]
-    found = provider.shares(operations) if coming else None
-    if found is None:
+    first = wish.operation
+    coming, found = _together(provider, first, others())
+    if not coming:
         return provider.carry_out(first, lock_timeout)
+    operations = [first, *(other.operation for other in coming)]
     not_changed = context.refreshes.announce([other.item for other in coming])
     failed: Optional[ResourceError] = None
     try:
@@ -68,6 +68,28 @@ def carry_out(
         context.notice("info", why)
         return provider.carry_out(first, lock_timeout)
     return found[0]
+
+
+def _together(
+    provider: PackageProvider, first: Operation, coming: Sequence[Wish]
+) -> Tuple[Sequence[Wish], Sequence[Sequence[VersionChange]]]:
+    """Which of the turns to come are changed with the first, and what each operation changes.
+
+    A package that comes as what an earlier one needs is left to its turn, which finds it there.
+    """
+    while coming:
+        found = provider.shares([first, *(other.operation for other in coming)])
+        if found is None:
+            break
+        own = [
+            other
+            for other, share in zip(coming, found[1:])
+            if provider.plain(other.operation.name) in [change.name for change in share]
+        ]
+        if len(own) == len(coming):
+            return coming, found
+        coming = own
+    return (), ()
 
 
 def shares(

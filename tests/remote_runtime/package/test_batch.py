@@ -124,6 +124,18 @@ class Turns(unittest.TestCase):
             self.run_items("a", "b", **options)
             self.assertEqual(self.transactions()[0].split()[-1], "a", options)
 
+    def test_a_package_that_another_needs(self):
+        """It comes with the one that needs it, whose event says so, and is found at its turn."""
+        simulated = "Inst b (1 Debian:12 [all])\nInst a (1 Debian:12 [all])\n"
+        self.commands.on("apt-get -s", simulated)
+        self.commands.on("apt-cache show", SHOWN.replace("Package: a", "Package: a\nDepends: b"))
+        self.commands.on("apt-get install", "Unpacking b (1) ...\nUnpacking a (1) ...\n")
+        self.after(ALL)
+        first, second = self.run_items("a", "b")
+        self.assertEqual([line.split()[-1] for line in self.transactions()], ["a"])
+        self.assertEqual([change.what for change in first.changes], ["ensure", "package b"])
+        self.assertFalse(second.changed)
+
     def test_a_cancelled_run(self):
         """A package that was changed with an earlier one has its event; nothing more is started."""
         self.after(ALL)
