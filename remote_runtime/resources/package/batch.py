@@ -5,7 +5,7 @@ afterwards, which says what the transaction changed for it. Where the transactio
 not reach is tried alone at its turn, so that each failure is that of the package that caused it.
 """
 
-from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
@@ -16,9 +16,6 @@ from remote_runtime.resources.package.provider import (
     PackageProvider,
     VersionChange,
 )
-
-if TYPE_CHECKING:
-    from remote_runtime.context import Context
 
 MOST = 200  # packages of one transaction
 
@@ -32,7 +29,6 @@ class Wish(NamedTuple):
 
 
 def carry_out(
-    context: "Context",
     provider: PackageProvider,
     wish: Wish,
     *,
@@ -43,6 +39,7 @@ def carry_out(
 
     ``ResourceError`` where it cannot be changed alone either.
     """
+    context = provider.context
     done = provider.changed_ahead.pop(wish.item.index, None)
     if done is not None:
         return done.changes

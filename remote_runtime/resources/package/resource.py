@@ -293,7 +293,6 @@ class Resource(ResourceType):
             from remote_runtime.resources.package import batch
 
             done = batch.carry_out(
-                self.context,
                 self.provider,
                 batch.Wish(self.item, step.operation, state.installed),
                 others=lambda: self._coming(step.operation),
