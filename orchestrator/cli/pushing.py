@@ -91,7 +91,8 @@ def carry_out(
     for site in push.sites:
         for text in site.warnings:
             output.say(f"warning: {text}")
-        output.say(site.pre_message)
+    for message in dict.fromkeys(site.pre_message for site in push.sites):
+        output.say(message)
     verify = _verification(push, options, chosen, connector) if options.verify else None
     hosts = [host for stage in push.stages for host in stage.hosts] or chosen.hosts
     with connector:
@@ -100,8 +101,8 @@ def carry_out(
         targets = Targets(hosts, connector, options.connection.forks)
         code = running.carry_out(shown, targets, _how(shown, options, verify, far), output)
     if code in (0, CHANGED):
-        for site in push.sites:
-            output.say(site.post_message)
+        for message in dict.fromkeys(site.post_message for site in push.sites):
+            output.say(message)
     return code
 
 
