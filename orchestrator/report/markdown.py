@@ -76,7 +76,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
     yield from _unknown(grid)
     yield from _unheard(grid)
     for status, title in _TITLES.items():
-        findings = grid.findings(status)
+        findings = grid.findings(status) if status != "failed" or not shared else []
         if findings:
             yield f"\n### {'Would change' if grid.noop and status == 'changed' else title}\n\n"
         for finding in findings:

@@ -1,5 +1,7 @@
 """Writes the page (controller)."""
 
+from __future__ import annotations
+
 import base64
 import functools
 import hashlib
@@ -13,8 +15,8 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.kept_runs import KeptRecord
 from orchestrator.report.durations import took
 from orchestrator.report.failures import SharedFailure
-from orchestrator.report.grid import Grid
-from orchestrator.report.grouping import ORDER, unheard_of
+from orchestrator.report.grid import Finding, Grid
+from orchestrator.report.grouping import ORDER, alike_but_for, unheard_of
 from orchestrator.report.host_names import fold
 from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS, Matrix
 from orchestrator.report.html.slowest import slowest_resources
@@ -80,7 +82,7 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "in_trouble": {result.host: result.outcome for result in results if result.outcome != "ok"},
         "waves": grid.standing.waves(),
         "rollout": list(grid.standing.came_to()),
-        "shared": [_Paragraph(one, grid) for one in grid.failures()],
+        "shared": _paragraphs(grid),
         "troubled": [one for one in results if one.message and one.had_turn],
         "without_turn": grid.without_turn,
         "findings": {status: grid.findings(status) for status in LETTERS},
@@ -104,14 +106,36 @@ def _scope(grid: Grid) -> dict[str, Any]:
     }
 
 
-class _Paragraph:
-    """A failure as the page tells it."""
+def _paragraphs(grid: Grid) -> list[_Paragraph]:
+    """The failures, each once; none where each host failed for a reason of its own."""
+    found = grid.failures()
+    findings = grid.findings("failed") if found else []
+    return [_Paragraph(one, grid, findings) for one in found]
 
-    def __init__(self, failure: SharedFailure, grid: Grid) -> None:
+
+class _Paragraph:
+    """A failure as the page tells it; ``findings`` have all that its resources reported, where that
+    is more than the reason."""
+
+    def __init__(self, failure: SharedFailure, grid: Grid, findings: list[Finding]) -> None:
+        self.findings = [one for one in findings if _is_of(one, failure) and _tells_more(one)]
         self.failure = failure
         self.title = what_failed(failure, LONGEST_TITLE)
         self.others = others_differ(failure, LONGEST_TITLE)
         self.ways = list(ways_on(failure, grid.asked))
+
+
+def _is_of(finding: Finding, failure: SharedFailure) -> bool:
+    host = finding.hosts[0]
+    return alike_but_for(host, finding.entry.resource) in failure.resources and (
+        host in failure.hosts
+    )
+
+
+def _tells_more(finding: Finding) -> bool:
+    entry = finding.entry
+    printed = "".join(entry.errors[1:])
+    return bool(entry.changes or entry.health or entry.output or len(printed.splitlines()) > 1)
 
 
 def _fate(result: Any) -> str:

@@ -18,7 +18,7 @@ from orchestrator.report.html.matrix import Matrix
 from orchestrator.report.html.page import _middle, _shortly
 from orchestrator.report.html.timeline import WIDTH, Timeline
 from tests.browser import PATIENCE, visit
-from tests.orchestrator.report.runs import START, Kept, held_run, mixed_run
+from tests.orchestrator.report.runs import DIFF, START, Kept, held_run, mixed_run
 
 
 def page(kept: KeptRun, folder: Path) -> str:
@@ -286,6 +286,7 @@ def test_failures_are_told_once(browser: Chrome, tmp_path: Path) -> None:
     """Each reason stands once before all hosts, with what picks them; the filter finds it."""
     visit(browser, page(failing_run(), tmp_path))
     assert shown(browser, "h2")[:2] == ["What failed", "Hosts in trouble"]
+    assert "Failures" not in shown(browser, "h2")
     assert shown(browser, "#what-failed summary") == [
         "F exec#migrate failed on 30 hosts: web[1-30]",
         "U 9 hosts unreachable: web[31-39]",
@@ -304,3 +305,19 @@ def test_failures_are_told_once(browser: Chrome, tmp_path: Path) -> None:
     browser.find_element(By.NAME, "host").send_keys("web35")
     assert shown(browser, "#what-failed summary") == ["U 9 hosts unreachable: web[31-39]"]
     assert complaints(browser) == []
+
+
+@pytest.mark.parametrize("width", [400, 1100, 1920])
+def test_a_long_list_of_hosts_wraps(browser: Chrome, tmp_path: Path, width: int) -> None:
+    """Hosts whose names fold into one long word stay on the page, in every list."""
+    hosts = [f"web-frontend-{number}" for number in range(1, 105, 2)]
+    kept = Kept(*hosts)
+    for host in hosts:
+        kept.changed(host, "/etc/motd", DIFF)
+        kept.event(host, "/etc/broken", "failed", error=["no space left"])
+        kept.notice(host, "mirror is old")
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    visit(browser, page(kept.end(), tmp_path))
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
