@@ -2,19 +2,21 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from importlib.metadata import version
-from typing import Any, NoReturn
+from typing import Any
 
 import dask
 import distributed
-from distributed.protocol import pickle
+
+from orchestrator.cluster import data_only
 
 CONNECT = 10.0  # seconds that a scheduler has to answer
 CONNECTING = {"distributed.comm.timeouts.connect": f"{CONNECT:.0f}s"}
 
 
 class BoundedClient(distributed.Client):
-    """A client that heeds no topic by itself: what is told in some would be unpickled.
+    """A client that handles no topic by itself, and opens nothing that a task came to.
 
     ``TimeoutError`` where nothing answers: Dask bounds how long it takes to reach a port, and not
     how long what listens there says nothing.
@@ -23,8 +25,33 @@ class BoundedClient(distributed.Client):
     _default_event_handlers: dict[str, Any] = {}
 
     async def _start(self, *given: Any, **named: Any) -> None:
+        vars(self.rpc)["deserialize"] = False
         starting: Any = super()._start
         await asyncio.wait_for(starting(*given, **named), CONNECT)
+
+    async def _ensure_connected(self, *given: Any, **named: Any) -> None:
+        connecting: Any = super()._ensure_connected
+        await connecting(*given, **named)
+        if self.scheduler_comm is not None:
+            self.scheduler_comm.comm.deserialize = False
+
+    def _handle_key_in_memory(self, key: Any = None, type: Any = None, workers: Any = None) -> None:  # noqa: A002 - Dask's name
+        """Take note that a task is over; Dask would unpickle the type of its result."""
+        self._end_task(key, lambda state: state.finish(None))
+
+    def _handle_task_erred(
+        self, key: Any = None, exception: Any = None, traceback: Any = None
+    ) -> None:
+        """Take note that a task has failed; Dask would unpickle what it failed with."""
+        self._end_task(key, lambda state: state.set_error(RuntimeError("it failed"), None))
+
+    def _handle_error(self, exception: Any = None) -> None:
+        """Write nothing of what the scheduler has met."""
+
+    def _end_task(self, key: Any, end: Callable[[Any], object]) -> None:
+        state = self.futures.get(key)
+        if state is not None:
+            end(state)
 
 
 Client: Any = BoundedClient
@@ -34,6 +61,7 @@ Worker: Any = distributed.Worker
 get_worker: Any = distributed.get_worker
 configure: Any = dask.config.set
 VERSION = version("distributed")
+refuse_pickles = data_only.refuse_pickles
 
 
 def tell_only(level: int) -> None:
@@ -41,15 +69,3 @@ def tell_only(level: int) -> None:
     for name in ("distributed", *logging.root.manager.loggerDict):
         if name.partition(".")[0] == "distributed":
             logging.getLogger(name).setLevel(level)
-
-
-def refuse_pickles() -> None:
-    """From now on nothing that others send is unpickled in this process.
-
-    A pickle is code of whoever has made it, and who is in a cluster of Dask may be taken over.
-    """
-
-    def refuse(*_: object, **__: object) -> NoReturn:
-        raise ValueError("a pickle came, which is not opened here")
-
-    vars(pickle)["loads"] = refuse

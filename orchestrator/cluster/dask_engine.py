@@ -11,7 +11,7 @@ import contextlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -65,6 +65,7 @@ class _Staffed:
         self.member = member
         self.takes_part = False
         self.beaten = 0.0
+        self.over: float | None = None  # when its task has ended
 
 
 class DaskEngine:
@@ -226,23 +227,30 @@ class DaskEngine:
         for name, one in list(self._staff.items()):
             if one.hand.ended is not None:
                 continue
-            silent = now - self._post.alive[name] > frames.SILENCE
-            if one.member.address not in members:
-                one.link.end("it has left the scheduler")
-            elif silent and one.hand.running:
-                self._shunned.add(one.member.address)
-                one.link.end(f"it has said nothing for {frames.SILENCE:.0f} s")
-                one.link.kill()
-            elif now - one.beaten > _BEATS:
-                one.beaten = now
-                with contextlib.suppress(OSError):
-                    self._post.send(name, frames.BEAT)
+            self._look_at(name, one, members)
         at_work = {one.member.address for one in self._staff.values() if one.hand.ended is None}
         ours = membership.code()
         self._passed_over = [member for member in members.values() if member.code != ours]
         for address in members.keys() - at_work - self._shunned:
             if members[address].code == ours:
                 self._hire(members[address])
+
+    def _look_at(self, name: str, one: _Staffed, members: Mapping[str, ClusterMember]) -> None:
+        """End a worker that is gone, and tell one that is there that this process runs."""
+        now = self._looked
+        silent = now - self._post.alive[name] > frames.SILENCE
+        if one.member.address not in members:
+            one.link.end("it has left the scheduler")
+        elif one.over is not None and now - one.over > _LOOKING:
+            one.link.end("its task is over, and it has not told what became of its hosts")
+        elif silent and one.hand.running:
+            self._shunned.add(one.member.address)
+            one.link.end(f"it has said nothing for {frames.SILENCE:.0f} s")
+            one.link.kill()
+        elif now - one.beaten > _BEATS:
+            one.beaten = now
+            with contextlib.suppress(OSError):
+                self._post.send(name, frames.BEAT)
 
     def _hire(self, member: ClusterMember) -> None:
         self._number += 1
@@ -346,6 +354,7 @@ class DaskEngine:
                 self._lose_scheduler("its connection has ended")
             elif status != "finished":
                 staffed.link.end(f"its task is {status}")
+            staffed.over = time.monotonic()
 
         try:
             self._post.order(staffed.member, order, over)

@@ -20,6 +20,7 @@ from orchestrator.cluster.dask_api import (
     refuse_pickles,
     tell_only,
 )
+from orchestrator.cluster.data_only import MessageTooLargeError
 from orchestrator.cluster.relay import Order, work
 from orchestrator.cluster.trust import no_answer
 
@@ -158,7 +159,10 @@ class Post:
     def _receive(self) -> None:
         try:
             while not self._closing:
-                data = self._up.get()
+                try:
+                    data = self._up.get()
+                except MessageTooLargeError:  # its worker is found out by the next one
+                    continue
                 if isinstance(data, bytes):  # a worker puts nothing else
                     hand, _, frame = data.partition(b"\n")
                     self._heard(hand.decode("ascii", "replace"), frame)

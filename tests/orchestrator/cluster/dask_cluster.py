@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -39,9 +39,18 @@ def listening(pid: int) -> list[str]:
 
 
 class DaskCluster:
-    """Ends all that it has started; ``tls`` is a folder of certificates."""
+    """Ends all that it has started; ``tls`` is a folder of certificates, ``environ`` is added to
+    the environment, ``words`` are more options of the scheduler."""
 
-    def __init__(self, folder: Path, tls: Path | None = None, host: str = "127.0.0.1") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        tls: Path | None = None,
+        host: str = "127.0.0.1",
+        *,
+        environ: Mapping[str, str] | None = None,
+        words: Sequence[str] = (),
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._tls = tls
@@ -49,22 +58,23 @@ class DaskCluster:
             **os.environ,
             "PYTHONPATH": str(REPOSITORY),
             "XDG_STATE_HOME": str(folder / "state"),
+            **(environ or {}),
         }
         self.workers: list[subprocess.Popen[bytes]] = []
         with socket.socket() as probe:
             probe.bind((host, 0))
             port = str(probe.getsockname()[1])
         self.address = f"{host}:{port}"
-        words = ["--host", f"{'tls' if tls else 'tcp'}://{host}", "--port", port]
+        place = ["--host", f"{'tls' if tls else 'tcp'}://{host}", "--port", port]
         if tls:
-            words += [
+            place += [
                 "--tls-ca-file",
                 str(tls / "ca.pem"),
                 "--tls-cert",
                 str(tls / "scheduler.pem"),
             ]
-            words += ["--tls-key", str(tls / "scheduler-key.pem")]
-        self._words = [*_SCHEDULER, *words]
+            place += ["--tls-key", str(tls / "scheduler-key.pem")]
+        self._words = [*_SCHEDULER, *place, *words]
         self.scheduler = self._schedule()
 
     @property
@@ -72,10 +82,12 @@ class DaskCluster:
         """What ``--engine`` is given."""
         return f"dask://{self.address}"
 
-    def hire(self, *words: str, fails: bool = False) -> subprocess.Popen[bytes]:
+    def hire(
+        self, *words: str, fails: bool = False, program: Sequence[str] = _CCM
+    ) -> subprocess.Popen[bytes]:
         """Start a worker, which is there when this returns."""
         name = f"worker{len(self.workers)}"
-        command = [*_CCM, "worker", "--scheduler", self.address, *words]
+        command = [*program, "worker", "--scheduler", self.address, *words]
         if self._tls and "--tls" not in words:
             command += ["--tls", str(self._tls)]
         process = self._start(command, name)

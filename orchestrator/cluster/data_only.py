@@ -1,0 +1,213 @@
+"""What others in a cluster of Dask send is taken as data, never as code (both sides).
+
+A pickle is a program of whoever made it, and anybody in a cluster may be taken over. Three walls,
+each of which holds alone:
+
+1. Messages are decoded here, not by Dask: what is pickled, or in any other form that makes objects,
+   is not opened.
+2. No module of Dask has a reference to a function that opens pickles.
+3. Python itself refuses to look up what a pickle names, whoever opens it, also in modules that are
+   loaded later.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Iterable, Iterator
+from importlib.metadata import version
+from typing import Any, NoReturn
+
+import msgpack  # type: ignore[import-untyped] # it has none
+from distributed.comm import tcp as _tcp
+from distributed.protocol import core
+from distributed.protocol import pickle as dask_pickle
+from distributed.protocol.utils import msgpack_opts
+
+from remote_runtime.errors import CcmError
+
+MOST_BYTES = 64 << 20
+"""Of one message, which is refused before it is read."""
+
+tcp: Any = _tcp
+_PACKAGES = ("distributed", "dask", "cloudpickle")
+_MODULES = ("pickle", "_pickle", "cloudpickle", "cloudpickle.cloudpickle")
+_OPENERS = ("load", "loads", "_load", "_loads", "Unpickler", "_Unpickler")
+_DEPTH = 6  # containers and functions in each other that are searched
+_is_refusing = False
+
+
+class Unopened:
+    """What came in a form that is not opened; its content is gone."""
+
+    __slots__ = ()
+
+
+class MessageTooLargeError(ValueError):
+    """Somebody sent too much at once; its connection is closed."""
+
+
+class PickleRefusedError(ValueError):
+    """Somebody sent a pickle."""
+
+    def __init__(self) -> None:
+        super().__init__("a pickle came, which is not opened here")
+
+
+def refuse_pickles() -> None:
+    """From now on nothing that others send is unpickled in this process.
+
+    CcmError where this version of Dask keeps a way to do so; nothing may be received then.
+    """
+    global _is_refusing
+    if _is_refusing:
+        return
+    sys.addaudithook(_audit)
+    replacements = {core.loads: decode, **_openers()}
+    _replace(replacements)
+    _replace(
+        {
+            tcp.read_bytes_rw: functools.partial(_read_bounded, tcp.read_bytes_rw),
+            tcp.unpack_frames: functools.partial(_unpack_bounded, tcp.unpack_frames),
+        }
+    )
+    left = sorted(set(_references(replacements)))
+    if left:
+        raise CcmError(
+            f"distributed {version('distributed')} can open pickles in {', '.join(left[:4])}, so "
+            "whoever is in its cluster could run code here",
+            hint="install another version of distributed, or take --engine processes",
+        )
+    _is_refusing = True
+
+
+def decode(frames: Any, deserialize: bool = True, deserializers: Any = None) -> Any:
+    """Decode a message of Dask as ``distributed.protocol.loads`` does, if it is plain data.
+
+    What is in another form becomes ``Unopened``, or, where it is to be deserialized, ValueError.
+    """
+
+    def plain(found: dict[Any, Any]) -> Any:
+        if "__Serialized__" in found or "__Pickled__" in found:
+            if deserialize:
+                raise PickleRefusedError
+            return Unopened()
+        if "__Enum__" in found:
+            return found["name"]  # Dask would import a module for it
+        return set(found["as-list"]) if "__Set__" in found else found
+
+    return msgpack.loads(frames[0], object_hook=plain, use_list=False, **msgpack_opts)
+
+
+def _refuse(*_: object, **__: object) -> NoReturn:
+    raise PickleRefusedError
+
+
+class _RefusingUnpickler:
+    """Stands for each ``Unpickler``."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        raise PickleRefusedError
+
+
+def _audit(event: str, _: tuple[Any, ...]) -> None:
+    """Python asks before an unpickler looks up what a pickle names, which all that acts has to."""
+    if event == "pickle.find_class":
+        raise PickleRefusedError
+
+
+async def _read_bounded(read: Any, stream: Any, size: int) -> Any:
+    """Read a part of a message, unless it is too large."""
+    _check_size(size)
+    return await read(stream, size)
+
+
+def _unpack_bounded(unpack: Any, *given: Any, **named: Any) -> Any:
+    """The first part of a message, and how long those are that are read next, in ``tcp.TCP``."""
+    found = unpack(*given, **named)
+    if isinstance(found, tuple):
+        _check_size(sum(found[1]))
+    return found
+
+
+def _check_size(size: int) -> None:
+    if size > MOST_BYTES:
+        raise MessageTooLargeError(f"a message of {size} bytes, at most {MOST_BYTES} are read")
+
+
+def _openers() -> dict[Any, Any]:
+    """All that opens pickles, and the modules that it is in, each with what takes its place."""
+    found: dict[Any, Any] = {dask_pickle.loads: _refuse}
+    for name in _MODULES:
+        module = sys.modules.get(name)
+        if module is None:
+            continue
+        harmless = types.ModuleType(name, f"The module {name} without what opens pickles.")
+        vars(harmless).update(vars(module))
+        for opener in _OPENERS:
+            original = getattr(module, opener, None)
+            if original is not None:
+                found[original] = _RefusingUnpickler if isinstance(original, type) else _refuse
+                vars(harmless)[opener] = found[original]
+        found[module] = harmless
+    return found
+
+
+def _replace(replacements: dict[Any, Any]) -> None:
+    for module in _loaded():
+        for name, value in list(vars(module).items()):
+            try:
+                found = replacements.get(value)
+            except TypeError:  # it cannot be a key
+                continue
+            if found is not None:
+                vars(module)[name] = found
+
+
+def _loaded() -> list[types.ModuleType]:
+    """The modules of Dask that are loaded; those that make pickles, too."""
+    return [
+        module
+        for name, module in list(sys.modules.items())
+        if name.partition(".")[0] in _PACKAGES and isinstance(module, types.ModuleType)
+    ]
+
+
+def _references(originals: Iterable[Any]) -> Iterator[str]:
+    """Where in these modules an original is left: in containers, classes, defaults, closures."""
+    sought = frozenset(map(id, originals))
+    seen: set[int] = set()
+    for module in _loaded():
+        for name, value in list(vars(module).items()):
+            if _holds(value, sought, seen, _DEPTH):
+                yield f"{module.__name__}.{name}"
+
+
+def _holds(value: Any, sought: frozenset[int], seen: set[int], depth: int) -> bool:
+    if id(value) in sought:
+        return True
+    if not depth or id(value) in seen:
+        return False
+    seen.add(id(value))
+    return any(_holds(part, sought, seen, depth - 1) for part in _parts(value))
+
+
+def _parts(value: Any) -> list[Any]:
+    """What an object refers to by itself, without its module's globals."""
+    if isinstance(value, types.FunctionType):
+        cells = [cell for cell in value.__closure__ or () if cell != types.CellType()]
+        more = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
+        return [*more, *(cell.cell_contents for cell in cells), *vars(value).values()]
+    if isinstance(value, functools.partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, (staticmethod, classmethod, types.MethodType)):
+        return [value.__func__]
+    if isinstance(value, property):
+        return [value.fget, value.fset, value.fdel]
+    if isinstance(value, type):
+        own = str(value.__module__).partition(".")[0] in _PACKAGES
+        return list(vars(value).values()) if own else []
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, (list, tuple, set, frozenset)) else []
