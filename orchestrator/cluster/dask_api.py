@@ -8,6 +8,8 @@ from typing import Any
 
 import dask
 import distributed
+from distributed.comm import tcp
+from distributed.protocol import core, pickle
 
 from orchestrator.cluster import data_only
 
@@ -61,7 +63,6 @@ Worker: Any = distributed.Worker
 get_worker: Any = distributed.get_worker
 configure: Any = dask.config.set
 VERSION = version("distributed")
-refuse_pickles = data_only.refuse_pickles
 
 
 def tell_only(level: int) -> None:
@@ -69,3 +70,8 @@ def tell_only(level: int) -> None:
     for name in ("distributed", *logging.root.manager.loggerDict):
         if name.partition(".")[0] == "distributed":
             logging.getLogger(name).setLevel(level)
+
+
+def refuse_pickles() -> None:
+    """From now on nothing that others send is unpickled in this process; see ``data_only``."""
+    data_only.refuse_pickles(core, pickle, tcp)

@@ -20,17 +20,13 @@ from importlib.metadata import version
 from typing import Any, NoReturn
 
 import msgpack  # type: ignore[import-untyped] # it has none
-from distributed.comm import tcp as _tcp
-from distributed.protocol import core
-from distributed.protocol import pickle as dask_pickle
-from distributed.protocol.utils import msgpack_opts
 
 from remote_runtime.errors import CcmError
 
 MOST_BYTES = 64 << 20
 """Of one message, which is refused before it is read."""
 
-tcp: Any = _tcp
+_FORMAT = {"strict_map_key": False, "raw": False}  # of msgpack, as Dask has it
 _PACKAGES = ("distributed", "dask", "cloudpickle")
 _MODULES = ("pickle", "_pickle", "cloudpickle", "cloudpickle.cloudpickle")
 _OPENERS = ("load", "loads", "_load", "_loads", "Unpickler", "_Unpickler")
@@ -55,16 +51,17 @@ class PickleRefusedError(ValueError):
         super().__init__("a pickle came, which is not opened here")
 
 
-def refuse_pickles() -> None:
+def refuse_pickles(core: Any, dask_pickle: Any, tcp: Any) -> None:
     """From now on nothing that others send is unpickled in this process.
 
-    CcmError where this version of Dask keeps a way to do so; nothing may be received then.
+    The modules of Dask are those of its messages, its pickles, and its connections. CcmError where
+    this version of Dask keeps a way to unpickle; nothing may be received then.
     """
     global _is_refusing
     if _is_refusing:
         return
     sys.addaudithook(_audit)
-    replacements = {core.loads: decode, **_openers()}
+    replacements = {core.loads: decode, dask_pickle.loads: _refuse, **_openers()}
     _replace(replacements)
     _replace(
         {
@@ -97,7 +94,7 @@ def decode(frames: Any, deserialize: bool = True, deserializers: Any = None) -> 
             return found["name"]  # Dask would import a module for it
         return set(found["as-list"]) if "__Set__" in found else found
 
-    return msgpack.loads(frames[0], object_hook=plain, use_list=False, **msgpack_opts)
+    return msgpack.loads(frames[0], object_hook=plain, use_list=False, **_FORMAT)
 
 
 def _refuse(*_: object, **__: object) -> NoReturn:
@@ -138,7 +135,7 @@ def _check_size(size: int) -> None:
 
 def _openers() -> dict[Any, Any]:
     """All that opens pickles, and the modules that it is in, each with what takes its place."""
-    found: dict[Any, Any] = {dask_pickle.loads: _refuse}
+    found: dict[Any, Any] = {}
     for name in _MODULES:
         module = sys.modules.get(name)
         if module is None:

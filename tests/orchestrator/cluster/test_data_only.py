@@ -11,7 +11,7 @@ import distributed.client, distributed.scheduler, distributed.shuffle
 from distributed import Worker
 from distributed.protocol import core, serialize
 from distributed.protocol.serialize import Serialize, Serialized, ToPickle, to_serialize
-from orchestrator.cluster import data_only
+from orchestrator.cluster import dask_api, data_only
 from remote_runtime.errors import CcmError
 
 class Code:
@@ -36,7 +36,7 @@ def _said(program: str) -> list[str]:
 
 
 FORMS = """
-data_only.refuse_pickles()
+dask_api.refuse_pickles()
 forms = [ToPickle(Code()), Serialize(Code())]
 for family in ("pickle", "dask", "cuda", "error", "msgpack", None, "other"):
     header = {"serializer": family, "type-serialized": evil, "writeable": (), "sub-header": {}}
@@ -57,7 +57,7 @@ def test_no_form_of_an_object_is_opened() -> None:
 
 
 PLAIN = """
-data_only.refuse_pickles()
+dask_api.refuse_pickles()
 message = {"data": b"bytes", "set": {1, 2}, "list": [1, None, "text"], "status": Worker}
 from distributed.core import Status
 message["status"] = Status.running
@@ -79,7 +79,7 @@ def test_plain_data_is_what_it_was() -> None:
 
 LEFT = """
 originals = {pickle.loads, pickle.load, pickle.Unpickler, distributed.protocol.pickle.loads}
-data_only.refuse_pickles()
+dask_api.refuse_pickles()
 for name, module in list(sys.modules.items()):
     if name.partition(".")[0] in ("distributed", "dask", "cloudpickle"):
         for each, value in list(vars(module).items()):
@@ -114,7 +114,7 @@ Holder.__module__ = "distributed.hidden"
 module = sys.modules["distributed.hidden"] = types.ModuleType("distributed.hidden")
 setattr(module, sys.argv[1], hidden[sys.argv[1]])
 try:
-    data_only.refuse_pickles()
+    dask_api.refuse_pickles()
     print("overlooked")
 except CcmError as error:
     print(error.message)
@@ -133,7 +133,7 @@ def test_nothing_is_received_where_a_way_to_open_pickles_is_left(place: str) -> 
 
 
 LATER = """
-data_only.refuse_pickles()
+dask_api.refuse_pickles()
 import _pickle, io
 say(lambda: pickle.loads(evil))
 say(lambda: _pickle.loads(evil))
@@ -165,7 +165,7 @@ async def main():
                 print(type(error).__name__, comm.closed())
 
 data_only.MOST_BYTES = 1_000_000
-data_only.refuse_pickles()
+dask_api.refuse_pickles()
 asyncio.run(main())
 """
 
