@@ -15,6 +15,7 @@ class Checker:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
         self.warnings: list[Problem] = []
+        self.notes: list[Problem] = []
 
     def report(self, node: Node, message: str, hint: str = "", kind: str = "input.type") -> None:
         """Add one problem at a node."""

@@ -116,7 +116,8 @@ class Group(NamedTuple):
 class Inventory:
     """All hosts and groups, in the order of the sources; made by ``inventory.load``.
 
-    ``warnings`` are for the user and end nothing.
+    ``warnings`` are for the user and end nothing, ``notes`` are the places that YAML 1.1 would
+    read otherwise.
     """
 
     def __init__(
@@ -125,6 +126,7 @@ class Inventory:
         self.hosts = hosts
         self.groups = groups
         self.warnings: tuple[Problem, ...] = ()
+        self.notes: tuple[Problem, ...] = ()
         self._declaration = declaration
         self._selector: Selector | None = None
 

@@ -28,6 +28,7 @@ def resolve(declaration: Declaration, checker: Checker) -> Inventory:
     }
     found = Inventory(_Hosts(declaration).resolve(), groups, declaration)
     found.warnings = tuple(checker.warnings)
+    found.notes = tuple(checker.notes)
     return found
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from inventory.ansible import is_ansible_file, is_ansible_list, is_ini, read_ansible_list
 from inventory.checking import Checker
 from inventory.declaration import Declaration
-from inventory.document import parse_document, read_text
+from inventory.document import ambiguous_values, parse_document, read_text
 from inventory.dynamic import is_program, run_program
 from inventory.garbage import collection_paused
 from inventory.json_nodes import JsonSource, read_json
@@ -74,6 +74,8 @@ def _declared(path: str, checker: Checker) -> Declaration:
         if not isinstance(root.source, JsonSource):
             root = parse_document(text, name, [], yaml11=True)
         return read_ansible_list(root, folder, checker)
+    if not isinstance(root.source, JsonSource):
+        checker.notes += ambiguous_values(root)
     return read_declaration(root, folder, checker)
 
 

@@ -4,14 +4,16 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.options import add_data
+from orchestrator.cli.options import add_data, add_inventory, read_inventory
 from orchestrator.cli.part_flags import add_selection, read_selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from inventory import Host
+    from orchestrator.cli.assembly import Chosen
     from orchestrator.manifest.site import Site
-    from orchestrator.planning import PlanOptions
+    from orchestrator.planning import Planner, PlanOptions
     from remote_runtime.errors import Problem
 
 HELP = "Check a manifest and its data, or a file of stages; no host is contacted."
@@ -19,6 +21,7 @@ EXAMPLE = """
 ccm validate site.yaml
 ccm validate release.yaml      # a file of stages, with all of their manifests
 ccm validate --hiera production.yaml site.yaml
+ccm validate -i hosts.yaml site.yaml   # each host's plan, as far as no facts are needed
 ccm validate --tags web site.yaml   # does that mean anything there?
 """
 
@@ -26,6 +29,7 @@ ccm validate --tags web site.yaml   # does that mean anything there?
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options and the manifest."""
     parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, or a file of stages")
+    add_inventory(parser, required=False, default="none, only the manifest is checked")
     add_selection(parser)
     add_data(parser)
 
@@ -35,15 +39,28 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.rollout.recognising import is_stages
 
     data = read_selection(args)
+    chosen = _chosen(args)
     if is_stages(args.manifest):
-        return _stages(args.manifest, data)
-    site, found = _found(args.manifest, data)
+        return _stages(args.manifest, data, chosen)
+    site, found = _found(args.manifest, data, chosen)
     _warn([site])
     _say(args.manifest, found)
     return 0
 
 
-def _stages(path: str, data: "PlanOptions") -> int:
+def _chosen(args: argparse.Namespace) -> "Chosen | None":
+    """The hosts of the inventory that is given; None without one."""
+    from orchestrator.cli import assembly
+
+    where = read_inventory(args)
+    if where.inventory is None and not where.limit:
+        return None
+    chosen = assembly.choose(where, args.manifest)
+    _tell("note", chosen.inventory.notes)
+    return chosen
+
+
+def _stages(path: str, data: "PlanOptions", chosen: "Chosen | None") -> int:
     """The same of the manifests of all stages."""
     from orchestrator.cli.stages import refuse_part
     from orchestrator.planning.unknown_data import keep_common
@@ -56,7 +73,7 @@ def _stages(path: str, data: "PlanOptions") -> int:
     found, sites = [], []
     for stage in stages:
         try:
-            site, told = _found(stage.manifest, data._replace(handed=stage.data))
+            site, told = _found(stage.manifest, data._replace(handed=stage.data), chosen)
         except InputError as error:
             problems += stage.placed(error)
             continue
@@ -81,14 +98,14 @@ def _warn(sites: "Sequence[Site]") -> None:
         _tell("warning", site.warnings)
 
 
-def _tell(what: str, problems: "Iterable[Problem]") -> None:
+def _tell(what: str, problems: "Iterable[Problem | str]") -> None:
     from orchestrator.support.plain_text import plain
 
     for problem in problems:
         print(plain(f"ccm: {what}: {problem}"), file=sys.stderr)
 
 
-def _found(manifest: str, data: "PlanOptions") -> "tuple[Site, str]":
+def _found(manifest: str, data: "PlanOptions", chosen: "Chosen | None") -> "tuple[Site, str]":
     """A manifest, and what is in it. InputError."""
     from orchestrator.cli import assembly
     from remote_runtime.errors import InputError
@@ -98,10 +115,30 @@ def _found(manifest: str, data: "PlanOptions") -> "tuple[Site, str]":
     if survey.failing:
         failing = [problem for _, problem in survey.failing]
         raise InputError(list(dict.fromkeys([*survey.conditional, *failing])))
+    checked = _check_hosts(planner, chosen) if chosen is not None else ""
     _tell("note", planner.notes())
+    _tell("warning", planner.data_warnings(_every_host(chosen)))
     found = f"{survey.resources} resource{'' if survey.resources == 1 else 's'}"
     if survey.manifests > 1:
         found += f" in {survey.manifests} manifests"
     if site.resources_template:
         found = f"each host's resources come of {site.resources_template.name}"
-    return site, found
+    return site, f"{found}; {checked}" if checked else found
+
+
+def _every_host(chosen: "Chosen | None") -> "Sequence[Host]":
+    """All hosts of the inventory: an override is for some of them."""
+    return list(chosen.inventory.hosts.values()) if chosen is not None else ()
+
+
+def _check_hosts(planner: "Planner", chosen: "Chosen") -> str:
+    """What was looked into on the hosts, in words; InputError with what is wrong there."""
+    from orchestrator.planning.site_check import SiteCheck
+    from remote_runtime.errors import InputError, Problem
+
+    check = SiteCheck(map(planner.examine, chosen.hosts))
+    unmatched = [Problem(text, None, "", "input.selection") for text in planner.unmatched()]
+    if check.problems or (unmatched and planner.sees_all):
+        raise InputError([*check.problems, *(unmatched if planner.sees_all else ())])
+    _tell("warning", [*check.warnings, *unmatched])
+    return check.told

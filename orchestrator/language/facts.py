@@ -9,7 +9,12 @@ from orchestrator.language.errors import FactsUnavailableError
 
 
 class Facts(dict[str, Any]):
-    """The facts of one host; touching a family that could not be gathered raises."""
+    """The facts of one host; touching a family that could not be gathered raises.
+
+    ``are_partial``: the host was not contacted, so what depends on its facts stays open.
+    """
+
+    are_partial = False
 
     def __init__(self, facts: Mapping[str, Any], unavailable: Mapping[str, str]) -> None:
         super().__init__(facts)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence as Entries
 from typing import Any
 
 from inventory.checking import is_null
 from inventory.document import Mapping, Node, Scalar, Sequence, ambiguous_values, read_document
 from orchestrator.expressions import Expression, Scope, Template, render_value
+from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.manifest.annotations import Annotation, read_annotations
 from orchestrator.manifest.complaint import suggestion
 from orchestrator.manifest.merge import merge_deep
 from orchestrator.manifest.values import compile_node, expressions_in, is_templated
-from remote_runtime.errors import InputError, Problem
+from remote_runtime.errors import InputError, Position, Problem
 
 KEYS = ("data", "hierarchy", "overrides")
 _MERGES = ("first", "deep")
@@ -30,11 +32,13 @@ class DataSource:
         self._maps: list[Mapping] = []
         self.data = self._tree(root, "data")
         self.overrides: dict[str, Any] = {}
+        self._override_nodes: dict[str, Scalar] = {}
         self.order: list[Any] = ["default"]
         self.merge = "first"
         overrides = root.get("overrides")
         if isinstance(overrides, Mapping):
             self.overrides = {name: self._tree(overrides, name) for name in overrides}
+            self._override_nodes = {name: overrides.key(name) for name in overrides}
         elif overrides is not None and not is_null(overrides):
             self._report(overrides, f"overrides must be a map, not {overrides.describe()}")
         self._read_hierarchy(root.get("hierarchy"))
@@ -49,6 +53,31 @@ class DataSource:
     def holds(self, path: Entries[str]) -> bool:
         """Whether data or an override has a value at this path of keys, or above it."""
         return any(_leads(node, path) for node in self._maps)
+
+    def place(self, override: str) -> Position | None:
+        """Where an override stands."""
+        entry = self._override_nodes.get(override)
+        return entry.position if entry else None
+
+    def reached(self, scope: Scope) -> list[str]:
+        """The names that the order comes to for a host; EvaluationError."""
+        found: list[str] = []
+        for entry in self.order:
+            try:
+                name = _render_entry(entry, scope)
+            except FactsUnavailableError:
+                found += self.possible(entry)
+            else:
+                found += [name] if name is not None else []
+        return found
+
+    def possible(self, entry: Any) -> list[str]:
+        """The overrides that an entry of the order may name, whatever its expressions give."""
+        if not isinstance(entry, Template):
+            return [name for name in self.overrides if name == str(entry)]
+        fixed = (".*" if isinstance(p, Expression) else re.escape(p) for p in entry.pieces)
+        pattern = re.compile("".join(fixed), re.DOTALL)
+        return [name for name in self.overrides if pattern.fullmatch(name)]
 
     def names(self) -> list[str]:
         """The keys of data and overrides."""
@@ -66,7 +95,15 @@ class DataSource:
         """The data of one host. ``scope`` is a lenient one; EvaluationError."""
         data: dict[str, Any] = render_value(self.data, scope)
         for entry in self.order:
-            name = _render_entry(entry, scope)
+            try:
+                name = _render_entry(entry, scope)
+            except FactsUnavailableError:
+                if not scope.facts.are_partial:
+                    raise
+                # It may be any of these: their keys are known, if not their values.
+                for possible in self.possible(entry):
+                    data = merge_deep(render_value(self.overrides[possible], scope), data)
+                continue
             if name not in self.overrides or name is None:
                 continue
             override = render_value(self.overrides[name], scope)

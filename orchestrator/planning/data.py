@@ -114,6 +114,12 @@ class ManifestData:
             resolved = self._resolve(own, handed)
         return self._scope(facts, data=resolved.data, names=names, heard=heard), resolved
 
+    def reached(self, host: Any, facts: Facts) -> list[str]:
+        """The names of overrides that the manifest's order comes to on a host; EvaluationError."""
+        names = {"name": host.name, "address": host.address, "groups": list(host.groups)}
+        names["vars"] = host.vars
+        return self._own.reached(self._scope(facts, data={}, names=names, heard={}, lenient=True))
+
     def _scope(
         self,
         facts: Facts,

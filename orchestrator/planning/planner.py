@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from orchestrator.planning.host_secrets import HostSecrets
     from orchestrator.planning.implications import Implications
     from orchestrator.planning.selecting import Marker
+    from orchestrator.planning.site_check import HostCheck
 
 
 class Planner:
@@ -43,6 +44,7 @@ class Planner:
         self._lock = Lock()
         given = Given(options, problems, site.warnings)
         self._sources = given.sources
+        self._given_keys = frozenset(given.data)
         self._registry = given.registry
         root = Part(site, given)
         shared = None if problems else root.data.shared(None, {})
@@ -134,9 +136,74 @@ class Planner:
         found = [note for source in sources for note in source.notes]
         return list(dict.fromkeys([*found, *self._overlay.notes]))
 
+    def examine(self, host: Any) -> HostCheck:
+        """What shows of a host's plan without contacting it: with the inventory's variables, its
+        groups and ``--fact``."""
+        from orchestrator.planning.facts import NothingGathered
+        from orchestrator.planning.site_check import NEEDS_FACTS, HostCheck, UnknownFacts
+        from orchestrator.planning.walk import Walk
+
+        walk = Walk(host, UnknownFacts(self._overlay(host, NothingGathered())[0]))
+        resources, problems = walk.examine(self._root)
+        unknown = walk.unknown()
+        if self._marker is not None:
+            self._marker.mark(resources, walk.declared)
+            self._marker.note(unknown, is_whole=not walk.unread)
+        mask = Mask(walk.secrets)
+        items = [entry.outline.item for entry in walk.found]
+        failing = [
+            mask.text(f"{item.id} will fail: {item.deferred_error}")
+            for item in items
+            if item.managed and item.deferred_error
+        ]
+        wrong = [one for one in problems if one.kind != NEEDS_FACTS]
+        return HostCheck(
+            host.name,
+            tuple(one._replace(message=mask.text(one.message)) for one in wrong),
+            tuple(failing),
+            known=len(items),
+            unknown=len(unknown) + walk.unread,
+        )
+
+    def data_warnings(self, hosts: Sequence[Any] = ()) -> list[Problem]:
+        """What data has and no host can reach, and what templates read of it that it has not.
+
+        With ``hosts`` of an inventory their variables decide which overrides are reached.
+        """
+        from orchestrator.planning.site_check import unknown_reads, unreachable_overrides
+
+        found = []
+        for part in self._all():
+            source = part.site.source
+            reached = self._reached(part, hosts) if hosts else None
+            found += unreachable_overrides(source, reached)
+        if self.survey.is_whole and not self.survey.failing:
+            found += unknown_reads(self._all(), self._sources, self._given_keys)
+        return list(dict.fromkeys(found))
+
+    def _reached(self, part: Part, hosts: Sequence[Any]) -> set[str] | None:
+        """The names that a manifest's order comes to on these hosts; None where facts decide."""
+        from orchestrator.expressions import EvaluationError, NeedFileError
+        from orchestrator.planning.facts import NothingGathered
+        from orchestrator.planning.site_check import UnknownFacts
+
+        found: set[str] = set()
+        for host in hosts:
+            facts = UnknownFacts(self._overlay(host, NothingGathered())[0])
+            try:
+                found.update(part.data.reached(host, facts))
+            except (EvaluationError, NeedFileError):
+                return None
+        return found
+
     def unmatched(self) -> list[str]:
         """What of the selection of resources meant nothing on any host that had a plan."""
         return self._marker.unmatched() if self._marker else []
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether ``unmatched`` speaks of every resource of the hosts that were examined."""
+        return self._marker is None or not self._marker.is_partial
 
     def remembered(self) -> Any:
         """What ``unmatched`` goes by, for JSON."""

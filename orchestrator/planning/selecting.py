@@ -9,7 +9,7 @@ from typing import Any
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.compiled import Compiled
-from orchestrator.planning.selection import Above, NamePattern, Selection
+from orchestrator.planning.selection import Above, NamePattern, Selection, known_names
 from remote_runtime.item import Item
 
 
@@ -20,6 +20,7 @@ class Marker:
         self._selection = selection
         self._lock = Lock()
         self._hosts = 0
+        self._is_partial = False
         self._fitted: set[NamePattern] = set()
         self._tags: set[str] = set()
 
@@ -37,6 +38,28 @@ class Marker:
             self._fitted |= marking.fitted
             self._tags |= marking.tags
         return marking.marked(resources)
+
+    def note(self, unknown: Sequence[Declared], is_whole: bool) -> None:
+        """Take the tags of resources that have no plan yet. Where a part of the manifest is not
+        known either (not ``is_whole``), or names are not, patterns may fit what is not seen."""
+        with self._lock:
+            self._tags.update(tag for one in unknown for tag in one.tags)
+            self._is_partial |= not is_whole
+            if unknown:
+                chosen = self._selection
+                self._fitted.update(
+                    pattern
+                    for pattern in (*chosen.only, *chosen.skip)
+                    if any(
+                        pattern.may_fit(one) or pattern.fits(one.type.name, known_names(one))
+                        for one in unknown
+                    )
+                )
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some resources of a host were not seen."""
+        return self._is_partial
 
     def remembered(self) -> list[Any]:
         """What ``unmatched`` goes by, for JSON."""

@@ -75,6 +75,19 @@ class Walk:
         self._types_hide = False
         self._groups = Groups()
         self._places = 0
+        self.unread = 0
+        """How many resources stand in manifests whose data is not known."""
+
+    def examine(self, root: Place) -> tuple[tuple[Compiled, ...], list[Problem]]:
+        """The resources of the manifest as far as they are known, and every problem found."""
+        compiled = self._manifest(root, None, {}, True)
+        if not self._problems and self._names_vary:
+            self._problems = check_names([row.named for row in self._rows], final=True)
+        return compiled or (), self._problems
+
+    def unknown(self) -> list[Declared]:
+        """The resources that could not be compiled."""
+        return [row.declared for row in self._rows if row.entry is None and not row.is_none]
 
     def run(self, root: Place, earlier: frozenset[str] | None) -> tuple[Compiled, ...]:
         """The resources of the manifest itself; PlanError with every problem found."""
@@ -111,6 +124,7 @@ class Walk:
             resources, problems = place.part.resources(scope)
         if problems:
             self._problems += problems if managed else []
+            self.unread += len(place.part.declared.declared) if managed else 0
             return None
         if by and place.denies(resources):
             return None

@@ -84,6 +84,20 @@ def test_rendered_yaml_reads_back(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == expected, shown
 
 
+def test_validate_with_an_inventory(site: Path) -> None:
+    """With -i each host's plan is made as far as no facts are needed, and the rest is counted."""
+    done = ccm(site, "validate", "-i", "hosts.yaml", "-l", "db1", "site.yaml")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("; all 2 resources of 1 host were checked\n")
+    done = ccm(site, "validate", "-i", "hosts.yaml", "site.yaml")
+    assert "2 of 4 resources of 2 hosts were checked, 2 need facts" in done.stdout
+    done = ccm(site, "validate", "-i", "hosts.yaml", "--tags", "rloe", "site.yaml")
+    assert done.returncode == 2
+    (site / "hosts.yaml").write_text("hosts: {db1: {vars: {role: NO, on: 1}}}")
+    done = ccm(site, "validate", "-i", "hosts.yaml", "site.yaml")
+    assert "ccm: note: hosts.yaml:1:28: NO is text here" in done.stderr
+
+
 def test_all_mistakes_are_told_and_exit_2(site: Path) -> None:
     """validate reports every mistake with its place on stderr."""
     (site / "bad.yaml").write_text(
