@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 HELP = "Look after the host keys of the fleet."
 EXAMPLE = """
 ccm hosts trust -i hosts.yaml             # shows the fingerprints, asks once
-ccm hosts trust -i hosts.yaml -l web3     # after a host was installed anew
+ccm hosts trust -i hosts.yaml -l web3 --replace  # after a host was installed anew
 """
 
 
@@ -31,10 +31,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_inventory(trust)
     add_connection(trust)
     trust.add_argument("--yes", action="store_true", help="do not ask")
+    trust.add_argument("--replace", action="store_true", help="replace keys that have changed, too")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Scan, show, ask, write. 3 when a host showed no key, 2 when nobody could be asked."""
+    """Scan, show, ask, write.
+
+    3 when a host showed no key, 2 when nobody could be asked, 1 when a key was not written.
+    """
     from orchestrator.cli import assembly
     from orchestrator.transport import Credentials, Settings
     from orchestrator.transport.scanning import scan
@@ -49,8 +53,13 @@ def run(args: argparse.Namespace) -> int:
         credentials.prepare()
     found = scan(chosen.hosts, settings, credentials, options.forks)
     _show(found)
-    wanted = [one for one in found if isinstance(one, Shown) and one.state in ("new", "changed")]
+    shown = [one for one in found if isinstance(one, Shown)]
+    changed = [one for one in shown if one.state == "changed"]
+    wanted = [one for one in shown if one.state == "new" or (args.replace and one in changed)]
     code = 3 if any(isinstance(one, Unscanned) or one.state == "revoked" for one in found) else 0
+    if changed and not args.replace:
+        _refuse(changed)
+        code = max(code, 1)
     if not wanted:
         print("nothing to write")
         return code
@@ -64,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(found: list[Shown | Unscanned]) -> None:
     from orchestrator.support.plain_text import plain
-    from orchestrator.transport.known_hosts import entry_name
+    from orchestrator.transport.known_hosts import entry_name, fingerprint
     from orchestrator.transport.trusting import Unscanned
 
     for one in found:
@@ -74,7 +83,23 @@ def _show(found: list[Shown | Unscanned]) -> None:
         state = one.state.upper() if one.state in ("changed", "revoked") else one.state
         name = entry_name(one.route.key_name, one.route.key_port)
         host = one.route.label if one.route.label == name else f"{one.route.label}  {name}"
-        print(plain(f"{state:<8} {host}\n{'':8} {one.fingerprint} {one.key_type}"))
+        print(plain(f"{state:<9} {host}\n{'':9} {one.fingerprint} {one.key_type}"))
+        for line in one.before:
+            old = f"{fingerprint(line.blob)} {line.key_type}, in {line.where}"
+            print(plain(f"{'':9} in place of {old}"))
+
+
+def _refuse(changed: list[Shown]) -> None:
+    from orchestrator.support.plain_text import plain
+
+    names = ", ".join(dict.fromkeys(one.route.label for one in changed))
+    print(
+        plain(
+            f"not replaced: the key of {names} has changed; find out why, compare both "
+            "fingerprints, then give --replace"
+        ),
+        file=sys.stderr,
+    )
 
 
 def _confirmed(wanted: list[Shown], yes: bool) -> bool:

@@ -52,7 +52,8 @@ class Connector:
             try:
                 route = self._route(host)
                 for one in (*route.jumps, route):
-                    routes[one.identities, one.agent, one.identities_only] = one
+                    keys = one.identities, one.certificates, one.agent, one.identities_only
+                    routes[keys] = one
             except InputError as error:
                 for problem in error.problems:
                     problems.setdefault(problem, []).append(host.name)

@@ -12,15 +12,25 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+_PUBLIC = ("ssh-", "ecdsa-", "sk-")
+
 
 @functools.lru_cache(maxsize=256)
 def public_blob(path: Path) -> bytes | None:
-    """The public half of a key file, from the ``.pub`` beside it or from the file itself."""
+    """The public half of a key file, from the ``.pub`` beside it or from the file itself.
+
+    The file may be a public key: then an agent is to have the private one.
+    """
     with contextlib.suppress(OSError, ValueError, IndexError):
         words = Path(f"{path}.pub").read_text("utf-8", "replace").split()
         return base64.b64decode(words[1])
     parts = _openssh_parts(path)
-    return parts[1] if parts else None
+    if parts:
+        return parts[1]
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        words = path.read_text("utf-8", "replace").split()
+        return base64.b64decode(words[1]) if words[0].startswith(_PUBLIC) else None
+    return None
 
 
 @functools.lru_cache(maxsize=256)
@@ -52,8 +62,8 @@ def unreadable(path: Path, error: Exception) -> str:
         head = path.read_bytes()[:64]
         if head.startswith(b"PuTTY-"):
             why = "it is PuTTY's; puttygen -O private-openssh makes one that can be read"
-        elif head.startswith((b"ssh-", b"ecdsa-", b"sk-")):
-            why = "it is a public key; name the private one"
+        elif head.decode("ascii", "replace").startswith(_PUBLIC):
+            why = "it is a public key; name the private one, or add that to the agent"
         elif not head.startswith(b"-----BEGIN"):
             why = "it is no private key in OpenSSH's format or PEM"
     return f"{shown(path)} cannot be read as a key: {why or 'it is damaged, or of no known kind'}"

@@ -40,6 +40,8 @@ class Route(NamedTuple):
     ``key_port`` are what known_hosts has it by: an alias has no port. ``agent`` is
     the path of the agent's socket, "" for no agent. ``jumps`` are passed in order. ``trust``
     is the command that looks at host keys; ``listed``: the label is its name in the inventory.
+    ``certificates`` are those of CertificateFile; None where those beside the identities count.
+    ``ca_algorithms`` is CASignatureAlgorithms.
     ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never.
     """
 
@@ -64,6 +66,8 @@ class Route(NamedTuple):
     trust: str = ""
     listed: bool = False
     until: float | None = None
+    certificates: tuple[Path, ...] | None = None
+    ca_algorithms: str = ""
 
     def end(self, seconds: float) -> float:
         """The moment at which a wait of so many seconds is over, which begins now."""
@@ -223,6 +227,8 @@ def _decide(
             hash_names=_yes(found, "hashknownhosts", False),
             trust=settings.trust_command,
             listed=host is not None,
+            certificates=_certificates(found, values),
+            ca_algorithms=found.first("casignaturealgorithms") or "",
         )
     except KeyError as error:
         message = f"{label}: the SSH configuration uses %{error.args[0]}, which ccm does not know"
@@ -255,6 +261,14 @@ def _identities(host: Target | None, found: Directives, values: dict[str, str]) 
     if "identityfile" not in found:
         paths += [_path(f"{values['d']}/.ssh/{name}") for name in DEFAULT_KEYS]
     return tuple(dict.fromkeys(paths))
+
+
+def _certificates(found: Directives, values: dict[str, str]) -> tuple[Path, ...] | None:
+    if "certificatefile" not in found:
+        return None
+    given = [line.value.strip('"') for line in found["certificatefile"]]
+    named = [_path(expand_path(text, values)) for text in given if text.lower() != "none"]
+    return tuple(dict.fromkeys(named)) or None
 
 
 @lru_cache(maxsize=1024)

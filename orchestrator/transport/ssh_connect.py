@@ -174,8 +174,9 @@ class Dialer:
         if first is not None and first.locked:
             first.load()
 
-    def host_key(self, route: Route) -> tuple[str, bytes]:
-        """Type and blob of the key that a host shows; nobody logs in. UnreachableError."""
+    def host_key(self, route: Route) -> tuple[str, bytes, bool]:
+        """Type and blob of the key that a host shows, and whether it has a valid certificate of a
+        CA that is known; nobody logs in. UnreachableError."""
         if route.jumps:
             self._gateway(route)
         deadline = route.end(route.timeout)
@@ -184,11 +185,13 @@ class Dialer:
             sock = self._socket(route, deadline)
             left = max(0.5, deadline - time.monotonic())
             session = UnthreadedTransport(sock, left)
-            HostKeyCheck(route).prepare(session)
+            check = HostKeyCheck(route)
+            check.prepare(session)
             try:
                 session.start_client(timeout=left)
                 key = session.get_remote_server_key()
-                return key.get_name(), key.asbytes()
+                plain, shown = key.asbytes(), session.shown_host_key
+                return key.get_name(), plain, shown != plain and check.certified(shown)
             except BROKEN as error:
                 mapped = _mapped(route, session, sock=sock, deadline=deadline, error=error)
                 if not isinstance(mapped, _Shed):

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import paramiko
 from paramiko.agent import AgentKey, AgentSSH
+from paramiko.pkey import PublicBlob
 
+from orchestrator.transport.certificates import (
+    Certificate,
+    parse_certificate,
+    read_certificate,
+)
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.key_files import encrypted, public_blob, shown, too_open, unreadable
 from orchestrator.transport.known_hosts import fingerprint
@@ -19,6 +26,7 @@ from orchestrator.transport.route import DEFAULT_KEYS, Route
 from orchestrator.transport.waiting import Aside
 
 AGENT_TIMEOUT = 60.0
+_MISSING = "does not exist"
 
 
 class AgentGoneError(paramiko.SSHException):
@@ -29,11 +37,29 @@ class AgentLateError(Exception):
     """The agent took longer than the host has time."""
 
 
-class TimedKey(AgentKey):
+class HeldKey(AgentKey):
+    """The key of an agent, and the certificate that is shown in its place if there is one."""
+
+    # the stubs say that there is none
+    public_blob: PublicBlob | None  # type: ignore[assignment]
+
+    def __init__(self, key: AgentKey, certificate: Certificate | None = None) -> None:
+        super().__init__(key.agent, key.blob, key.comment)
+        certificate = certificate or parse_certificate(key.blob)
+        if certificate is not None:
+            self.public_blob = PublicBlob(certificate.type, certificate.blob)
+
+    def asbytes(self) -> bytes:
+        """What the agent knows the key by: of a certificate, all of it."""
+        return self.blob
+
+
+class TimedKey(HeldKey):
     """The key of an agent, which may wait for somebody and knows no bound of one host."""
 
-    def __init__(self, key: AgentKey, until: float) -> None:
-        super().__init__(key.agent, key.blob, key.comment)
+    def __init__(self, key: HeldKey, until: float) -> None:
+        super().__init__(key)
+        self.public_blob = key.public_blob
         self._until = until
 
     def sign_ssh_data(self, data: Any, algorithm: str | None = None) -> Any:
@@ -49,7 +75,8 @@ class Candidate:
     """A key to log in with: what messages call it, and how to get it when its turn comes.
 
     ``identity`` is the fingerprint, the same for a key in a file and in an agent; "" where it
-    cannot be told yet. ``locked`` says that ``load`` may ask for a passphrase.
+    cannot be told yet. ``locked`` says that ``load`` may ask for a passphrase. ``certificate`` is
+    what is shown in the key's place.
     """
 
     def __init__(
@@ -58,7 +85,9 @@ class Candidate:
         identity: str,
         load: Callable[[], paramiko.PKey | str],
         locked: bool = False,
+        certificate: Certificate | None = None,
     ) -> None:
+        self.certificate = certificate
         self.name = name
         self.identity = identity
         self.load = load
@@ -71,21 +100,30 @@ class Keyring:
     def __init__(self, credentials: Credentials) -> None:
         self._credentials = credentials
         self._files: dict[Path, paramiko.PKey | str] = {}
+        self._certificate = functools.cache(read_certificate)
         self._there = functools.cache(Path.exists)
         self._agents: dict[str, _Agent] = {}
         self._lock = threading.Lock()
         self._worked: set[str] = set()
 
     def candidates(self, route: Route) -> list[Candidate]:
-        """The keys to try, best first; those of files are read when their turn comes."""
+        """The keys to try, best first; those of files are read when their turn comes.
+
+        As with ssh, certificates come first, and then the keys without them.
+        """
         held = {fingerprint(key.blob): key for key in self._agent(route.agent).keys}
-        found = [self._named(path, held) for path in route.identities if self._there(path)]
+        paths = [path for path in route.identities if self._there(path) or _print(path) in held]
+        found = [self._named(path, held) for path in paths]
         if not route.identities_only:
             known = {candidate.identity for candidate in found}
             others = [_held(key, print_) for print_, key in held.items() if print_ not in known]
+            others.sort(key=lambda candidate: candidate.certificate is None)
             # files that were named come first, the usual ones behind the agent's
             named = len(found) if _explicit(route) else 0
             found[named:named] = others
+        certified = [self._certified(one, path, paths, held) for one, path in self._shown(route)]
+        known = {candidate.identity for candidate in certified}
+        found = [*certified, *(one for one in found if one.identity not in known)]
         found.sort(key=lambda candidate: candidate.identity not in self._worked)
         return found
 
@@ -100,10 +138,21 @@ class Keyring:
 
     def troubles(self, route: Route) -> list[str]:
         """Why keys that were meant are not among the candidates."""
-        named = (path for path in route.identities if path.name not in DEFAULT_KEYS)
-        found = [f"{shown(path)} does not exist" for path in named if not self._there(path)]
-        trouble = self._agent(route.agent).trouble
-        return [*found, trouble] if trouble else found
+        keys = (path for path in route.identities if path.name not in DEFAULT_KEYS)
+        found = [f"{shown(path)} {_MISSING}" for path in keys if not self._there(path)]
+        for path in route.certificates or ():
+            if self._certificate(path) is None:
+                found.append(f"{shown(path)} {'is no certificate' if path.exists() else _MISSING}")
+        for path in route.identities if route.certificates is None else ():
+            found += self._spoiled(path)
+        agent = self._agent(route.agent)
+        held = [] if route.identities_only else [parse_certificate(key.blob) for key in agent.keys]
+        named = [one for one, _ in self._shown(route)]
+        for one in dict.fromkeys([*named, *(one for one in held if one is not None)]):
+            why = one.invalid_for("user", route.user)
+            if why:
+                found.append(f"the {one.title} may be why: {why}")
+        return [*found, agent.trouble] if agent.trouble else found
 
     def worked(self, candidate: Candidate) -> None:
         """Remember a key that a host accepted."""
@@ -114,9 +163,55 @@ class Keyring:
         for agent in self._agents.values():
             agent.close()
 
+    def _shown(self, route: Route) -> Iterator[tuple[Certificate, Path]]:
+        """The certificates in files that ssh would show: those that are named, else those beside
+        the keys."""
+        files = route.certificates
+        for path in map(_beside, route.identities) if files is None else files:
+            certificate = self._certificate(path)
+            if certificate is not None and certificate.kind == "user":
+                yield certificate, path
+
+    def _spoiled(self, path: Path) -> list[str]:
+        beside = _beside(path)
+        if not beside.exists() or self._certificate(beside) is not None:
+            return []
+        return [f"{shown(beside)} is no certificate"]
+
+    def _certified(
+        self,
+        certificate: Certificate,
+        path: Path,
+        paths: Sequence[Path],
+        held: dict[str, AgentKey],
+    ) -> Candidate:
+        """A certificate with the private key that fits it, of an agent or of one of the files."""
+        identity = fingerprint(certificate.blob)
+        key = held.get(identity) or held.get(fingerprint(certificate.key_blob))
+        if key is not None:
+            return _held(key, identity, shown(path), certificate)
+        fitting = [file for file in paths if public_blob(file) == certificate.key_blob]
+        fitting = fitting or [file for file in paths if public_blob(file) is None]
+        load = functools.partial(self._with_certificate, certificate, path, fitting)
+        locked = any(encrypted(file) for file in fitting)
+        return Candidate(shown(path), identity, load, locked=locked, certificate=certificate)
+
+    def _with_certificate(
+        self, certificate: Certificate, path: Path, files: Iterable[Path]
+    ) -> paramiko.PKey | str:
+        why = f"there is no private key for {shown(path)}"
+        for file in files:
+            key = self._from_file(file)
+            if isinstance(key, str):
+                why = key
+            elif key.asbytes() == certificate.key_blob:
+                with_it = copy.copy(key)
+                with_it.public_blob = PublicBlob(certificate.type, certificate.blob)
+                return with_it
+        return why
+
     def _named(self, path: Path, held: dict[str, AgentKey]) -> Candidate:
-        blob = public_blob(path)
-        identity = fingerprint(blob) if blob else ""
+        identity = _print(path)
         if identity in held:
             return _held(held[identity], identity, shown(path))
         load = functools.partial(self._from_file, path)
@@ -131,8 +226,10 @@ class Keyring:
 
     def _load(self, path: Path) -> paramiko.PKey | str:
         key = None
+        if self._spoiled(path):  # paramiko would have it in place of the key
+            return f"{self._spoiled(path)[0]}; remove it, or have it signed anew"
         try:
-            key = paramiko.PKey.from_path(path)
+            key = _without_certificate(paramiko.PKey.from_path(path))
         except (paramiko.PasswordRequiredException, TypeError, ValueError) as error:
             if not encrypted(path):
                 return unreadable(path, error)
@@ -146,7 +243,8 @@ class Keyring:
         def try_it(text: str) -> bool:
             try:
                 # the stubs want text; the libraries want bytes
-                opened.append(paramiko.PKey.from_path(path, text.encode()))  # type: ignore[arg-type]
+                key = paramiko.PKey.from_path(path, text.encode())  # type: ignore[arg-type]
+                opened.append(_without_certificate(key))
             except (ValueError, TypeError, paramiko.SSHException):
                 return False
             return True
@@ -218,5 +316,24 @@ def _explicit(route: Route) -> bool:
     return any(path.name not in DEFAULT_KEYS for path in route.identities)
 
 
-def _held(key: AgentKey, identity: str, name: str = "") -> Candidate:
-    return Candidate(name or f"agent key {key.comment or identity}", identity, lambda: key)
+def _print(path: Path) -> str:
+    blob = public_blob(path)
+    return fingerprint(blob) if blob else ""
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{path.name}-cert.pub")
+
+
+def _without_certificate(key: paramiko.PKey) -> paramiko.PKey:
+    """The key as it is: paramiko adds a certificate that lies beside it, and shows nothing else."""
+    key.public_blob = None
+    return key
+
+
+def _held(
+    key: AgentKey, identity: str, name: str = "", certificate: Certificate | None = None
+) -> Candidate:
+    certificate = certificate or parse_certificate(key.blob)
+    name = name or f"agent key {key.comment or identity}"
+    return Candidate(name, identity, lambda: HeldKey(key, certificate), certificate=certificate)

@@ -6,13 +6,18 @@ import shlex
 from collections.abc import Callable
 
 import paramiko
-from paramiko.agent import AgentKey
 from paramiko.ssh_exception import BadAuthenticationType
 
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.known_hosts import STANDARD_PORT
 from orchestrator.transport.route import Route
-from orchestrator.transport.ssh_keys import AgentGoneError, AgentLateError, Keyring, TimedKey
+from orchestrator.transport.ssh_keys import (
+    AgentGoneError,
+    AgentLateError,
+    HeldKey,
+    Keyring,
+    TimedKey,
+)
 from orchestrator.transport.ssh_transport import BROKEN, EagerTransport
 from remote_runtime.errors import UnreachableError
 
@@ -81,9 +86,10 @@ class Authenticator:
             if isinstance(key, str):
                 self._troubles.append(key)
                 continue
-            if isinstance(key, AgentKey) and self._route.until is not None:
+            if isinstance(key, HeldKey) and self._route.until is not None:
                 key = TimedKey(key, self._route.until)
-            self._tried.append(f"key {candidate.name}")
+            what = "key" if candidate.certificate is None else "certificate"
+            self._tried.append(f"{what} {candidate.name}")
             no_password = self._credentials.ssh_password is None
             transport.opens_early = no_password and candidate is candidates[-1]
             transport.auth_timeout = self._route.left(AUTH_TIMEOUT)

@@ -13,7 +13,8 @@ from orchestrator.transport.ssh_config import Directive, Directives
 from remote_runtime.errors import Problem
 
 HONOURED = {
-    "addressfamily", "connecttimeout", "globalknownhostsfile", "hashknownhosts",
+    "addressfamily", "casignaturealgorithms", "certificatefile", "connecttimeout",
+    "globalknownhostsfile", "hashknownhosts",
     "hostkeyalgorithms", "hostkeyalias", "hostname", "identitiesonly", "identityagent",
     "identityfile", "ignoreunknown", "kbdinteractiveauthentication",
     "challengeresponseauthentication", "passwordauthentication", "port", "preferredauthentications",
@@ -46,7 +47,6 @@ def _no_method_left(value: str) -> bool:
 
 
 _REFUSED: dict[str, Callable[[str], bool]] = {
-    "certificatefile": _says_something,
     "hostbasedauthentication": _says_yes,
     "knownhostscommand": _says_something,
     "pkcs11provider": _says_something,

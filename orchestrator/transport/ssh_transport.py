@@ -30,6 +30,7 @@ from paramiko.common import (
 from paramiko.message import Message
 from paramiko.transport import ServiceRequestingTransport
 
+from orchestrator.transport.certificates import SUFFIX
 from orchestrator.transport.ssh_loop import Loop, ReadingEvent
 from orchestrator.transport.ssh_packets import Packets
 
@@ -63,6 +64,8 @@ def _known(wanted: Sequence[str], known: Container[str]) -> tuple[str, ...]:
 _TAKING: dict[int, Any] = ServiceRequestingTransport._channel_handler_table  # type: ignore[attr-defined]
 _HAS_CIPHERS: Container[str] = ServiceRequestingTransport._cipher_info  # type: ignore[attr-defined]
 _HAS_MACS: Container[str] = ServiceRequestingTransport._mac_info  # type: ignore[attr-defined]
+_PLAIN_HOST_KEYS = tuple(ServiceRequestingTransport._preferred_keys)  # type: ignore[attr-defined]
+_HOST_KEYS = (*_PLAIN_HOST_KEYS, *(f"{name}{SUFFIX}" for name in _PLAIN_HOST_KEYS))
 _DATA = (MSG_CHANNEL_DATA, MSG_CHANNEL_EXTENDED_DATA)
 
 
@@ -87,7 +90,6 @@ class EagerTransport(ServiceRequestingTransport):
     active: bool
     host_key: paramiko.PKey
     packetizer: Packets
-    _preferred_keys: tuple[str, ...]
     _service_userauth_accepted: bool
     _send_message: Callable[[Message], None]
     _send_user_message: Callable[[Message], None]
@@ -97,6 +99,11 @@ class EagerTransport(ServiceRequestingTransport):
     _channel_handler_table = {
         kind: _bounded(take) if kind in _DATA else take for kind, take in _TAKING.items()
     }
+
+    # empty until some are asked for
+    _preferred_keys: tuple[str, ...] = ()
+    shown_host_key = b""
+    """What the server proved itself with: a plain key, or a certificate."""
 
     # X25519 costs a tenth of the hybrid exchange, which stays on offer for servers that insist.
     _preferred_kex = _first(  # the stubs leave it out
@@ -148,7 +155,7 @@ class EagerTransport(ServiceRequestingTransport):
 
     def prefer_host_keys(self, algorithms: Sequence[str]) -> None:
         """Ask for these host key algorithms first, as OpenSSH does for what known_hosts holds."""
-        self._preferred_keys = _first(self._preferred_keys, *algorithms)
+        self._preferred_keys = _first(self.offered_host_keys, *algorithms)
 
     def restrict_host_keys(self, algorithms: Sequence[str]) -> None:
         """Accept these host key algorithms only, in this order."""
@@ -157,7 +164,18 @@ class EagerTransport(ServiceRequestingTransport):
     @property
     def offered_host_keys(self) -> tuple[str, ...]:
         """The host key algorithms on offer, in order."""
-        return tuple(self._preferred_keys)
+        return self._preferred_keys or _HOST_KEYS
+
+    @property
+    def preferred_keys(self) -> tuple[str, ...]:
+        """As paramiko asks for them: it adds those of certificates, which stand in ours."""
+        return self.offered_host_keys
+
+    def _verify_key(self, host_key: bytes, sig: bytes) -> None:
+        """As paramiko's, which keeps the key alone."""
+        # the stubs leave it out
+        super()._verify_key(host_key, sig)  # type: ignore[misc]
+        self.shown_host_key = host_key
 
     def ensure_session(self) -> None:
         """Ask for the authentication service without waiting for the answer."""

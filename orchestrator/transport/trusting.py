@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from orchestrator.support.whole_file import replacing
 from orchestrator.transport.known_hosts import (
     KnownHosts,
+    Line,
     entry_name,
     fingerprint,
     hashed,
@@ -19,16 +20,20 @@ from orchestrator.transport.known_hosts import (
 from orchestrator.transport.route import Route
 from remote_runtime.errors import InputError, Problem, UnreachableError
 
-State = Literal["new", "same", "changed", "revoked"]
+State = Literal["new", "same", "certified", "changed", "revoked"]
 
 
 class Shown(NamedTuple):
-    """The key that a host showed, and what known_hosts has of it."""
+    """The key that a host showed, and what known_hosts has of it.
+
+    ``before`` are the lines that a changed key takes the place of.
+    """
 
     route: Route
     key_type: str
     blob: bytes
     state: State
+    before: tuple[Line, ...] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -43,8 +48,11 @@ class Unscanned(NamedTuple):
     error: UnreachableError
 
 
-def judge(route: Route, key_type: str, blob: bytes) -> Shown:
-    """Compare a key with what is known of the host."""
+def judge(route: Route, key_type: str, blob: bytes, certified: bool = False) -> Shown:
+    """Compare a key with what is known of the host.
+
+    ``certified``: the host has shown a certificate of a CA that is known, so its key need not be.
+    """
     lines = KnownHosts(route.known_hosts).lookup(route.key_name, route.key_port)
     same = [line for line in lines if line.blob == blob]
     known = [line for line in lines if not line.marker]
@@ -52,25 +60,35 @@ def judge(route: Route, key_type: str, blob: bytes) -> Shown:
         return Shown(route, key_type, blob, "revoked")
     if any(not line.marker for line in same):
         return Shown(route, key_type, blob, "same")
-    return Shown(route, key_type, blob, "changed" if known else "new")
+    if certified:
+        return Shown(route, key_type, blob, "certified")
+    return Shown(route, key_type, blob, "changed" if known else "new", tuple(known))
 
 
 def trust(shown: Iterable[Shown]) -> list[Path]:
     """Write the keys into the first known_hosts file of each host; the files written.
 
-    The rest of a file stays as it is. A changed key takes the place of the old ones of that host.
+    The rest of a file stays as it is. A changed key takes the place of the old ones of that host,
+    which are removed from each file that has them before the new ones are written.
     InputError for a file that cannot be written.
     """
+    wanted = [one for one in shown if one.state in ("new", "changed")]
     by_file: dict[Path, list[Shown]] = {}
-    for one in shown:
-        if one.state in ("new", "changed"):
-            by_file.setdefault(_file_for(one.route), []).append(one)
+    for one in wanted:
+        for line in one.before:
+            by_file.setdefault(Path(line.path), [])
+    for one in wanted:
+        path = _file_for(one.route)
+        by_file[path] = [*by_file.pop(path, []), one]  # behind those that only lose lines
+    changed = {_name(key) for key in wanted if key.state == "changed"}
     for path, keys in by_file.items():
         try:
-            _rewrite(path, keys)
+            _rewrite(path, keys, changed)
         except OSError as error:
             message = f"{path} cannot be written: {error.strerror}"
-            raise InputError([Problem(message)], "transport.known_hosts") from error
+            hint = "" if keys else "it has an old key: remove that line yourself, then try again"
+            problem = Problem(message, hint=hint)
+            raise InputError([problem], "transport.known_hosts") from error
     return list(by_file)
 
 
@@ -81,11 +99,10 @@ def _file_for(route: Route) -> Path:
     return route.known_hosts[0]
 
 
-def _rewrite(path: Path, keys: list[Shown]) -> None:
+def _rewrite(path: Path, keys: list[Shown], changed: set[str]) -> None:
     target = Path(os.path.realpath(path))
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     old = target.read_text("utf-8", "surrogateescape") if target.exists() else ""
-    changed = {_name(key) for key in keys if key.state == "changed"}
     lines = [kept for line in old.splitlines() for kept in _without(line, changed)]
     lines += [_line(key) for key in keys]
     text = "".join(f"{line}\n" for line in dict.fromkeys(lines))

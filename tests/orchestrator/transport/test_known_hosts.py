@@ -184,3 +184,15 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         trust([shown(tmp_path / "file" / "known", KEY_A)])
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file"]
+
+
+def test_a_changed_key_leaves_none_of_the_files(tmp_path: Path) -> None:
+    """Where several files are read, the old key goes from each, and the new one into the first."""
+    first, second = tmp_path / "known", tmp_path / "known2"
+    first.write_text(f"web2 {text(KEY_A)}\n")
+    second.write_text(f"web1 {text(KEY_A)}\nweb3 {text(KEY_A)}\n")
+    changed = shown(first, KEY_B, known_hosts=(first, second))
+    assert changed.state == "changed"
+    assert trust([changed]) == [second, first]
+    assert first.read_text() == f"web2 {text(KEY_A)}\nweb1 {text(KEY_B)}\n"
+    assert second.read_text() == f"web3 {text(KEY_A)}\n"

@@ -245,7 +245,7 @@ def test_a_changed_host_key_is_refused(sshd: Sshd, connect: Connect, tmp_path: P
     error = failure(connect(), sshd.host(known_hosts=str(known)))
     assert error.kind == "transport.host_key.changed"
     assert f"{known}:2" in error.message
-    assert f"ssh-keygen -R '{sshd.name}'" in error.hint
+    assert "ccm hosts trust -i hosts.yaml --replace" in error.advice
 
 
 def test_a_refused_host_key_is_never_asked_to_log_in(
@@ -789,11 +789,11 @@ def test_directives_that_cannot_be_honoured_refuse_the_host(
     sshd: Sshd, connect: Connect, ssh_config: Path
 ) -> None:
     """The directive is named with file and line."""
-    ssh_config.write_text("Host 127.0.0.1\n  CertificateFile ~/.ssh/id-cert.pub\n")
+    ssh_config.write_text("Host 127.0.0.1\n  KnownHostsCommand /bin/kh %H\n")
     error = failure(connect(), sshd.host())
     assert error.kind == "transport.config"
     assert f"{ssh_config}:2:3" in error.message
-    assert "CertificateFile" in error.message or "certificatefile" in error.message
+    assert "knownhostscommand" in error.message
 
 
 def test_the_round_trips_are_few(sshd: Sshd, connect: Connect) -> None:

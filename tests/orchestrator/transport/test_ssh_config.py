@@ -178,7 +178,6 @@ def test_a_keyword_without_a_value_is_refused(config: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "CertificateFile ~/.ssh/id-cert.pub",
         "PKCS11Provider /usr/lib/pkcs11.so",
         "SecurityKeyProvider /usr/lib/sk.so",
         "HostbasedAuthentication yes",

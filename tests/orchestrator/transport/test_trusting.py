@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from orchestrator.cli import app
 from orchestrator.transport import Connector, Credentials, Settings
+from orchestrator.transport.known_hosts import fingerprint
 from orchestrator.transport.scanning import scan
 from orchestrator.transport.trusting import Shown, Unscanned, trust
 from remote_runtime.errors import InputError, UsageError
@@ -94,7 +96,7 @@ def test_the_command_shows_and_writes(
     assert f"written: {tmp_path / 'known'}" in capsys.readouterr().out
     assert app.main(arguments) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("same     web1")
+    assert shown.startswith("same      web1")
     assert "nothing to write" in shown
 
 
@@ -104,12 +106,35 @@ def test_the_command_points_at_a_changed_key(
     """CHANGED stands out, and without a terminal nothing is written unasked."""
     old = f"{sshd.name} {public(make_key(tmp_path / 'other'))}\n"
     (tmp_path / "known").write_text(old)
-    arguments = ["hosts", "trust", "-i", inventory(tmp_path, sshd.host())]
+    arguments = ["hosts", "trust", "-i", inventory(tmp_path, sshd.host()), "--replace"]
     assert app.main(arguments) == 2
     captured = capsys.readouterr()
-    assert captured.out.startswith("CHANGED  web1")
+    assert captured.out.startswith("CHANGED   web1")
     assert "--yes" in captured.err
     assert (tmp_path / "known").read_text() == old
+
+
+def test_a_changed_key_is_replaced_by_replace_only(
+    sshd: Sshd, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--yes writes new keys and leaves a changed one; both show the old and the new fingerprint."""
+    other = make_key(tmp_path / "other")
+    old = f"{sshd.name} {public(other)}\n"
+    (tmp_path / "known").write_text(old)
+    arguments = ["hosts", "trust", "-i", inventory(tmp_path, sshd.host()), "--yes"]
+    blobs = [base64.b64decode(public(key).split()[1]) for key in (other, sshd.host_keys[0])]
+    prints = [fingerprint(blob) for blob in blobs]
+    assert app.main(arguments) == 1
+    captured = capsys.readouterr()
+    assert all(one in captured.out for one in prints)
+    assert f"{tmp_path / 'known'}:1" in captured.out
+    assert "web1" in captured.err
+    assert "--replace" in captured.err
+    assert (tmp_path / "known").read_text() == old
+    assert app.main([*arguments, "--replace"]) == 0
+    out = capsys.readouterr().out
+    assert all(one in out for one in prints)
+    assert (tmp_path / "known").read_text().split()[1:] == public(sshd.host_keys[0]).split()
 
 
 def test_the_command_says_which_host_did_not_answer(
@@ -129,11 +154,11 @@ def test_problems_of_all_routes_are_found_before_a_host_is_contacted(
     connect: Connect, ssh_config: Path
 ) -> None:
     """One report with every directive that cannot be honoured, each once."""
-    ssh_config.write_text("Host a\n CertificateFile x\nHost b c\n HostbasedAuthentication yes\n")
+    ssh_config.write_text("Host a\n PKCS11Provider x\nHost b c\n HostbasedAuthentication yes\n")
     with pytest.raises(InputError) as caught:
         prepared(connect(), *(Host(name=n, address=n) for n in "abc"))
     first, second = sorted(problem.message for problem in caught.value.problems)
-    assert first.startswith("a: ccm cannot honour certificatefile x")
+    assert first.startswith("a: ccm cannot honour pkcs11provider x")
     assert second.startswith("b and 1 more host: ccm cannot honour hostbasedauthentication yes")
 
 
