@@ -13,7 +13,7 @@ from orchestrator.image import Image
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.login import Login
 from orchestrator.transport.pipe import Link
-from orchestrator.transport.settings import Settings, Target
+from orchestrator.transport.settings import UNDECIDED, Settings, Target
 from remote_runtime.errors import InputError, Problem, UnreachableError
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Connector:
     def prepare(self, hosts: Iterable[Target]) -> None:
         """Ask for passwords, and find what is wrong with the routes, before a host is contacted.
 
+        A host whose SSH configuration cannot be decided is left to ``open``, which refuses it.
         InputError with every problem; UsageError for a password that cannot be had.
         """
         problems: dict[Problem, list[str]] = {}
@@ -56,6 +57,8 @@ class Connector:
                     routes[keys] = one
             except InputError as error:
                 for problem in error.problems:
+                    if problem.kind == UNDECIDED:
+                        continue
                     problems.setdefault(problem, []).append(host.name)
         if problems:
             raise InputError(list(starmap(_of_hosts, problems.items())))

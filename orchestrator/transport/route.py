@@ -17,8 +17,8 @@ from orchestrator.transport.settings import (
     hop_names,
     is_active,
 )
-from orchestrator.transport.ssh_config import (
-    Config,
+from orchestrator.transport.ssh_config import Config
+from orchestrator.transport.ssh_directives import (
     Directive,
     Directives,
     Tokens,
@@ -101,7 +101,7 @@ class Router:
 
     def refused(self, host: Target) -> list[Problem]:
         """The directives in force for a host for which ccm does not log in to it."""
-        return ssh_policy.problems(self._found(host.address, host))
+        return ssh_policy.problems(self._found(host.address, host), _settled(host))
 
     def unhonoured(self, host: Target) -> list[Directive]:
         """The directives in force for a host that have no effect with ccm."""
@@ -130,7 +130,7 @@ class Router:
             user = (None if via else self._settings.user) or host.user
             port = host.port
         found = self._config.lookup(name, user, port)
-        problems = ssh_policy.problems(found)
+        problems = ssh_policy.problems(found, _settled(host))
         if problems:
             raise InputError(problems)
         jumps, command = self._way(label, host, found, via)
@@ -162,6 +162,20 @@ class Router:
             user, name, port = _split(text)
             route = self._route(text, name, host=None, via=via, user=user, port=port)
         return (*route.jumps, route)
+
+
+def _settled(host: Target | None) -> set[str]:
+    """The directives that the inventory answers, whatever the SSH configuration says."""
+    if host is None:
+        return set()
+    answers = {
+        "proxyjump": host.jump,
+        "proxycommand": host.jump,
+        "userknownhostsfile": host.known_hosts,
+        "globalknownhostsfile": host.known_hosts,
+        "connecttimeout": host.connect_timeout,
+    }
+    return {key for key, value in answers.items() if value is not None}
 
 
 def unhonoured(host: Target, settings: Settings) -> list[Directive]:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 CONNECT_TIMEOUT = 10.0
+UNDECIDED = "transport.undecided"
+"""The kind of a problem that refuses its host and no other."""
 
 
 class Target(Protocol):

@@ -6,35 +6,19 @@ that it stands in. It imports no SSH library, so that ``ccm inventory`` can expl
 
 from __future__ import annotations
 
-import functools
-import getpass
 import glob
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from orchestrator.transport.known_hosts import matches
-from orchestrator.transport.user_command import run_shell
+from orchestrator.transport.ssh_directives import Directive, Directives, Undecided
+from orchestrator.transport.ssh_match import holds
 from remote_runtime.errors import InputError, Position, Problem
 
 MAX_DEPTH = 16
-EXEC_TIMEOUT = 30
 _MANY = {"identityfile", "certificatefile", "sendenv", "setenv", "localforward", "remoteforward"}
-
-
-class Directive(NamedTuple):
-    """One line: the keyword in lower case, its value, and where it stands."""
-
-    key: str
-    value: str
-    where: Position
-
-    @property
-    def words(self) -> list[str]:
-        """The value cut at blanks; quotes keep words together."""
-        return [a or b for a, b in re.findall(r'"([^"]*)"|([^\s"]+)', self.value)]
 
 
 class Section(NamedTuple):
@@ -42,15 +26,6 @@ class Section(NamedTuple):
 
     condition: Directive | None
     lines: list[Directive | list[Section]]
-
-
-class Directives(dict[str, list[Directive]]):
-    """The directives that hold for a host, by keyword."""
-
-    def first(self, key: str) -> str | None:
-        """The value that wins, without quotes; None where nothing is said."""
-        found = self.get(key)
-        return found[0].value.strip('"') if found else None
 
 
 def read_config(path: Path, folder: Path, depth: int = 0) -> list[Section]:
@@ -129,8 +104,12 @@ class Config:
 
     def _collect(self, sections: list[Section], name: str, found: Directives, final: bool) -> None:
         for section in sections:
-            if section.condition is not None and not _holds(section.condition, name, found, final):
-                continue
+            if section.condition is not None:
+                decided = holds(section.condition, name, found, final)
+                if decided is None:
+                    found.undecided += _open(section, section.condition, found)
+                if not decided:
+                    continue
             for line in section.lines:
                 if isinstance(line, list):
                     self._collect(line, name, found, final)
@@ -138,6 +117,16 @@ class Config:
                     found[line.key] = [line]
                 elif line.key in _MANY and line not in found[line.key]:
                     found[line.key].append(line)
+
+
+def _open(section: Section, condition: Directive, found: Directives) -> Iterator[Undecided]:
+    """The lines of a section that would count if it held, those of files that it includes too."""
+    for line in section.lines:
+        if isinstance(line, list):
+            for inner in line:
+                yield from _open(inner, condition, found)
+        elif line.key not in found or (line.key in _MANY and line not in found[line.key]):
+            yield Undecided(condition, line)
 
 
 def _include_folder(path: Path) -> Path:
@@ -151,99 +140,3 @@ def _mentions_final(sections: list[Section]) -> bool:
         if any(isinstance(line, list) and _mentions_final(line) for line in section.lines):
             return True
     return False
-
-
-def _holds(condition: Directive, name: str, found: Directives, final: bool) -> bool:
-    if condition.key == "host":
-        return matches(name, condition.words)
-    words = iter(condition.words)
-    for word in words:
-        negated = word.startswith("!")
-        criterion = word.lstrip("!").lower()
-        if criterion == "all":
-            holds = True
-        elif criterion in ("final", "canonical"):
-            holds = final and criterion == "final"
-        else:
-            check = _CRITERIA.get(criterion)
-            value = next(words, None)
-            if check is None or value is None:
-                message = f"ccm cannot decide 'Match {word}'"
-                raise InputError([Problem(message, condition.where, kind="transport.config")])
-            holds = check(value, name, found)
-        if holds == negated:
-            return False
-    return True
-
-
-def _host_name(name: str, found: Directives) -> str:
-    given = found.first("hostname")
-    return expand(given, {"h": name, "%": "%"}) if given else name
-
-
-def _matches_list(text: str, value: str) -> bool:
-    return matches(text, value.split(","))
-
-
-@functools.lru_cache(maxsize=4096)
-def _succeeds(command: str) -> bool:
-    done = run_shell(command, EXEC_TIMEOUT)
-    return done is not None and done.returncode == 0
-
-
-_CRITERIA: dict[str, Callable[[str, str, Directives], bool]] = {
-    "host": lambda value, name, found: _matches_list(_host_name(name, found), value),
-    "originalhost": lambda value, name, found: _matches_list(name, value),
-    "user": lambda value, name, found: _matches_list(
-        found.first("user") or getpass.getuser(), value
-    ),
-    "localuser": lambda value, name, found: _matches_list(getpass.getuser(), value),
-    "exec": lambda value, name, found: _succeeds(expand(value, Tokens(name, found))),
-}
-
-
-def _this_host() -> str:
-    import socket
-
-    return socket.gethostname()
-
-
-_TOKENS: dict[str, Callable[[str, Directives], str]] = {
-    "%": lambda name, found: "%",
-    "d": lambda name, found: os.path.expanduser("~"),
-    "h": lambda name, found: _host_name(name, found),
-    "i": lambda name, found: str(os.getuid()),
-    "k": lambda name, found: found.first("hostkeyalias") or name,
-    "L": lambda name, found: _this_host().split(".")[0],
-    "l": lambda name, found: _this_host(),
-    "n": lambda name, found: name,
-    "p": lambda name, found: found.first("port") or "22",
-    "r": lambda name, found: found.first("user") or getpass.getuser(),
-    "u": lambda name, found: getpass.getuser(),
-}
-
-
-class Tokens(dict[str, str]):
-    """What the percent tokens stand for on a host: each is found out when it is asked for, because
-    few configurations have any. KeyError for one that is not known."""
-
-    def __init__(self, name: str, found: Directives) -> None:
-        super().__init__()
-        self._of = name, found
-
-    def __missing__(self, token: str) -> str:
-        value = self[token] = _TOKENS[token](*self._of)
-        return value
-
-
-def expand(text: str, values: dict[str, str]) -> str:
-    """Replace percent tokens; KeyError names one that is not known."""
-    return re.sub("%(.)", lambda match: values[match[1]], text) if "%" in text else text
-
-
-def expand_path(text: str, values: dict[str, str]) -> str:
-    """A path with ``~``, ``${NAME}`` and percent tokens replaced."""
-    path = os.path.expanduser(text)
-    if "$" in path:
-        path = re.sub(r"\$\{(\w+)\}", lambda match: os.environ.get(match[1], ""), path)
-    return expand(path, values)

@@ -7,9 +7,10 @@ yes: a weaker value is listed, and an unknown key is refused all the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
-from orchestrator.transport.ssh_config import Directive, Directives
+from orchestrator.transport.settings import UNDECIDED
+from orchestrator.transport.ssh_directives import Directive, Directives
 from remote_runtime.errors import Problem
 
 HONOURED = {
@@ -19,7 +20,7 @@ HONOURED = {
     "identityfile", "ignoreunknown", "kbdinteractiveauthentication",
     "challengeresponseauthentication", "passwordauthentication", "port", "preferredauthentications",
     "proxycommand", "proxyjump", "pubkeyauthentication", "serveralivecountmax",
-    "serveraliveinterval", "tcpkeepalive", "user", "userknownhostsfile",
+    "serveraliveinterval", "tag", "tcpkeepalive", "user", "userknownhostsfile",
 }  # fmt: skip
 
 # Of no consequence to a command without a terminal, so not worth a word.
@@ -28,7 +29,7 @@ HARMLESS = {
     "escapechar", "exitonforwardfailure", "forkafterauthentication", "forwardagent", "forwardx11",
     "forwardx11timeout", "forwardx11trusted", "loglevel", "logverbose", "numberofpasswordprompts",
     "permitlocalcommand", "requesttty", "sendenv", "setenv", "streamlocalbindmask",
-    "streamlocalbindunlink", "tag", "updatehostkeys", "usekeychain", "visualhostkey",
+    "streamlocalbindunlink", "updatehostkeys", "usekeychain", "visualhostkey",
     "xauthlocation", "gssapidelegatecredentials", "fingerprinthash", "obscurekeystroketiming",
 }  # fmt: skip
 
@@ -58,9 +59,10 @@ _REFUSED: dict[str, Callable[[str], bool]] = {
 }
 
 
-def problems(found: Directives) -> list[Problem]:
-    """The directives in force that ccm must not leave out and cannot honour."""
-    return [
+def problems(found: Directives, settled: Collection[str] = ()) -> list[Problem]:
+    """The directives in force that ccm must not leave out and cannot honour, and those of which it
+    cannot be known whether they are in force. ``settled`` are answered by the inventory."""
+    refused = [
         Problem(
             f"ccm cannot honour {line.key} {line.value}, which decides authentication or trust",
             line.where,
@@ -68,7 +70,33 @@ def problems(found: Directives) -> list[Problem]:
             "transport.config",
         )
         for line in _lines(found)
-        if line.key in _REFUSED and _REFUSED[line.key](line.value.strip('"'))
+        if _is_refused(line)
+    ]
+    return [*refused, *_undecided(found, settled)]
+
+
+def _is_refused(line: Directive) -> bool:
+    return line.key in _REFUSED and _REFUSED[line.key](line.value.strip('"'))
+
+
+def _undecided(found: Directives, settled: Collection[str]) -> list[Problem]:
+    lines: dict[Directive, list[str]] = {}
+    for condition, line in found.undecided:
+        same = any(line.value == other.value for other in found.get(line.key, [])[:1])
+        if line.key in settled or same or not (line.key in HONOURED or _is_refused(line)):
+            continue
+        names = lines.setdefault(condition, [])
+        if line.key not in names:
+            names.append(line.key)
+    return [
+        Problem(
+            f"ccm cannot know whether 'Match {condition.value}' holds, and {', '.join(names)} of "
+            "this host depend on it",
+            condition.where,
+            "write them for this host above that line, or in the inventory",
+            UNDECIDED,
+        )
+        for condition, names in lines.items()
     ]
 
 

@@ -165,11 +165,6 @@ def test_match_final_is_a_second_pass(config: Path) -> None:
     assert route(config, text).port == 5
 
 
-def test_a_match_that_cannot_be_decided_is_refused(config: Path) -> None:
-    """An unknown criterion is an error with its place, never a guess."""
-    assert f"{config}:1:1" in refusal(config, "Match localnetwork 10.0.0.0/8\n User x\n")
-
-
 def test_a_keyword_without_a_value_is_refused(config: Path) -> None:
     """A broken line is named."""
     assert f"{config}:2:3" in refusal(config, "Host *\n  User\n")

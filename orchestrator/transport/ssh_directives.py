@@ -1,0 +1,97 @@
+"""The lines of an OpenSSH client configuration, and what their tokens stand for (controller)."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from remote_runtime.errors import Position
+
+
+class Directive(NamedTuple):
+    """One line: the keyword in lower case, its value, and where it stands."""
+
+    key: str
+    value: str
+    where: Position
+
+    @property
+    def words(self) -> list[str]:
+        """The value cut at blanks; quotes keep words together."""
+        return [a or b for a, b in re.findall(r'"([^"]*)"|([^\s"]+)', self.value)]
+
+
+class Undecided(NamedTuple):
+    """A line that may hold or not, and the ``Match`` that cannot be decided."""
+
+    condition: Directive
+    line: Directive
+
+
+class Directives(dict[str, list[Directive]]):
+    """The directives that hold for a host, by keyword."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.undecided: list[Undecided] = []
+
+    def first(self, key: str) -> str | None:
+        """The value that wins, without quotes; None where nothing is said."""
+        found = self.get(key)
+        return found[0].value.strip('"') if found else None
+
+
+def _this_host() -> str:
+    import socket
+
+    return socket.gethostname()
+
+
+_TOKENS: dict[str, Callable[[str, Directives], str]] = {
+    "%": lambda name, found: "%",
+    "d": lambda name, found: os.path.expanduser("~"),
+    "h": lambda name, found: host_name(name, found),
+    "i": lambda name, found: str(os.getuid()),
+    "k": lambda name, found: found.first("hostkeyalias") or name,
+    "L": lambda name, found: _this_host().split(".")[0],
+    "l": lambda name, found: _this_host(),
+    "n": lambda name, found: name,
+    "p": lambda name, found: found.first("port") or "22",
+    "r": lambda name, found: found.first("user") or getpass.getuser(),
+    "u": lambda name, found: getpass.getuser(),
+}
+
+
+class Tokens(dict[str, str]):
+    """What the percent tokens stand for on a host: each is found out when it is asked for, because
+    few configurations have any. KeyError for one that is not known."""
+
+    def __init__(self, name: str, found: Directives) -> None:
+        super().__init__()
+        self._of = name, found
+
+    def __missing__(self, token: str) -> str:
+        value = self[token] = _TOKENS[token](*self._of)
+        return value
+
+
+def expand(text: str, values: dict[str, str]) -> str:
+    """Replace percent tokens; KeyError names one that is not known."""
+    return re.sub("%(.)", lambda match: values[match[1]], text) if "%" in text else text
+
+
+def expand_path(text: str, values: dict[str, str]) -> str:
+    """A path with ``~``, ``${NAME}`` and percent tokens replaced."""
+    path = os.path.expanduser(text)
+    if "$" in path:
+        path = re.sub(r"\$\{(\w+)\}", lambda match: os.environ.get(match[1], ""), path)
+    return expand(path, values)
+
+
+def host_name(name: str, found: Directives) -> str:
+    """What ``ssh NAME`` connects to, as far as it is decided."""
+    given = found.first("hostname")
+    return expand(given, {"h": name, "%": "%"}) if given else name
