@@ -163,12 +163,14 @@ def _is_full(error: OSError) -> bool:
 
 def exit_code_of(error: "CcmError") -> int:
     """The exit code of an error that ended the whole command."""
-    from remote_runtime.errors import InputError, ProtocolError, UnreachableError, UsageError
+    from orchestrator.fleet.outcome import is_loss
+    from remote_runtime.errors import InputError, UsageError
 
-    table = ((UsageError, 2), (InputError, 2), (UnreachableError, 3), (ProtocolError, 3))
     if error.kind == "defect":
         return 70
-    return next((code for kind, code in table if isinstance(error, kind)), 1)
+    if isinstance(error, (UsageError, InputError)):
+        return 2
+    return 3 if is_loss(error) else 1
 
 
 def _told(error: "CcmError") -> str:

@@ -15,7 +15,7 @@ from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.support.crash import DefectError
 from orchestrator.support.plain_text import one_line, plain
-from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
+from remote_runtime.errors import CcmError, ProtocolError
 from remote_runtime.masking import Mask
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def ending_of(error: CcmError, cancelled: bool) -> dict[str, str]:
         return {"outcome": outcomes.INTERRUPTED, "kind": error.kind, "message": error.message}
     if isinstance(error, HeldBackError):
         return {"outcome": outcomes.HELD, "kind": error.kind, "message": error.message}
-    lost = isinstance(error, (UnreachableError, ProtocolError))
+    lost = outcomes.is_loss(error)
     broke = "broke the protocol: " if isinstance(error, ProtocolError) else ""
     refused = error.kind.startswith(outcomes.REFUSAL)
     failed = outcomes.REFUSED if refused else outcomes.FAILED

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet import records
 from orchestrator.fleet.phases import Phase
-from remote_runtime.errors import UnreachableError
+from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
 
 OK = "ok"
 FAILED = "failed"
 UNREACHABLE = "unreachable"
+BECOME = "transport.become"
+"""The kind of an error of sudo, on a host that was logged in to."""
 INTERRUPTED = "interrupted"
 REFUSED = "refused"
 DEFECT = "defect"
@@ -159,6 +161,12 @@ class Tally:
 def is_apply(resource: str) -> bool:
     """Whether the ``type#name`` is that of an ``apply``."""
     return resource.startswith(f"{APPLY}#")
+
+
+def is_loss(error: CcmError) -> bool:
+    """Whether an error says that a host was not reached or was lost; one that sudo ends was not."""
+    lost = isinstance(error, (UnreachableError, ProtocolError))
+    return lost and error.kind != BECOME
 
 
 class HostResult(NamedTuple):

@@ -5,20 +5,35 @@ Nothing that the host writes is believed before the line that carries our nonce.
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 
 from orchestrator.image import Image
 from orchestrator.transport import refusals
 from orchestrator.transport.credentials import Password, Trial
-from orchestrator.transport.pipe import Link, Pipe, keep_tail
+from orchestrator.transport.pipe import Link, Pipe, keep_tail, readable
 from orchestrator.transport.waiting import end_of
 from remote_runtime.errors import UnreachableError
 from remote_runtime.wire import PROTOCOL
 
 MAX_NOISE = 64 * 1024
 MAX_LINE = 8 * 1024
+MAX_QUESTION = 200
 START_TIMEOUT = 60.0
+QUESTION_PATIENCE = 5.0  # seconds of silence that make the end of a line a question
+
+
+# sudo-rs shows "[sudo: PROMPT] Password: ", and an asterisk for each letter
+_SUDO_RS = b"[sudo: "
+_ASKED_BY_SUDO_RS = re.compile(rb"\] ?([^\n]*[:?])\s*")
+_PASSWORD_OF_SUDO_RS = re.compile(rb"\] ?[^\n:?]*[Pp]assword[^\n:?]*:[\s*]*\Z")
+_REFUSING = (
+    b"incorrect password",
+    b"Sorry, try again",
+    b"incorrect authentication attempt",
+    b"Authentication failed, try again",
+)
 
 
 class Opening:
@@ -55,6 +70,7 @@ class Opening:
         self._out = bytearray()
         self._err = bytearray()
         self._unseen = bytearray()
+        self._heard = time.monotonic()
         self._trial: Trial | None = None
         self._sent = False
 
@@ -130,6 +146,11 @@ class Opening:
         if left <= 0:
             silent = refusals.slow if self._trial is None else refusals.stalled_at_password
             raise silent(self._host, self._timeout, self._err)
+        question = self._question()
+        if question:
+            left = min(left, self._heard + QUESTION_PATIENCE - time.monotonic())
+            if left <= 0:
+                raise refusals.asked(self._host, question)
         try:
             out, err = self._pipe.read(left)
         except TimeoutError:
@@ -140,6 +161,8 @@ class Opening:
                 raise self._wrong_password() if self._is_refusal() else self._ended(status)
             raise self._ended(status)
         self._out += out
+        if err:
+            self._heard = time.monotonic()
         keep_tail(self._err, err)
         self._watch_prompt(err)
 
@@ -155,18 +178,42 @@ class Opening:
         )
 
     def _is_refusal(self) -> bool:
-        return b"incorrect password" in self._err or b"Sorry, try again" in self._err
+        return any(text in self._err for text in _REFUSING)
+
+    def _question(self) -> str:
+        """What sudo, or what it asks, ends with and may wait for; "" where it asks nothing, or the
+        password as it should."""
+        if self._prompt is None:
+            return ""
+        last = bytes(self._err).rpartition(b"\n")[2]
+        ours, mark, rest = last.rpartition(self._prompt)
+        if mark and ours.endswith(_SUDO_RS) and (not rest or _PASSWORD_OF_SUDO_RS.match(rest)):
+            return ""
+        text = readable(rest)
+        return text[-MAX_QUESTION:] if text.endswith((":", "?", ")", "]", ">")) else ""
 
     def _watch_prompt(self, err: bytes) -> None:
-        """Answer sudo's prompt once; a second one means that the password was wrong."""
+        """Answer sudo's prompt once; another one behind a refusal means that it was wrong."""
         if self._prompt is None or self._password is None:
             return
         self._unseen += err
-        if self._prompt not in self._unseen:
-            del self._unseen[: -len(self._prompt)]
+        before, mark, rest = bytes(self._unseen).partition(self._prompt)
+        if not mark:
+            del self._unseen[: -len(_SUDO_RS + self._prompt)]
             return
+        if before.endswith(_SUDO_RS):
+            # Behind our prompt sudo-rs shows what it asks for, which need not be the password.
+            asked = _ASKED_BY_SUDO_RS.match(rest)
+            if asked is None and len(rest) < MAX_QUESTION:
+                return
+            if not _PASSWORD_OF_SUDO_RS.match(rest):
+                question = readable(asked[1] if asked is not None else rest)
+                raise refusals.asked(self._host, question[:MAX_QUESTION])
         self._unseen.clear()
         if self._trial is not None:
+            between = before.removesuffix(_SUDO_RS) if before.endswith(_SUDO_RS) else before
+            if not between.strip(b"* \r\n"):  # a refusal would have been said
+                raise refusals.asks_again(self._host)
             raise self._wrong_password()
         began = time.monotonic()
         self._trial = self._password.trial(self._host, self._until)

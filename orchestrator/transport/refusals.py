@@ -20,12 +20,23 @@ _SUDO = (
     ("is not in the sudoers file", "the user may not use sudo", "let the user in with sudoers"),
     ("not allowed to run sudo", "the user may not use sudo", "let the user in with sudoers"),
     ("may not run sudo", "the user may not use sudo", "let the user in with sudoers"),
+    ("i'm afraid i can't do that", "the user may not use sudo", "let the user in with sudoers"),
+    ("must be owned by uid 0", "sudo is not installed as it should be (no setuid)",
+     "reinstall sudo there, and look at the nosuid option of its file system"),
+    ("no new privileges", "sudo may not gain privileges there",
+     "look at NoNewPrivileges of sshd's unit, or of the container"),
     ("unknown user", "sudo does not know the user of become", "check become in the inventory"),
     ("account validation failure", "the account is locked or has expired", "unlock it there"),
     ("incorrect password", "sudo refused the password", "check the password"),
+    ("incorrect authentication attempt", "sudo refused the password", "check the password"),
+    ("authentication failed", "sudo refused the password", "check the password"),
+    ("invalid configuration", "sudo cannot read its configuration", "run visudo -c there"),
+    ("syntax error", "sudo cannot read its configuration", "run visudo -c there"),
 )  # fmt: skip
 # Here sudo repeats the whole command, and says no word of itself.
 _NOT_ALLOWED = r"sorry, user \S+ is not allowed to execute "
+# sudo-rs: "user 'x' not found"
+_NO_USER = r"sudo: user '[^']*' not found"
 _PROGRAM = r"\S{100,}"  # our own command, as something that was run repeats it
 _SUDO_MISSING = r"sudo\W{0,3}: (command not found|not found|no such file)"
 _LOGIN = (
@@ -93,6 +104,12 @@ def ended(
             if had_password and sentence == "sudo asks for a password":
                 sentence, hint = "sudo wants a terminal for the password", "allow sudo -S there"
             return UnreachableError(f"become: {sentence} on {host}", "transport.become", hint=hint)
+    if re.search(_NO_USER, said):
+        return UnreachableError(
+            f"become: sudo does not know the user of become on {host}",
+            "transport.become",
+            hint="check become in the inventory",
+        )
     if re.search(_NOT_ALLOWED, said):
         hint = "sudoers there must allow /bin/sh as the user of become"
         sentence = f"become: sudo does not let the user become another on {host}"
@@ -146,6 +163,27 @@ def slow(host: str, seconds: float, err: bytes | bytearray) -> UnreachableError:
         f"the runtime did not start on {host} within {seconds:.0f} s{_tail(err)}",
         "transport.bootstrap",
         hint="does the login shell wait for something?",
+    )
+
+
+def asked(host: str, question: str) -> UnreachableError:
+    """sudo or what it uses asks for something else than the password."""
+    return UnreachableError(
+        f"become: sudo on {host} asks {question!r} and waits; ccm answers only sudo's own question "
+        "for the password",
+        "transport.become",
+        hint="give the user NOPASSWD in sudoers there, or 'Defaults passprompt_override' if this is"
+        " the question for the password",
+    )
+
+
+def asks_again(host: str) -> UnreachableError:
+    """sudo shows its prompt again, and has not refused the password."""
+    return UnreachableError(
+        f"become: sudo on {host} did not refuse the password and asks once more, as for a second"
+        " factor",
+        "transport.become",
+        hint="ccm has no second answer: give the user NOPASSWD in sudoers there",
     )
 
 

@@ -83,6 +83,7 @@ class Candidate:
         self,
         name: str,
         identity: str,
+        *,
         load: Callable[[], paramiko.PKey | str],
         locked: bool = False,
         certificate: Certificate | None = None,
@@ -194,7 +195,7 @@ class Keyring:
         fitting = fitting or [file for file in paths if public_blob(file) is None]
         load = functools.partial(self._with_certificate, certificate, path, fitting)
         locked = any(encrypted(file) for file in fitting)
-        return Candidate(shown(path), identity, load, locked=locked, certificate=certificate)
+        return Candidate(shown(path), identity, load=load, locked=locked, certificate=certificate)
 
     def _with_certificate(
         self, certificate: Certificate, path: Path, files: Iterable[Path]
@@ -215,7 +216,7 @@ class Keyring:
         if identity in held:
             return _held(held[identity], identity, shown(path))
         load = functools.partial(self._from_file, path)
-        return Candidate(shown(path), identity, load, locked=encrypted(path))
+        return Candidate(shown(path), identity, load=load, locked=encrypted(path))
 
     def _from_file(self, path: Path) -> paramiko.PKey | str:
         """The key, or why there is none."""
@@ -336,4 +337,6 @@ def _held(
 ) -> Candidate:
     certificate = certificate or parse_certificate(key.blob)
     name = name or f"agent key {key.comment or identity}"
-    return Candidate(name, identity, lambda: HeldKey(key, certificate), certificate=certificate)
+    return Candidate(
+        name, identity, load=lambda: HeldKey(key, certificate), certificate=certificate
+    )

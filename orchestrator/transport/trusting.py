@@ -55,14 +55,15 @@ def judge(route: Route, key_type: str, blob: bytes, certified: bool = False) -> 
     """
     lines = KnownHosts(route.known_hosts).lookup(route.key_name, route.key_port)
     same = [line for line in lines if line.blob == blob]
-    known = [line for line in lines if not line.marker]
+    known = tuple(line for line in lines if not line.marker)
+    found = Shown(route=route, key_type=key_type, blob=blob, state="new")
     if any(line.marker == "@revoked" for line in same):
-        return Shown(route, key_type, blob, "revoked")
+        return found._replace(state="revoked")
     if any(not line.marker for line in same):
-        return Shown(route, key_type, blob, "same")
+        return found._replace(state="same")
     if certified:
-        return Shown(route, key_type, blob, "certified")
-    return Shown(route, key_type, blob, "changed" if known else "new", tuple(known))
+        return found._replace(state="certified")
+    return found._replace(state="changed", before=known) if known else found
 
 
 def trust(shown: Iterable[Shown]) -> list[Path]:

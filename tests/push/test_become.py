@@ -1,5 +1,8 @@
 """sudo in its forms: without a password, with one, to another user, and not allowed."""
 
+import shutil
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -67,7 +70,7 @@ def test_a_wrong_sudo_password_is_tried_on_two_hosts(
     ccm = Ccm(tmp_path, {"CCM_BECOME_PASSWORD": "not-the-password"})
     inventory = lab.inventory(tmp_path / "hosts.yaml", user="alice", become=True)
     done = ccm.push(inventory, SITE, "--engine", engine)
-    assert done.code == 3, done.output
+    assert done.code == 1, done.output
     assert "sudo" in done.output
     assert "not-the-password" not in done.output
     attempts = [
@@ -90,6 +93,58 @@ def test_a_user_who_may_not_sudo(lab: Lab, host: Host, tmp_path: Path) -> None:
     ccm = Ccm(tmp_path, {"CCM_BECOME_PASSWORD": PASSWORDS["mallory"]})
     inventory = lab.inventory(tmp_path / "hosts.yaml", user="mallory", become=True)
     done = ccm.push(inventory, SITE, "-l", "web1")
-    assert done.code == 3, done.output
+    assert done.code == 1, done.output
     assert "sudo" in done.output
     assert not host.exists("/srv/who-web1")
+
+
+# A PAM module as those of second factors are: it asks, and is content with no answer.
+ASKING = """\
+struct message { int style; const char *text; };
+struct response { char *text; int code; };
+struct conversation {
+    int (*ask)(int, const struct message **, struct response **, void *);
+    void *of;
+};
+int pam_get_item(const void *handle, int item, const void **found);
+int pam_sm_authenticate(void *handle, int flags, int argc, const char **argv) {
+    const struct conversation *talk = 0;
+    struct message one = {1, "Verification code: "};
+    const struct message *all = &one;
+    struct response *said = 0;
+    if (pam_get_item(handle, 5, (const void **)&talk) || !talk) return 7;
+    talk->ask(1, &all, &said, talk->of);
+    return 7;
+}
+int pam_sm_setcred(void *handle, int flags, int argc, const char **argv) { return 0; }
+"""
+
+
+def test_a_second_factor_is_told_in_seconds(lab: Lab, host: Host, tmp_path: Path) -> None:
+    """What a PAM module asks is quoted where sudo shows it, and told where sudo shows our prompt
+    for it: a failure, as the host was reached."""
+    if shutil.which("cc") is None:
+        pytest.skip("there is no cc: install gcc")
+    (tmp_path / "asking.c").write_text(ASKING)
+    library = tmp_path / "pam_asking.so"
+    command = ["cc", "-shared", "-fPIC", "-o", str(library), str(tmp_path / "asking.c")]
+    subprocess.run(command, check=True)
+    host.path("/usr/lib/pam_asking.so").write_bytes(library.read_bytes())
+    auth = "@include common-auth"
+    rules = host.read("/etc/pam.d/sudo")
+    assert auth in rules
+    host.write(
+        "/etc/pam.d/sudo", rules.replace(auth, f"{auth}\nauth required /usr/lib/pam_asking.so")
+    )
+    inventory = lab.inventory(tmp_path / "hosts.yaml", user="alice", become=True)
+    ccm = Ccm(tmp_path, {"CCM_BECOME_PASSWORD": PASSWORDS["alice"]})
+    done = ccm.push(inventory, SITE, "-l", "web1")
+    assert done.code == 1, done.output
+    assert "sudo on web1 did not refuse the password and asks once more" in done.output
+    host.write("/etc/sudoers.d/prompt", "Defaults !passprompt_override\n", 0o440)
+    began = time.monotonic()
+    done = ccm.push(inventory, SITE, "-l", "web1")
+    assert time.monotonic() - began < 30
+    assert done.code == 1, done.output
+    assert "sudo on web1 asks 'Verification code:' and waits" in done.output
+    assert "unreachable" not in done.output

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 
 import pytest
 
-from orchestrator.transport import Connector, Credentials, Link, Settings
+from orchestrator.transport import Connector, Credentials, Link, Settings, opening
 from orchestrator.transport.credentials import REFUSALS
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.fakes import Host, Phases, image, local
@@ -78,6 +79,79 @@ def refused(tmp_path: Path, password: str | None) -> UnreachableError:
     return caught.value
 
 
+# Like sudo-rs, which no distribution of the lab has: it puts the text of -p into brackets, writes
+# what PAM asks behind it, and an asterisk for each letter.
+SUDO_RS = """#!/bin/sh
+while [ "$1" != -- ]; do [ "$1" = -p ] && prompt=$2; shift; done
+shift
+for try in 1 2 3; do
+  printf '[sudo: %s] %s' "$prompt" '{asked}' >&2
+  read -r password || {{ echo "sudo: no password was provided" >&2; exit 1; }}
+  printf '%s\\n' '******' >&2
+  [ "$password" = "{password}" ] && exec "$@"
+  echo "sudo: Authentication failed, try again." >&2
+done
+echo "sudo: 3 incorrect authentication attempts" >&2
+exit 1
+"""
+
+
+def test_the_prompt_of_sudo_rs(sudo: Sudo, tmp_path: Path) -> None:
+    """Our prompt inside of its own is answered once; a second one means a wrong password."""
+    sudo.script(SUDO_RS.format(asked="Password: ", password="s3cret"))
+    opened(tmp_path, "s3cret").close()
+    sudo.script(SUDO_RS.format(asked="Password: ", password="another"))
+    assert "sudo refused the password" in refused(tmp_path, "s3cret").message
+
+
+def test_what_else_sudo_rs_asks_is_quoted_at_once(sudo: Sudo, tmp_path: Path) -> None:
+    """The password is the answer to no other question."""
+    sudo.script(SUDO_RS.format(asked="Verification code: ", password="s3cret"))
+    assert "asks 'Verification code:'" in refused(tmp_path, "s3cret").message
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "printf 'Verification code: ' >&2; read -r code",
+        "printf 'LDAP Password:' >&2; read -r code",
+        "printf %s \"$prompt\" >&2; read -r one; printf 'Verification code: ' >&2; read -r two",
+        "printf %s \"$prompt\" >&2; read -r one; printf '\\nToken (y/n)? ' >&2; read -r two",
+    ],
+)
+def test_a_question_that_is_not_ours_is_quoted(
+    sudo: Sudo, tmp_path: Path, script: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the password or behind it, after a moment of silence."""
+    monkeypatch.setattr(opening, "QUESTION_PATIENCE", 0.3)
+    log = tmp_path / "answers"
+    sudo.script(
+        f'#!/bin/sh\nwhile [ "$1" != -- ]; do [ "$1" = -p ] && prompt=$2; shift; done\n{script}\n'
+        f'echo "$code$two" > {log}\n'
+    )
+    error = refused(tmp_path, "s3cret")
+    question = re.findall("[A-Z][A-Za-z /()]+[:?]", script)[-1]
+    assert f"asks {question!r} and waits" in error.message
+    assert "sudoers" in error.hint
+    assert not log.exists() or "s3cret" not in log.read_text()
+
+
+def test_a_second_prompt_without_a_refusal(sudo: Sudo, tmp_path: Path) -> None:
+    """sudo shows our prompt for a PAM module's question, too: that refuses no password."""
+    sudo.script(
+        '#!/bin/sh\nwhile [ "$1" != -- ]; do [ "$1" = -p ] && prompt=$2; shift; done\n'
+        'printf %s "$prompt" >&2; read -r one; printf "\\n%s" "$prompt" >&2; read -r two\n'
+    )
+    assert "asks once more, as for a second factor" in refused(tmp_path, "s3cret").message
+
+
+def test_noise_is_no_question(sudo: Sudo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines that end, and a slow start behind them, are waited for."""
+    monkeypatch.setattr(opening, "QUESTION_PATIENCE", 0.1)
+    sudo.install(lecture="echo 'Why not:' >&2; printf 'loading ... ' >&2; sleep 0.5")
+    opened(tmp_path, "s3cret").close()
+
+
 def test_without_a_password_sudo_must_not_ask(sudo: Sudo, tmp_path: Path) -> None:
     """-n is given, and where that is allowed nothing is written before the runtime is ready."""
     sudo.install(without='while [ "$1" != -- ]; do shift; done; shift; exec "$@"')
@@ -123,6 +197,20 @@ def test_a_wrong_password_is_told_at_the_second_prompt(sudo: Sudo, tmp_path: Pat
         ("sudo: a password is required", "sudo asks for a password", "--ask-become-pass"),
         ("sudo: sorry, you must have a tty to run sudo", "sudo wants a terminal", "requiretty"),
         ("alice is not in the sudoers file.\nsudo: x", "the user may not use sudo", "sudoers"),
+        (
+            "sudo: I'm sorry al. I'm afraid I can't do that",
+            "the user may not use sudo",
+            "sudoers",
+        ),
+        ("sudo: interactive authentication is required", "sudo asks for", "--ask-become-pass"),
+        ("sudo: user 'app' not found", "sudo does not know the user", "check become"),
+        ("sudo: sudo must be owned by uid 0 and have the setuid bit set", "no setuid", "nosuid"),
+        ("sudo: invalid configuration: x", "sudo cannot read its configuration", "visudo"),
+        (
+            "sudo: Account validation failure, is your account locked?",
+            "the account is locked",
+            "unlock",
+        ),
         ("sudo: unknown user: app", "sudo does not know the user", "check become"),
         (
             "sudo: PAM account management error: account validation failure",
