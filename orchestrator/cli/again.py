@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _OF_MANIFESTS = ("push", "apply", "drift")  # commands whose last word is what they are about
 # The names of options that stand in a record as their flags' do, each with its value or values.
 _OF_PLAN = ("hiera", "facts")
+_OF_PREVIEW = ("package_probe", "probe_urls", "timeout", "stall_timeout")
+_APPROVAL = ("--signers=", "--approvals=")
 _VALUES = (*_OF_PLAN, "user", "registration")
 
 
@@ -51,6 +53,28 @@ def words_again(push: "Push", options: "PushOptions") -> tuple[str, ...]:
     words += ["--engine", record["engine"]] if "engine" in record else []
     words += _of_connection(options.connection)
     return (*words, *(push.words or [_path(push.what, options.where.inventory)]))
+
+
+def words_for_failed(push: "Push", options: "PushOptions") -> tuple[str, ...]:
+    """The same for hosts that failed: a host carries out a plan once, so it takes a new one."""
+    again = words_again(push, options)
+    if not (again and push.binder is not None and push.words):
+        return again
+    *choice, plan = (word for word in push.words if not word.startswith(_APPROVAL))
+    record = options.record()
+    words = ["ccm", "plan"]
+    for path in options.where.inventory or ():
+        words += ["-i", path]
+    bounds = {name: getattr(options.run, name) for name in _OF_PREVIEW}
+    words += _of_run(RunOptions(**bounds))
+    for name in (*_OF_PLAN, "user"):
+        words += [word for value in _listed(record.get(name)) for word in (_flag(name), value)]
+    words += [f"--{name}={one}" for name in SELECTION for one in _listed(record.get(name))]
+    for name in ("data", "fact"):
+        words += [word for key in _listed(record.get(name)) for word in (_flag(name), f"{key}=...")]
+    words += ["--engine", record["engine"]] if "engine" in record else []
+    words += _of_connection(options.connection)
+    return (*words, *choice, "-o", plan, _path(push.what, options.where.inventory or ()))
 
 
 def _path(manifest: str, sources: "Sequence[str]") -> str:

@@ -104,8 +104,8 @@ class How(NamedTuple):
 
     ``registration`` is where stable resources are announced, None for the default. ``verify`` looks
     at the hosts once more when all of them are done. ``again`` are the words of the command that
-    does the same, but for ``-l``. ``keep`` is how many runs are kept, ``far`` what workers on other
-    machines need.
+    does the same, but for ``-l``, ``retry`` those for hosts that failed. ``keep`` is how many runs
+    are kept, ``far`` what workers on other machines need.
     """
 
     settings: RunSettings
@@ -114,6 +114,7 @@ class How(NamedTuple):
     verify: AfterPush | None = None
     rollout: RolloutOptions = RolloutOptions()
     again: tuple[str, ...] = ()
+    retry: tuple[str, ...] = ()
     keep: int = KEPT
     engine: EngineChoice = EngineChoice(THREADS)
     far: FarSide | None = None

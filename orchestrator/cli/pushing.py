@@ -109,7 +109,7 @@ def carry_out(
 def _how(
     shown: Push, options: PushOptions, verify: "AfterPush | None", far: "FarWork | None"
 ) -> How:
-    from orchestrator.cli.again import words_again
+    from orchestrator.cli.again import words_again, words_for_failed
     from orchestrator.fleet.origin import origin_of
     from orchestrator.fleet.run_folder import new_run_id
     from orchestrator.fleet.settings import RunSettings
@@ -125,6 +125,7 @@ def _how(
         verify=verify,
         rollout=options.rollout,
         again=words_again(shown, options),
+        retry=words_for_failed(shown, options),
         keep=options.keep,
         engine=options.engine or EngineChoice(THREADS),
         far=far,

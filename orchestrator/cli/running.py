@@ -259,8 +259,8 @@ def _planned(
     from orchestrator.report.paragraphs import Asked
 
     # Of a stage that did not pass those that failed are to be well before the next one.
-    word = UNDONE if staged else REMAINING
-    return course.planned(Asked(again=how.again).on(f"run:{begin.run_id}:{word}"))
+    word, words = (UNDONE, how.retry) if staged else (REMAINING, how.again)
+    return course.planned(Asked(again=words).on(f"run:{begin.run_id}:{word}"))
 
 
 def _in_order(
@@ -305,7 +305,7 @@ def _begin(push: Push, targets: Targets, how: How) -> happening.RunStarted:
         manifest=push.what,
         command=push.command,
         identity=push.identity,
-        again=how.again,
+        again=how.retry,
         origin=how.settings.origin,
     )
 

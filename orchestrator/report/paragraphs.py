@@ -28,6 +28,11 @@ class Asked(NamedTuple):
     run_id: str = ""
     again: Sequence[str] = ()
 
+    @property
+    def anew(self) -> bool:
+        """Whether hosts that failed take another plan."""
+        return tuple(self.again[1:2]) == ("plan",)
+
     def on(self, limit: str, stage: str = "") -> str:
         """That command on these hosts, from their ``stage`` on; "" where nobody can say it.
 
@@ -57,7 +62,8 @@ def going_on(fate: str, hosts: list[str], asked: Asked) -> tuple[str, str]:
     option that picks the hosts."""
     limit = limit_of(fate, hosts, asked.run_id)
     alone = limit == limit_of(fate, hosts)
-    words = "→ again on these" if alone else "→ again on these and all others that failed"
+    what = "→ plan anew for" if asked.anew else "→ again on"
+    words = f"{what} these" if alone else f"{what} these and all others that failed"
     stages = {stage_in(host) for host in hosts} if alone else set()
     stage = stages.pop() if len(stages) == 1 else ""
     return f"{words}:", asked.on(limit, stage) or f"-l {shlex.quote(limit)}"
@@ -69,7 +75,8 @@ def ways_on(failure: SharedFailure, asked: Asked) -> Iterator[tuple[str, str]]:
     if failure.results and failure.results[0].hint:
         results = list(failure.results)
         yield f"→ {results[0].hint}", to_run(results)
-    if len(failure.hosts) > 1 and failure.kind not in outcome.OF_NO_USE:
+    of_use = asked.anew or failure.kind not in outcome.OF_NO_USE
+    if len(failure.hosts) > 1 and of_use:
         yield going_on(failure.outcome, failure.hosts, asked)
 
 

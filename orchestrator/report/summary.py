@@ -176,7 +176,7 @@ class Summary:
                     yield f"    {line}"
             return
         failed = block.result.had_turn and block.outcome != outcome.OK
-        failed = failed and block.result.kind not in outcome.OF_NO_USE
+        failed = failed and (self._asked.anew or block.result.kind not in outcome.OF_NO_USE)
         if failed and not self._told and len(block.hosts) > 1:
             words, option = going_on(block.outcome, block.hosts, self._asked)
             for line in wrapped(words, self._style.width - 4, option):

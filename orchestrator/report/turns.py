@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.outcome import HostResult, is_apply
+from orchestrator.fleet.outcome import REFUSED, HostResult, is_apply
 
 if TYPE_CHECKING:
     from orchestrator.fleet.kept_runs import KeptRecord
@@ -40,6 +40,7 @@ class Turns:
     ``unknown`` has those without an outcome on hosts that never said that their run was over: they
     may have run.
     ``applies`` says how many ``apply`` resources the plan of such a host has.
+    Of a host that was refused there are none: nothing was attempted.
 
     A plan that hosts share is held once, and of each host a byte per resource while it is at work.
     """
@@ -92,6 +93,8 @@ class Turns:
         heard = self._heard.pop(result.host, None)
         if heard is None or not _is_cut_short(result):
             return
+        if result.outcome == REFUSED and not any(heard.told):
+            return  # nothing was attempted, which its fate says
         names = zip(heard.plan.names, heard.told, strict=True)
         left = tuple(name for name, told in names if not told)
         if heard.plan.applies:

@@ -294,6 +294,8 @@ def fate(result: HostResult) -> str:
     if not result.had_turn:
         return "had no turn"
     words = {TIMED_OUT: "timed out", CUT_OFF: "cut off"}
+    if result.outcome == REFUSED and not result.tally.total:
+        return "refused, nothing attempted"
     return "defect in ccm" if result.outcome == DEFECT else words.get(result.kind, result.outcome)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli.again import words_again
+from orchestrator.cli.again import words_again, words_for_failed
 from orchestrator.cli.commands import build_parser, load_command
-from orchestrator.cli.job import Push
+from orchestrator.cli.job import Push, PushOptions
 from orchestrator.cli.output import read_output
 from orchestrator.cli.pushing import read_push
 from orchestrator.cli.rollout_options import read_rollout
@@ -16,13 +16,21 @@ from remote_runtime.options import RunOptions
 
 
 def again(*words: str, **more: Any) -> list[str]:
+    return list(words_again(*asked(*words, **more)))
+
+
+def for_failed(*words: str, **more: Any) -> list[str]:
+    return list(words_for_failed(*asked(*words, **more)))
+
+
+def asked(*words: str, **more: Any) -> tuple[Push, PushOptions]:
     args = build_parser("push", load_command("push")).parse(list(words))
     options = read_push(args, read_output(args))
     options = options._replace(rollout=read_rollout(args), verify=args.verify)
     pushed = Push("push", args.manifest, None, None)  # type: ignore[arg-type]  # neither is looked at
     options = options._replace(run=more.pop("run", options.run))
     pushed = pushed._replace(**more)
-    return list(words_again(pushed, options))
+    return pushed, options
 
 
 def test_it_is_the_same_push_of_those_that_are_left() -> None:
@@ -97,6 +105,26 @@ def test_of_a_plan_it_is_the_same_plan() -> None:
     assert "site.yaml" not in told
     assert told[told.index("--waves") :][:2] == ["--waves", "1"]
     assert "key=..." in told
+
+
+def test_hosts_that_failed_take_a_new_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host carries out a plan once: the command makes another plan of the same, in its place."""
+    monkeypatch.chdir(tmp_path)
+    words = ["-i", "hosts.yaml", "--hiera", "a.yaml", "--tags=web", "--waves", "1", "--verify"]
+    words += ["--data", "key=s3cret", "--timeout=90", "--forks", "5", "site.yaml"]
+    plan = ("--stage=a", "--signers=who", "--approvals=2", "change.plan")
+    told = for_failed(*words, binder=object(), words=plan, what=str(tmp_path / "site.yaml"))
+    assert told == [
+        "ccm", "plan", "-i", "hosts.yaml", "--timeout=90", "--hiera", "a.yaml", "--tags=web",
+        "--data", "key=...", "--forks", "5", "--stage=a", "-o", "change.plan", "site.yaml",
+    ]  # fmt: skip
+    build_parser("plan", load_command("plan")).parse(told[2:])
+
+
+def test_without_a_plan_hosts_that_failed_are_pushed_to_again() -> None:
+    """So are those of a push that made its plan itself (--expect)."""
+    words = ["-i", "h,", "--waves", "1", "site.yaml"]
+    assert for_failed(*words) == for_failed(*words, binder=object()) == again(*words)
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,16 @@ def test_a_plan_that_is_of_no_use_any_more_is_not_pushed_again() -> None:
         assert any("again on these" in line for line in lines(refused)) is goes_on
 
 
+def test_hosts_that_failed_on_a_plan_take_another() -> None:
+    """A host carries out a plan once: the command makes another one, whatever the host refused."""
+    asked = Asked("R", ("ccm", "plan", "-i", "hosts.yaml", "-o", "change.plan", "site.yaml"))
+    command = "ccm plan -l 'web[1-37]' -i hosts.yaml -o change.plan site.yaml"
+    for kind in ("used", "drifted", "unrecorded"):
+        refused = FAILURE._replace(outcome="refused", kind=f"plan.refused.{kind}", resources=[])
+        told = " ".join(paragraph(refused, Style(False, 200), asked))
+        assert f"→ plan anew for these: {command}" in told
+
+
 def test_hosts_that_were_not_reached_have_their_hint() -> None:
     """What to do about it stands before how to go on; its command is for all of the hosts."""
     results = tuple(

@@ -80,3 +80,15 @@ def test_the_summary_of_a_lost_host() -> None:
     assert "1 of 2 resources were reported" in text
     assert "    not known: file#/b\n" in text
     assert "did not run" not in text
+
+
+def test_of_a_host_that_was_refused_nothing_was_attempted() -> None:
+    """Its resources are not listed, unless it was refused in the middle of its run."""
+    told = Told("web1", "web2")
+    told.plan("web1", "web2", names=[f"/{number}" for number in range(48)])
+    told.event("web2", "/0", "changed")
+    for host in ("web1", "web2"):
+        told.end(host, "refused", kind="plan.refused.used", message=f"used before on {host}")
+    text = told.summary()
+    assert "refused, nothing attempted" in text
+    assert list(told.collected.turns.left) == ["web2"]
