@@ -143,9 +143,11 @@ class ResourceType(object):
         return {"ensure": self.observe().ensure}
 
     def observation(self, state: Any) -> Any:
-        """What of a state decides what is done, beside what the changes say they come from.
+        """What of a state decides what is done, beside what the changes say they come from: by the
+        property that it is about, which somebody may put right before the push.
 
-        Plain data, the same for as long as the host is. A push of a plan that was kept goes on only
+        Plain data, the same for as long as the host is, and foretold where earlier resources of a
+        preview change it. A push of a plan that was kept goes on only
         where this is what it was in the plan's preview.
         """
         return None

@@ -35,7 +35,14 @@ def of_path(
 
 def attributes_of(status: Optional[Status]) -> Any:
     """What a kept plan holds a path to; times and sizes change under what only has attributes."""
-    return None if status is None else [status.kind, status.mode, status.uid, status.gid]
+    if status is None:
+        return {"ensure": None}
+    return {
+        "ensure": status.kind,
+        "mode": status.mode,
+        "owner": status.uid,
+        "group": status.gid,
+    }
 
 
 def traces_of(context: Context, path: str) -> Dict[str, str]:

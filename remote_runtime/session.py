@@ -359,7 +359,7 @@ class Session(object):
 
         before = plan.earlier.get("reboot")
         trial = Rehearsal(binding, observer, maker, seen=len(before["done"]) if before else 0)
-        preview = plan._replace(options=plan.options._replace(noop=True, diff=False))
+        preview = plan._replace(options=plan.options._replace(noop=True))
         context = self._context(preview, None)
         context.observes = True
         self._run_items(preview, context, registry=Registry(context), ended=trial.ended)

@@ -31,7 +31,7 @@ had said only where it came out otherwise."""
 
 _EVENT_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}\Z")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\Z", re.ASCII)
-_DIGEST = re.compile(r"[0-9a-f]{32}\Z")
+_DIGESTS = re.compile(r"(?:[0-9a-f]{16}){1,100}\Z")
 _STATUS = frozenset(["failed", "skipped", "changed", "stable"])
 _HEALTH = frozenset(["OK", "WARNING", "CRITICAL", "UNKNOWN"])
 
@@ -142,7 +142,7 @@ _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "left_as": lambda value: type(value) is str and value in ("as_desired", "differs", "unknown"),
     "left_out": lambda value: type(value) is str and value in SELECTION,
     "manifest": lambda value: type(value) is str and len(value) <= 10_000,
-    "observed": lambda value: type(value) is str and _DIGEST.match(value) is not None,
+    "observed": lambda value: type(value) is str and _DIGESTS.match(value) is not None,
     "exit_code": lambda value: type(value) is int and 0 <= value <= 255,
     "output": _text,
     "health_check": _health,

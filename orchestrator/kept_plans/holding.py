@@ -57,16 +57,28 @@ class HeldPlanner:
         if found:
             raise _refused("differs", f"it is not what was planned: {_some(found)}")
         told = self.kept.outcomes(name)
+        observed = planned["observed"]
+        if self._is_later(host):
+            # What an earlier stage leaves of it was not known either.
+            observed = [
+                one if _is_certain(of) else "" for one, of in zip(observed, told, strict=True)
+            ]
         plan.binding = {
             "salt": kept["observed_key"],
             "serial": serial_of(kept["serial"], self._stage),
-            "observed": planned["observed"],
+            "observed": observed,
             "certain": [at for at, one in enumerate(told) if _is_certain(one)],
             "created": kept["created"],
             "expires": kept["expires"],
         }
         plan.compare = Predictions(told).otherwise
         return plan
+
+    def _is_later(self, host: Any) -> bool:
+        """Whether the plan has an earlier stage on the host."""
+        stages = self.kept.record.get("stages", [])
+        earlier = stages[: stages.index(self._stage)] if self._stage in stages else []
+        return any(StageHost(stage, host).name in self.kept.hosts for stage in earlier)
 
 
 def serial_of(serial: str, stage: str) -> str:

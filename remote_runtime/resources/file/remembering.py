@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 def observation(resource: PathType, status: "Optional[Status]") -> Any:
     """The attributes; of a file that is to go what it holds, too."""
     if resource.ensure != "absent" or status is None or status.kind != "file":
-        return [attributes_of(status), ""]
+        return attributes_of(status)
     held = content_before(resource.context.files, resource.name, status, None)
     if held.startswith(HASHED):
         held = held[len(HASHED) :]
     else:
         held += " of %d" % status.mtime
-    return [attributes_of(status), held]
+    return dict(attributes_of(status), content=held)
 
 
 def remembered(resource: PathType) -> Properties:

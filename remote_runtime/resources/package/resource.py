@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from remote_runtime.resources.package.batch import Wish
 
 _VERSIONS_SHOWN = 10
+_GONE = ("not-installed", "config-files")
 
 
 class _Step(NamedTuple):
@@ -99,8 +100,12 @@ class Resource(ResourceType):
         return self.provider.shown(installed.version) or ABSENT
 
     def observation(self, state: Any) -> Any:
-        """See the base class."""
-        return [state.installed, state.available.candidate]
+        """What a preview can also foretell of a package that an earlier stage manages: no words of
+        the package manager but for a state that it is stuck in. See the base class."""
+        installed: Installed = state.installed
+        stuck = "" if installed.version or installed.status in _GONE else installed.status
+        found = [installed.version, stuck, installed.held, list(installed.others)]
+        return {"ensure": found, "candidate": state.available.candidate}
 
     def remembered(self) -> Properties:
         """What is installed; what could be changes by itself. See the base class."""

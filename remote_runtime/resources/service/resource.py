@@ -55,7 +55,12 @@ class Resource(ResourceType):
 
     def observation(self, state: Any) -> Any:
         """See the base class."""
-        return state.status._replace(words="")
+        status: Status = state.status
+        enable = [status.enabled, status.either, status.until_reboot, status.masked]
+        rest = status._replace(
+            enabled=None, either=False, until_reboot=False, masked=False, words=""
+        )
+        return {"ensure": list(rest), "enable": enable}
 
     def found(self) -> Properties:
         """Whether it runs and starts at boot. See the base class."""
