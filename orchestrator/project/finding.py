@@ -1,8 +1,10 @@
 """Which ``ccm.yaml`` counts, and whether it is believed (controller).
 
-It stands beside the manifest or in the current folder, never above. It may name programs that ccm
-runs, so it counts only where nobody else can have written it: as ssh does with its configuration,
-the file is judged that a link leads to, and beyond that the folders, and whose the link is.
+It is looked for beside the manifest and in the current folder, then in the folders above, up to the
+root of the repository. The search ends before a folder of another owner or one that others can
+write. The file may name programs that ccm runs, so it counts only where nobody else can have
+written it: as ssh does with its configuration, the file is judged that a link leads to, and beyond
+that the folders, and whose the link is.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from orchestrator.support.trust import Looked, around, require_own
 from remote_runtime.errors import InputError, Problem
 
 FILE = "ccm.yaml"
+_REPOSITORIES = (".git", ".hg", ".jj", ".svn")
+_WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class ProjectFile(NamedTuple):
@@ -31,8 +35,8 @@ def project_files(manifest: str = "") -> list[ProjectFile]:
     """
     found: dict[str, ProjectFile] = {}
     for folder in (os.path.dirname(manifest), ""):
-        path = os.path.normpath(os.path.join(folder, FILE))
-        if not os.path.lexists(path):
+        path = _nearest(folder)
+        if not path:
             continue
         real = os.path.realpath(path)
         if manifest and real == os.path.realpath(manifest):
@@ -46,6 +50,27 @@ def project_files(manifest: str = "") -> list[ProjectFile]:
             linked = os.path.islink(path)
             found[real] = ProjectFile(path, os.path.dirname(real if linked else path))
     return list(found.values())
+
+
+def _nearest(start: str) -> str:
+    """The file in a folder or in the nearest one above it that has one; "" for none."""
+    path = os.path.normpath(os.path.join(start, FILE))
+    if os.path.lexists(path):
+        return path
+    folder = os.path.abspath(start)
+    try:
+        owner = os.stat(folder).st_uid
+        while not any(os.path.lexists(os.path.join(folder, name)) for name in _REPOSITORIES):
+            folder, below = os.path.dirname(folder), folder
+            status = os.stat(folder)
+            if folder == below or status.st_uid != owner or status.st_mode & _WRITABLE:
+                return ""
+            path = os.path.join(folder, FILE)
+            if os.path.lexists(path):
+                return os.path.relpath(path)
+    except OSError:  # whoever uses the folder tells it
+        pass
+    return ""
 
 
 def require_private(folder: str) -> None:

@@ -32,14 +32,60 @@ def refused(manifest: str = "") -> str:
 
 
 def test_beside_the_manifest_or_here(folder: Path) -> None:
-    """The manifest's folder and the current one are looked into, and none above them."""
-    (folder.parent / "ccm.yaml").touch()
-    assert paths("sites/site.yaml") == []
+    """The manifest's folder and the current one are looked into first."""
     (folder / "ccm.yaml").touch()
     assert (paths(), paths("sites/site.yaml"), paths("./site.yaml")) == (["ccm.yaml"],) * 3
     (folder / "sites/ccm.yaml").touch()
     assert paths("sites/site.yaml") == ["sites/ccm.yaml", "ccm.yaml"]
     assert paths() == ["ccm.yaml"]
+
+
+def test_a_folder_below(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nearest file above counts, and paths in it start from its folder."""
+    (folder / "ccm.yaml").touch()
+    assert paths("sites/site.yaml") == ["ccm.yaml"]
+    (folder / "sites/deep").mkdir(mode=0o755)
+    monkeypatch.chdir(folder / "sites/deep")
+    (found,) = project_files()
+    assert (found.path, found.folder) == ("../../ccm.yaml", "../..")
+    assert paths("../site.yaml") == ["../../ccm.yaml"]
+    (folder / "sites/ccm.yaml").touch()
+    assert paths() == ["../ccm.yaml"]
+
+
+@pytest.mark.parametrize("name", [".git", ".hg", ".jj", ".svn"])
+def test_the_root_of_the_repository_ends_the_search(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A file above the repository does not count; one at its root does."""
+    (folder.parent / "ccm.yaml").touch()
+    monkeypatch.chdir(folder / "sites")
+    assert paths() == ["../../ccm.yaml"]
+    (folder / name).touch()
+    assert paths() == []
+    (folder / "ccm.yaml").touch()
+    assert paths() == ["../ccm.yaml"]
+
+
+def test_a_folder_above_that_others_may_write_ends_the_search(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What others can put into a folder above is not looked at."""
+    (folder / "ccm.yaml").touch()
+    folder.chmod(0o1777)
+    monkeypatch.chdir(folder / "sites")
+    assert paths() == []
+
+
+@ROOT_ONLY
+def test_a_folder_above_of_another_owner_ends_the_search(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file in a folder of somebody else does not count."""
+    (folder / "ccm.yaml").touch()
+    os.chown(folder, FOREIGN, FOREIGN)
+    monkeypatch.chdir(folder / "sites")
+    assert paths() == []
 
 
 def test_a_link_to_the_same_file(folder: Path) -> None:
