@@ -21,7 +21,7 @@ EXAMPLE = """
 ccm validate site.yaml
 ccm validate release.yaml      # a file of stages, with all of their manifests
 ccm validate --hiera production.yaml site.yaml
-ccm validate -i hosts.yaml site.yaml   # each host's plan, as far as no facts are needed
+ccm validate -i hosts.yaml site.yaml   # with what it says of the hosts
 ccm validate --tags web site.yaml   # does that mean anything there?
 """
 

@@ -8,6 +8,7 @@ from orchestrator.expressions import Expression
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.manifest.complaint import Complaint, suggestion
 from orchestrator.manifest.declared import Control, Declared
+from orchestrator.manifest.foreign_words import property_hint
 from orchestrator.manifest.health_rules import KEY as HEALTH_CHECKS
 from orchestrator.manifest.health_rules import health_complaints
 from orchestrator.manifest.references import REFERENCES, unrendered
@@ -25,23 +26,10 @@ from remote_runtime.errors import Problem
 
 Nodes = dict[str, tuple[Scalar, Node]]
 
-# What tasks of Ansible have, which no nearest word leads to.
-_ANSIBLES = {
-    "state": "ensure",
-    "when": "control",
-    "loop": "foreach",
-    "with_items": "foreach",
-    "with_dict": "foreach",
-    "enabled": "enable",
-}
-
 
 def _word_for(text: str, known: list[str]) -> str:
     """What may have been meant by a word that is no property."""
-    if text == "notify":
-        return "the resource that reacts names this one in its subscribe"
-    word = _ANSIBLES.get(text)
-    return f"ccm's word is {word}" if word in known else suggestion(text, known)
+    return property_hint(text, known) or suggestion(text, known)
 
 
 def spell_out(type_: Type, mapping: Mapping, problems: list[Problem]) -> Nodes:

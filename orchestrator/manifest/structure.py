@@ -8,6 +8,7 @@ from orchestrator.manifest.checking import Nodes, declare, refuse_loop, spell_ou
 from orchestrator.manifest.complaint import suggestion, with_article
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
+from orchestrator.manifest.foreign_words import type_hint
 from orchestrator.manifest.types import BUILT_IN, Type, Types
 from remote_runtime.errors import Problem
 
@@ -56,9 +57,9 @@ class ResourceReader:
             type_ = self._types.get(key.text)
             if type_ is None:
                 message = f"there is no resource type {key.text!r}"
-                self._report(
-                    key, message, suggestion(key.text, self._types.names()), "input.unknown"
-                )
+                known = list(self._types.names())
+                hint = type_hint(key.text, known) or suggestion(key.text, known)
+                self._report(key, message, hint, "input.unknown")
             elif isinstance(value, Sequence):
                 self._list(type_, value)
             elif isinstance(value, Mapping):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from inventory.document import Mapping, Node, Scalar, Sequence
@@ -9,6 +10,11 @@ from orchestrator.expressions import Expression, Template
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.expressions.template import TEMPLATED, TemplatedList, TemplatedMap
 from remote_runtime.errors import InputError, Position, Problem
+
+_PLAIN = (
+    "if another program reads this: render: false on the resource, {{ '{{' }} for braces, or a file"
+    " beside the manifest as source"
+)
 
 
 def compile_node(
@@ -60,8 +66,18 @@ def parse_template(
     try:
         return Template.parse(node.text, Locator(node), lenient, extra)
     except InputError as error:
-        problems.extend(error.problems)
+        problems.extend(_with_plain_hint(problem) for problem in error.problems)
         return node.text
+
+
+def _with_plain_hint(problem: Problem) -> Problem:
+    """The problem, with what to do where the braces are meant for another program."""
+    match = re.search(r"^the expression '\s*[^\w\s'\"(\[{-]", problem.message)
+    if match:  # as {{ $labels.x }}, {{.Names}}, {{#each x}}: no hint about names helps
+        return problem._replace(hint=_PLAIN)
+    if "cannot be read" in problem.message or "is not a name or function" in problem.message:
+        return problem._replace(hint=f"{problem.hint}; {_PLAIN}" if problem.hint else _PLAIN)
+    return problem
 
 
 def parse_bare(

@@ -18,6 +18,10 @@ def problems(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
 
 def _of_content(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
     found: List[Tuple[str, str]] = []
+    source = properties.get("source")
+    if isinstance(source, str) and source.startswith(("http://", "https://", "ftp://")):
+        hint = "use an archive resource, or an exec with curl and creates"
+        return [("source", "a file's source is no URL: " + hint)]
     given = [key for key in ("content", "source") if properties.get(key) is not None]
     ensure = properties.get("ensure", "present")
     if len(given) == 2:

@@ -1,0 +1,83 @@
+"""Words of other tools that stand in a manifest, with what ccm has instead (controller)."""
+
+from __future__ import annotations
+
+_PREFIXES = ("ansible.builtin.", "ansible.legacy.", "ansible.posix.", "community.general.")
+_EXEC = "ccm's type is exec, with command"
+_PACKAGE = "ccm's type is package"
+_SYSTEMD = "ccm's type is service"
+_EDIT = (
+    "ccm has no type for parts of a file: manage all of it with file, or one in a .d folder, or"
+    " use exec with an unless that looks for the text"
+)
+_APPLY = "ccm's type is apply, which runs the resources of another manifest"
+_ARCHIVE = "ccm's type is archive; creates says what the archive brings"
+
+_TYPES = {
+    "user": "use exec with useradd, and unless: id -u NAME",
+    "group": "use exec with groupadd, and unless: getent group NAME",
+    "authorized_key": "use file for the whole ~/.ssh/authorized_keys",
+    "copy": "ccm's type is file, with content or source",
+    "template": "ccm's type is file, with content: \"{{ template('NAME.j2') }}\"",
+    "directory": "ccm's type is file, with ensure: directory",
+    "symlink": "use exec with ln -s, and creates",
+    "link": "use exec with ln -s, and creates",
+    **dict.fromkeys(("lineinfile", "blockinfile", "replace", "ini_file", "augeas"), _EDIT),
+    **dict.fromkeys(("apt", "yum", "dnf", "zypper", "apk", "pacman", "packages"), _PACKAGE),
+    "apt_repository": "use file for a list in /etc/apt/sources.list.d",
+    "yum_repository": "use file for a .repo in /etc/yum.repos.d",
+    "apt_key": "use file for a key in /etc/apt/keyrings",
+    "pip": "use exec with pip install, and unless: pip show NAME",
+    "cron": "use file for a crontab in /etc/cron.d, or a systemd timer",
+    "git": "use exec with git clone, and creates; a release is an archive",
+    **dict.fromkeys(("command", "shell", "script", "raw", "cmd", "run"), _EXEC),
+    **dict.fromkeys(("systemd", "systemd_service", "sysvinit", "services"), _SYSTEMD),
+    **dict.fromkeys(("get_url", "unarchive", "remote_file", "uri", "download"), _ARCHIVE),
+    **dict.fromkeys(
+        ("include", "import_tasks", "include_tasks", "import_role", "include_role", "role"), _APPLY
+    ),
+    "wait_for": "ccm's type is wait",
+    "set_fact": "values stand under data at the top of the manifest",
+    "vars": "values stand under data at the top of the manifest",
+    "sysctl": "use file for a file in /etc/sysctl.d, and an exec that subscribes to it",
+    "mount": "use file for a systemd .mount unit, and service for the unit",
+    "hostname": "use exec with hostnamectl, and unless",
+    "debug": "ccm shows what it changes; pre_message is a line before the run",
+    "notify": "the resource that reacts names this one in its subscribe",
+    "files": "ccm's type is file",
+}
+_PROPERTIES = {
+    "state": "ensure",
+    "when": "control",
+    "loop": "foreach",
+    "with_items": "foreach",
+    "with_dict": "foreach",
+    "enabled": "enable",
+    "src": "source",
+    "cmd": "command",
+    "chdir": "cwd",
+    "version": "ensure",
+    "text": "content",
+}
+_NAMES = ("target", "dest", "destination", "path")
+
+
+def type_hint(word: str, known: list[str]) -> str:
+    """What ccm has for another tool's type; "" for a word that is not known."""
+    for prefix in _PREFIXES:
+        word = word.removeprefix(prefix)
+    if word in known:
+        return f"ccm's type is {word}"
+    return _TYPES.get(word, "")
+
+
+def property_hint(word: str, known: list[str]) -> str:
+    """What ccm has for another tool's property; "" for a word that is not known."""
+    if word == "notify":
+        return "the resource that reacts names this one in its subscribe"
+    if word in _NAMES:
+        return f"what a resource is about is its name: - NAME: {{...}}; known: {', '.join(known)}"
+    if word == "become":
+        return "the whole run becomes another user: --become, or become in the inventory"
+    own = _PROPERTIES.get(word)
+    return f"ccm's word is {own}" if own in known else ""
