@@ -174,7 +174,8 @@ def _parsed(path: Path, mtime_ns: int, size: int) -> _File:
 
 def _lines(path: Path) -> Iterator[Line]:
     try:
-        text = path.read_text("utf-8", "surrogateescape")
+        # some editors of Windows begin a file with a mark of their own
+        text = path.read_text("utf-8-sig", "surrogateescape")
     except OSError:
         return
     for number, line in enumerate(text.splitlines(), 1):

@@ -103,7 +103,7 @@ def _file_for(route: Route) -> Path:
 def _rewrite(path: Path, keys: list[Shown], changed: set[str]) -> None:
     target = Path(os.path.realpath(path))
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    old = target.read_text("utf-8", "surrogateescape") if target.exists() else ""
+    old = target.read_text("utf-8-sig", "surrogateescape") if target.exists() else ""
     lines = [kept for line in old.splitlines() for kept in _without(line, changed)]
     lines += [_line(key) for key in keys]
     text = "".join(f"{line}\n" for line in dict.fromkeys(lines))

@@ -196,3 +196,13 @@ def test_a_changed_key_leaves_none_of_the_files(tmp_path: Path) -> None:
     assert trust([changed]) == [second, first]
     assert first.read_text() == f"web2 {text(KEY_A)}\nweb1 {text(KEY_B)}\n"
     assert second.read_text() == f"web3 {text(KEY_A)}\n"
+
+
+def test_a_file_of_windows_is_read(tmp_path: Path) -> None:
+    """A mark at its beginning and line ends of two characters change no name and no key."""
+    path = tmp_path / "known"
+    path.write_bytes(f"\ufeffweb1 {text(KEY_A)}\r\nweb2 {text(KEY_B)}\r\n".encode())
+    assert state(path, KEY_A) == "same"
+    assert state(path, KEY_B) == "changed"
+    assert trust([shown(path, KEY_B)]) == [path]
+    assert path.read_text() == f"web2 {text(KEY_B)}\nweb1 {text(KEY_B)}\n"

@@ -318,6 +318,25 @@ def test_a_jump_host_with_certificates(
     assert error.kind == "transport.host_key.unknown"
 
 
+def test_two_jumps_of_which_the_inner_is_loopback(
+    connect: Connect, start_sshd: StartSshd, authority: Authority, key: Path, ssh_config: Path
+) -> None:
+    """127.0.0.1 is what the host before it calls so; each hop has its own port, key and user."""
+    authority.sign(key, "-n", USER)
+    outer, inner, last = (trusting(start_sshd, authority) for _ in range(3))
+    known = "".join(server.known_hosts.read_text() for server in (outer, inner, last))
+    last.known_hosts.write_text(known)
+    ssh_config.write_text(
+        f"Host outer\n HostName 127.0.0.1\n Port {outer.port}\n"
+        f"Host inner\n HostName 127.0.0.1\n Port {inner.port}\n"
+        f"Host *\n IdentityFile {key}\n"
+        f" UserKnownHostsFile {last.known_hosts.with_name('none')} {last.known_hosts}\n"
+    )
+    for jump in ("outer,inner", f"outer,{USER}@127.0.0.1:{inner.port}"):
+        host = last.host(key_file=None, known_hosts=None, jump=jump)
+        logged_in(connect(), host)
+
+
 def test_trust_writes_nothing_for_a_certified_host(
     connect: Connect, start_sshd: StartSshd, authority: Authority
 ) -> None:
