@@ -96,3 +96,36 @@ def test_a_home_that_keeps_nothing(
     done = ccm.push(inventory, site, "-l", "web1")
     assert done.code == 0, done.output
     assert host.exists("/tmp/made")
+
+
+@pytest.mark.parametrize(("user", "become"), [("root", False), ("deploy", True), ("deploy", False)])
+def test_a_daemon_outlives_the_login(
+    ccm: Ccm, lab: Lab, host: Host, tmp_path: Path, user: str, become: bool
+) -> None:
+    """One that keeps the output open is not waited for, and both are there afterwards."""
+    site = (
+        "ccm: {resources: [{exec: ["
+        "{holds: {command: 'sleep 471 & echo started', provider: shell}}, "
+        "{leaves: {command: 'setsid sleep 472 >/dev/null 2>&1 </dev/null &', provider: shell}}"
+        "]}]}\n"
+    )
+    inventory = lab.inventory(tmp_path / "hosts.yaml", user=user, become=become)
+    done = ccm.push(inventory, site, "-l", "web1")
+    assert done.code == 0, done.output
+    found = host.run("pgrep -a sleep").stdout
+    assert "sleep 471" in found
+    assert "sleep 472" in found
+
+
+def test_files_that_grow_are_fetched_within_their_bound(
+    ccm: Ccm, lab: Lab, host: Host, tmp_path: Path
+) -> None:
+    """A file that never ends is refused by its size, a pipe by its kind; neither is waited for."""
+    inventory = lab.inventory(tmp_path / "hosts.yaml")
+    host.run("mkfifo /srv/pipe; (timeout 30 yes > /srv/endless) >/dev/null 2>&1 & sleep 1")
+    options = ("-i", str(inventory), "-l", "web1", "-d", str(tmp_path / "out"))
+    done = ccm.run("fetch", *options, "--max-size", "1M", "/srv/endless", "/srv/pipe")
+    host.run("pkill -x yes; true")
+    assert done.code == 1, done.output
+    assert "--max-size" in done.output
+    assert "/srv/pipe is not a regular file" in done.output
