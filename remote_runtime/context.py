@@ -244,6 +244,10 @@ class Context(object):
         """A block in which these count, too, whatever comes of what is read in it."""
         return Trial(self, self.world_with(effects))
 
+    def ignoring(self) -> "Trial":
+        """A block in which the doubt over what is read is not noted."""
+        return Trial(self, self._world)
+
     def shared(self) -> "Shared":
         """What other hosts have learnt, for previews."""
         from remote_runtime.shared import Shared
@@ -339,11 +343,11 @@ class Apart(object):
 
 
 class Trial(object):
-    """See ``Context.trial``."""
+    """See ``Context.trial`` and ``Context.ignoring``."""
 
-    def __init__(self, context: Context, world: "World") -> None:
+    def __init__(self, context: Context, world: "Optional[World]") -> None:
         self._context = context
-        self._world: Optional["World"] = world
+        self._world = world
         self._turn = context._turn._replace(doubts=[])
 
     def __enter__(self) -> None:

@@ -97,8 +97,9 @@ class Fog(NamedTuple):
     """What an action does that nobody can tell beforehand.
 
     ``covers(kind, value, present)`` says whether it may change a thing: ``kind`` is path, content
-    (of a file, by its path), user, group, package, unit, lists or host (anything whatever);
-    ``present`` whether it is there now.
+    (of a file, by its path), attributes (owner and mode, by the path), user, group, package, unit,
+    lists, creates (the path that makes a resource needless), text (of a command that may read
+    anything) or host (anything whatever); ``present`` whether it is there now.
     """
 
     doubt: Doubt

@@ -1,11 +1,13 @@
 """What must be there before a resource can act (target)."""
 
+import errno
 import os
 import stat
 from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Action, Missing
 from remote_runtime.effects import PathEffect
+from remote_runtime.system.trouble import refusal
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -54,14 +56,22 @@ def parent(context: "Context", path: str) -> List[Missing]:
 
 
 def parents(context: "Context", path: str, mode: int) -> List[PathEffect]:
-    """The directories above a path that are to be made with it, the outermost first."""
+    """The directories above a path that are to be made with it, the outermost first.
+
+    ``ResourceError`` where a link that leads nowhere stands in the place of one.
+    """
     missing: List[str] = []
     above = os.path.dirname(path)
     while above != "/" and not context.files.exists(above):
+        if context.files.is_there(above):
+            raise refusal("create the directory", os.path.normpath(path), errno.ENOENT)
         missing.insert(0, above)
         above = os.path.dirname(above)
     if missing:
+        from remote_runtime.system.attributes import default_list_mode
+
         found = context.files.status(above, follow=True)
+        mode &= default_list_mode(above)
         mode |= found.mode & stat.S_ISGID if found is not None else 0  # which they inherit
     return [PathEffect(each, "directory", mode, firm=False) for each in missing]
 

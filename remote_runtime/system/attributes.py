@@ -2,7 +2,7 @@
 
 import errno
 import os
-from typing import TYPE_CHECKING, List, Optional
+from typing import TYPE_CHECKING, Dict, List, Optional
 
 from remote_runtime.errors import ResourceError
 
@@ -14,6 +14,7 @@ _SELINUX = "/sys/fs/selinux/enforce"
 # They vouch for the old content; on new content they would be wrong or a gift.
 _OF_THE_CONTENT = ("security.capability", "security.ima", "security.evm")
 _ACL = "system.posix_acl_access"
+_ACL_OF_NEW = "system.posix_acl_default"
 _OWNER, _GROUP, _MASK, _OTHER = 0x01, 0x04, 0x10, 0x20  # tags of entries, as the kernel has them
 _NONE_HERE = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENODATA, errno.ENOENT, errno.ENOSYS)
 
@@ -88,6 +89,19 @@ def with_mode(acl: bytes, mode: int) -> bytes:
     return acl[:4] + b"".join(
         struct.pack("<HHI", tag, bits.get(tag, allowed), who) for tag, allowed, who in entries
     )
+
+
+def default_list_mode(folder: str) -> int:
+    """The permissions that a folder's default ACL leaves to what is made in it; all without one."""
+    import struct
+
+    try:
+        acl = os.getxattr(folder, _ACL_OF_NEW)
+    except (AttributeError, OSError):
+        return 0o7777
+    allowed: Dict[int, int] = {tag: bits for tag, bits, _ in struct.iter_unpack("<HHI", acl[4:])}
+    group: int = allowed.get(_MASK, allowed.get(_GROUP, 7))
+    return 0o7000 | allowed.get(_OWNER, 7) << 6 | group << 3 | allowed.get(_OTHER, 7)
 
 
 def _names(source: str) -> List[str]:

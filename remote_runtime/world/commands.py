@@ -24,6 +24,9 @@ _ABOUT_SYSTEMS = re.compile(
 )
 
 
+_SCRIPT = 64 << 10  # bytes of one that is read for what it names
+
+
 class WorldCommands(Commands):
     """Runs them on the host as it will be: where the layer holds paths, with these over it.
 
@@ -87,6 +90,19 @@ class WorldCommands(Commands):
             except ResourceError:
                 pass  # it is there, and nobody can tell what it is
         self._clouds.heed("host", "", True)
+        self._clouds.heed("text", self._text(argv), True)
+
+    def _text(self, argv: Sequence[str]) -> str:
+        """The words of a command, with the script that it runs where that can be read."""
+        texts = [" ".join(argv)]
+        for word in argv[:2]:
+            try:
+                status = self._files.status(word, True) if word.startswith("/") else None
+                if status is not None and status.kind == "file" and status.size <= _SCRIPT:
+                    texts.append(self._files.read(word, _SCRIPT, True).decode("utf-8", "replace"))
+            except ResourceError:
+                pass
+        return "\n".join(texts)
 
     def is_program(self, path: str) -> bool:
         return self._files.is_program(path)

@@ -59,6 +59,8 @@ class WorldFiles(Files):
 
     def status(self, path: str, follow: bool = False) -> Optional[Status]:
         found = self._find(path, follow)
+        if not self._host.is_own(path):
+            self._clouds.heed("attributes", found.path, True, found.since)
         if found.node is not None:
             return self._status(found.path, found.node)
         if found.below_file:

@@ -34,6 +34,9 @@ class FakeCommands(object):
     def find(self, program: str, path: Optional[str] = None, cwd: Optional[str] = None) -> str:
         return "" if program in self._missing else "/usr/bin/" + program
 
+    def is_program(self, path: str) -> bool:
+        return path not in self._missing
+
     def run(self, argv: Sequence[str], **options: Any) -> Result:
         words = list(argv)
         within = words[0] == "unshare"

@@ -1,11 +1,13 @@
 """What must be there before a resource can act."""
 
 import os
+import tempfile
 import unittest
 
 from remote_runtime import needs
 from remote_runtime.changes import Action, Missing, Unknowable
 from remote_runtime.effects import AccountEffect, Doubt, PathEffect
+from remote_runtime.errors import ResourceError
 from tests.remote_runtime.fakes import FakeAccounts, context
 
 NOBODY = "ccm-test-nobody"
@@ -33,6 +35,16 @@ class TestNeeds(unittest.TestCase):
         self.assertIn("the parent directory %s does not exist" % folder, missing.message)
         ctx.expect([PathEffect(folder, "directory")], Doubt(), "file#b")
         self.assertEqual(needs.parent(ctx, path), [])
+
+    def test_a_link_to_nowhere_is_no_parent_that_can_be_made(self) -> None:
+        """What is to be made below it fails, as the push does."""
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink("nowhere", os.path.join(folder, "link"))
+            with self.assertRaises(ResourceError) as caught:
+                needs.parents(context(noop=True), os.path.join(folder, "link/a/b"), 0o755)
+            self.assertIn("No such file or directory", str(caught.exception))
+            made = needs.parents(context(noop=True), os.path.join(folder, "a/b"), 0o755)
+            self.assertEqual([each.path for each in made], [os.path.join(folder, "a")])
 
     def test_a_program_is_named_with_its_purpose(self) -> None:
         """The message begins with what it is for."""

@@ -104,7 +104,10 @@ class Resource(PathType):
 
     def _created(self) -> bool:
         path = self.settings.creates
-        return bool(path) and self.context.files.exists(path)
+        there = bool(path) and self.context.files.exists(path)
+        if path and not there:
+            self.context.saw("creates", path, False)
+        return there
 
     def _getting(self, status: Optional[Status]) -> List[Action]:
         """Download, extract and clean up, as far as needed; what creates names is not there."""
@@ -176,10 +179,11 @@ class Resource(PathType):
                 "extract_parent %s is not a directory" % parent,
                 hint="name another one; what stands there is left alone",
             )
+        above = [] if there else needs.parents(self.context, parent.rstrip("/") + "/.", 0o755)
         # What else the archive holds is not known before it is there.
         why = "what %s extracts into %s is not known before" % (self.item.id, parent)
         effects: List[Effect] = [
-            PathEffect(parent, "directory", None if there else 0o755, firm=False),
+            *(above or [PathEffect(parent, "directory", firm=False)]),
             Fog(Doubt(UNKNOWN, why), below(parent)),
         ]
         if creates:

@@ -103,8 +103,10 @@ class Resource(ResourceType):
         if self.properties.get("refresh_only"):
             return False
         path = self._creates()
-        if path is not None and self.context.files.exists(path):
-            return False
+        if path is not None:
+            if self.context.files.exists(path):
+                return False
+            self.context.saw("creates", path, False)
         for key, wanted in (("onlyif", True), ("unless", False)):
             guard = self.properties.get(key)
             if guard is not None and self._guard(key, guard) != wanted:

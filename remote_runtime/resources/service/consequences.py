@@ -13,9 +13,10 @@ from remote_runtime.effects import (
     UnitEffect,
     once,
 )
-from remote_runtime.resources.service import mounts
+from remote_runtime.resources.service import mounts, written
 from remote_runtime.resources.service.folders import own_folders, runtime_folders
 from remote_runtime.resources.service.foreseen import ForeseenUnits
+from remote_runtime.resources.service.named_paths import sockets
 from remote_runtime.resources.service.provider import DISABLE, ENABLE, RESTART, START, STOP
 from remote_runtime.resources.service.rehearsal import Rehearsal
 from remote_runtime.resources.service.unit_files import CONFIGURED, Definition, install_links
@@ -51,9 +52,8 @@ class Consequences(object):
         else:
             self._start(name, running)
         if verb == RESTART:
-            folders = runtime_folders(self._units.definition(name), self._context)
-            gone += [PathEffect(folder.path, "absent") for folder in folders]
-        return once(gone + self._effects(running))
+            gone += runtime_folders(self._units.definition(name), restart=True)
+        return once(gone + self._effects(running, name if verb == RESTART else ""))
 
     def _start(self, name: str, running: Dict[str, bool]) -> None:
         running[name] = True
@@ -85,7 +85,7 @@ class Consequences(object):
         if followed and self._units.status(name).running:
             self._stop(name, running)
 
-    def _effects(self, running: Dict[str, bool]) -> List[Effect]:
+    def _effects(self, running: Dict[str, bool], restarted: str) -> List[Effect]:
         """Of mounts first, the outer ones before: all else stands on them."""
         effects: List[Effect] = []
         units = [(self._units.definition(name), runs) for name, runs in running.items()]
@@ -97,14 +97,17 @@ class Consequences(object):
                 effects += mounting.mounted(unit) if runs else mounts.unmounted(unit)
             elif runs:
                 effects += own_folders(unit, self._context)
+                effects += [PathEffect(path, "something") for path in sockets(unit)]
                 effects += [_triggered(unit, other) for other in _triggers(unit)]
             elif unit.name.endswith(".slice"):
                 effects.append(_emptied(unit))
             else:
-                folders = runtime_folders(unit, self._context)
-                effects += [PathEffect(folder.path, "absent") for folder in folders]
+                effects += runtime_folders(unit, restart=False)
             if not runs:
                 effects += [_unneeded(unit, other) for other in self._let_go(unit)]
+            if unit.name.endswith(".service"):
+                stops = not runs or unit.name == restarted
+                effects += written.effects(unit, self._context, starts=runs, stops=stops)
         return effects
 
     def _let_go(self, unit: Definition) -> List[str]:

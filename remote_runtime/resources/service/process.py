@@ -5,7 +5,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Iterator, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.resources.service.folders import own_folders
+from remote_runtime.resources.service.folders import made_folders
 from remote_runtime.resources.service.hidden import BINDING, hiding
 from remote_runtime.resources.service.unit_files import Definition
 from remote_runtime.resources.service.unit_text import Program, UnitText
@@ -91,7 +91,7 @@ class Process(object):
                     yield "needs its credential %s, which is not there" % path
 
     def _own_folders(self, unit: Definition) -> Iterator[str]:
-        for own in own_folders(unit, self._context):
+        for own in made_folders(unit, self._context):
             there = own.kind == "directory" and self._files.exists(own.path)
             if there and not self._files.is_directory(own.path):
                 yield "needs the folder %s, where something else is" % own.path
@@ -104,7 +104,7 @@ class Process(object):
             yield "needs its RootDirectory %s, which is not there" % root
         if root or any(text.all("Service", key) for key in _IMAGES):
             return
-        own = [made.path for made in own_folders(unit, self._context)]
+        own = [made.path for made in made_folders(unit, self._context)]
         bound = [w.split(":")[1] for w in text.words("Service", "BindPaths") if ":" in w]
         for key in _IN_PLACE + BINDING:
             for word in text.words("Service", key):
@@ -150,7 +150,7 @@ class Process(object):
                 yield "runs %s, which is not there below %s" % (path, root)
 
     def _made(self, unit: Definition) -> Tuple[str, ...]:
-        return tuple(own.path for own in own_folders(unit, self._context))
+        return tuple(own.path for own in made_folders(unit, self._context))
 
     # -- programs ---------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from remote_runtime.resources.service.consequences import Consequences, unfinish
 from ..fakes import FakeAccounts, context
 from .fake_units import FakeUnits
 
-RUN = "[Service]\nExecStart=/bin/sh\n"
+RUN = "[Service]\nExecStart=/bin/sleep 9\n"
 
 
 class ConsequencesTest(unittest.TestCase):
