@@ -4,7 +4,8 @@ import os
 import struct
 from typing import TYPE_CHECKING, Optional, Sequence, Union
 
-from remote_runtime.system.walk import access_list
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.walk import LINK, access_list
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Identity
@@ -29,21 +30,30 @@ class Rights(object):
         """Whether every folder above a path may be entered; a slash at its end counts it too."""
         parts = path.split("/")
         for folder in ("/".join(parts[:length]) or "/" for length in range(1, len(parts))):
-            status = self._files.status(folder, follow=True)
+            status = self._status(folder)
             if status is not None and not self._may(folder, status, root=True):
                 return False
         return True
+
+    def _status(self, path: str) -> "Optional[Status]":
+        """What is there, where the kernel follows links that we do not follow ourselves."""
+        try:
+            return self._files.status(path, follow=True)
+        except ResourceError as error:
+            if error.kind != LINK:
+                raise
+            return self._files.status(os.path.realpath(path))
 
     def execute(self, path: str) -> bool:
         """Whether a file may be reached and executed."""
         if not self.reach(path):
             return False
-        status = self._files.status(path, follow=True)
+        status = self._status(path)
         return status is None or self._may(path, status, root=bool(status.mode & 0o111))
 
     def read(self, path: str) -> bool:
         """Whether a file may be read, once it is reached."""
-        status = self._files.status(path, follow=True)
+        status = self._status(path)
         return status is None or self._may(path, status, root=True, right=4)
 
     def _may(self, path: str, status: "Status", root: bool, right: int = 1) -> bool:

@@ -14,6 +14,7 @@ from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.paths import is_too_long
 
+LINK = "resource.file.link"  # the kind of the error over one that is not to be trusted
 _PATH = getattr(os, "O_PATH", 0)  # needs no right to read; only Linux has it
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _STEP = (_PATH or os.O_RDONLY) | os.O_NOFOLLOW
@@ -370,7 +371,7 @@ def _planted(place: Place, owner: int, target: str) -> ResourceError:
     return ResourceError(
         "%s is a link of %s to %s in a folder of %s that others can write: it is not followed"
         % (place.path, user(owner), target, user(folder.found.st_uid)),
-        kind="resource.file.link",
+        kind=LINK,
         hint="name what it leads to, or let nobody but root write %s" % folder.path,
     )
 
@@ -380,6 +381,6 @@ def _of_another(link: Link, target: str, owner: int) -> ResourceError:
     return ResourceError(
         "%s is a link of %s that leads to %s, which is of %s: it is not followed"
         % (link.path, whose, target, user(owner)),
-        kind="resource.file.link",
+        kind=LINK,
         hint="look why %s made it; name what it leads to where that is right" % whose,
     )

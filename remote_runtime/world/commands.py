@@ -2,7 +2,7 @@
 
 import os
 import re
-from typing import TYPE_CHECKING, Callable, Dict, Mapping, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
@@ -11,6 +11,7 @@ from remote_runtime.world.accounts import WorldAccounts
 from remote_runtime.world.clouds import Clouds
 from remote_runtime.world.files import WorldFiles
 from remote_runtime.world.layer import Layer
+from remote_runtime.world.nodes import Node, shared
 
 if TYPE_CHECKING:
     from remote_runtime.system.conversation import OutputSink
@@ -24,6 +25,12 @@ _ABOUT_SYSTEMS = re.compile(
 )
 
 
+# What differs between a file and its copy in an overlay: whether two names are one file, and how
+# many names, which number and which device a file has.
+_ONE_FILE = re.compile(r"\s-(?:ef|samefile)\s")
+_ABOUT_INODES = re.compile(
+    r"\s-(?:inum|links|xdev|mount)\b|\bmountpoint\b|\bstat\b.*%-?\d*[hidDm]\b|\bls\s+-\w*i"
+)
 _SCRIPT = 64 << 10  # bytes of one that is read for what it names
 
 
@@ -73,24 +80,75 @@ class WorldCommands(Commands):
                 for present in (True, False):
                     self._clouds.heed(kind, full, present)
 
-    def _heed(self, argv: Sequence[str], cwd: str, path: Optional[str]) -> None:
-        """Note the doubt over what a command reads: what it names, or anything whatever."""
+    def _heed(self, argv: Sequence[str], cwd: str, path: Optional[str]) -> Optional[List[str]]:
+        """Note the doubt over what a command reads: what it names, or anything whatever. Returned
+        are the paths that it reads; None where it may read others."""
         from remote_runtime.world.looking import named
 
-        found = named(argv) if self._clouds else None
+        found = named(argv)
         if found is not None:
+            words = [os.path.join(cwd, word) for word in found.links + found.words]
             try:
-                for program in found.programs:
-                    self.find(program, path, cwd)
-                for word in found.links + found.words:
-                    self._files.status(os.path.join(cwd, word), follow=False)
-                for word in found.words:
-                    self._files.status(os.path.join(cwd, word), follow=True)
-                return
+                programs = [self.find(program, path, cwd) for program in found.programs]
+                for word in words:
+                    self._files.status(word, follow=False)
+                for word in words[len(found.links) :]:
+                    self._files.status(word, follow=True)
+                return [program for program in programs if program] + words
             except ResourceError:
                 pass  # it is there, and nobody can tell what it is
         self._clouds.heed("host", "", True)
         self._clouds.heed("text", self._text(argv), True)
+        return None
+
+    def _is_as_today(self, path: str) -> bool:
+        """Whether what is planned has no say in what is at a path, nor on the way to it."""
+        for follow in (False, True):
+            found = self._layer.find(path, follow)
+            if found.node is not None or found.laid or self._layer.is_touched(found.path):
+                return False
+        return True
+
+    def _sees_today(self, argv: Sequence[str], cwd: str, read: Optional[List[str]]) -> bool:
+        """Whether a command reads nothing that is planned, so it can run on the host as it is."""
+        if read is None or _ABOUT_INODES.search(" ".join(argv)):
+            return False
+        return all(map(self._is_as_today, read)) and not self._layer.find(cwd, True).laid
+
+    def _require_same_in_overlay(self, argv: Sequence[str]) -> None:
+        """``Unknowable`` for a command that an overlay would tell something else."""
+        text = " ".join(argv)
+        if _ONE_FILE.search(text) or _ABOUT_INODES.search(text):
+            raise Unknowable("%s would see other files than there will be" % argv[0])
+        if _ABOUT_SYSTEMS.search(text):
+            raise Unknowable("%s would see other file systems than there are" % argv[0])
+        mounts = [node.mount for node in self._layer.nodes.values() if node.mount is not None]
+        if any(mount.source for mount in mounts):
+            raise Unknowable("nothing can be run on what is planned to be mounted twice")
+
+    def _nodes(self, argv: Sequence[str], cwd: str, read: Optional[List[str]]) -> Dict[str, Node]:
+        """The nodes of the layer, with the other names of files whose attributes are planned.
+
+        ``Unknowable`` for a command that may read others than those that are found.
+        """
+        nodes = dict(self._layer.nodes)
+        words = [os.path.join(cwd, word) for word in self._text(argv).split()]
+        missing = ""
+        for path, node in self._layer.nodes.items():
+            if node.inode is None:
+                continue
+            folder = os.path.dirname(path)
+            held = os.listdir(folder) if os.path.isdir(folder) else []
+            beside = [os.path.join(folder, name) for name in held]
+            names = [
+                name for name in {*beside, *words, *(read or ())} if shared(name) == node.inode
+            ]
+            nodes.update((os.path.realpath(name), node) for name in names)
+            same = [one for one, its in nodes.items() if its.inode == node.inode]
+            missing = path if len(same) < os.lstat(path).st_nlink else missing
+        if missing and read is None:
+            raise Unknowable("%s may read another name of %s" % (argv[0], missing))
+        return nodes
 
     def _text(self, argv: Sequence[str]) -> str:
         """The words of a command, with the script that it runs where that can be read."""
@@ -132,9 +190,9 @@ class WorldCommands(Commands):
             beyond.update(self._texts_of_units())
         if beyond:
             self._ask(argv, beyond, path)
-        self._heed(argv, cwd or "/", path)
+        read = self._heed(argv, cwd or "/", path)
         identity = self._theirs.identity(user, group)
-        if not self._layer.nodes:
+        if not self._layer.nodes or self._sees_today(argv, cwd or "/", read):
             return self._host.run(
                 argv,
                 cwd,
@@ -148,11 +206,7 @@ class WorldCommands(Commands):
                 limit=limit,
                 on_output=on_output,
             )
-        if _ABOUT_SYSTEMS.search(" ".join(argv)):
-            raise Unknowable("%s would see other file systems than there are" % argv[0])
-        mounts = [node.mount for node in self._layer.nodes.values() if node.mount is not None]
-        if any(mount.source for mount in mounts):
-            raise Unknowable("nothing can be run on what is planned to be mounted twice")
+        self._require_same_in_overlay(argv)
         from remote_runtime.world.layered import Layered, Start
 
         program = self._program(argv, path, cwd)
@@ -168,5 +222,6 @@ class WorldCommands(Commands):
         start = Start(
             argv, program, cwd=cwd or "/", env=env, identity=identity, umask=umask, input=input
         )
-        layered = Layered(self._host, self._layer.nodes, sorted(self._files.own_folders))
+        nodes = self._nodes(argv, cwd or "/", read)
+        layered = Layered(self._host, nodes, sorted(self._files.own_folders))
         return layered.run(start, timeout, limit, on_output)

@@ -6,6 +6,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content
 
 MOST = 1 << 20  # bytes of one file
+LARGE = 16 << 20  # the same of one that somebody asks for by its name
 _ROOM = 32 << 20  # bytes of all
 
 
@@ -30,9 +31,10 @@ class Held(Content):
         """Its hash."""
         return self._content.sha256
 
-    def data(self) -> Optional[bytes]:
-        """The bytes; None where there is no room for them, or only the push has them."""
-        if self._data is None and self.size <= min(MOST, self._room.left):
+    def data(self, most: int = MOST) -> Optional[bytes]:
+        """The bytes, of no more than ``most``; None where there is no room for them, or only the
+        push has them."""
+        if self._data is None and self.size <= min(most, self._room.left):
             try:
                 self._data = self._content.read()
             except Unknowable:

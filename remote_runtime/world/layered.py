@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.system.commands import CommandNotStarted, Result
+from remote_runtime.world.held import LARGE, MOST
 from remote_runtime.world.inside import FUNCTIONS
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _START = (
     "names['main'](plan)\n"
 )
 _BASES = ("/mnt", "/media", "/srv", "/opt", "/usr/src", "/usr/games", "/var/local", "/var/opt")
-_MOST = 4 << 20  # bytes of content that are carried over
+_MOST = 32 << 20  # bytes of content that are carried over
 _BUILDING = 10.0  # seconds that it may take to lay all out
 
 
@@ -93,7 +94,7 @@ class Layered(object):
             "token": self._token.encode(),
             "base": self._base().encode(),
             "own": [os.fsencode(folder) for folder in self._own],
-            "nodes": self._carried(),
+            "nodes": self._carried(" ".join(start.argv)),
             "cwd": os.fsencode(start.cwd),
             "umask": 0o022 if start.umask is None else start.umask,
             "identity": None
@@ -130,13 +131,15 @@ class Layered(object):
                 return base
         raise Unknowable("there is no folder to build what is planned at")
 
-    def _carried(self) -> List[Tuple[Any, ...]]:
+    def _carried(self, text: str) -> List[Tuple[Any, ...]]:
+        """The nodes; a large file only where the command's ``text`` has its name."""
         left = _MOST
         carried = []
         for path, node in self._nodes.items():
             content: Optional[bytes] = None
             if node.kind == "file" and node.content is not None and node.content.size <= left:
-                content = node.content.data()
+                named = os.path.basename(path) in text
+                content = node.content.data(LARGE if named else MOST)
                 left -= len(content or b"")
             attributes = _mode(node), max(node.uid, 0), max(node.gid, 0)
             target = os.fsencode(node.target)

@@ -191,7 +191,9 @@ class Resource(PathType):
         changes = [Change("extracted", None, parent)]
 
         def rehearse() -> None:
-            self.context.files.obstacles(parent.rstrip("/") + "/x").writing(0)
+            inside = parent.rstrip("/") + "/x"
+            self.context.files.status(inside)  # refuses links that are not to be trusted
+            self.context.files.obstacles(inside).writing(0)
             world = self.context.world
             if not downloaded and (world is None or world.layer.find(self.name, True).node is None):
                 self.provider.survey(self.name, self.settings)

@@ -9,7 +9,6 @@ from remote_runtime.effects import UnitEffect
 from remote_runtime.resources.service import unit as units
 from remote_runtime.resources.service.mounts import needed
 from remote_runtime.resources.service.provider import Status
-from remote_runtime.resources.service.unit import is_below
 from remote_runtime.resources.service.unit_files import (
     SEARCHED,
     Definition,
@@ -59,6 +58,10 @@ class ForeseenUnits(object):
         """The unit's files as they will be."""
         return self._files.find(name)
 
+    def aliased(self, name: str) -> str:
+        """The unit that gets a name when it is enabled; "" where there is none."""
+        return self._files.aliased(name)
+
     def links(self, unit: Definition) -> List[str]:
         """The links that have it started at boot."""
         return self._files.links(unit)
@@ -93,9 +96,8 @@ class ForeseenUnits(object):
         world = self._context.world
         if world is None or _TABLE not in world.layer.nodes or not name.endswith(_OF_TABLE):
             return
-        reloads = shown.get("NeedDaemonReload") == "yes" or any(map(is_below, world.layer.nodes))
         unit = self.definition(name)
-        if reloads and (not unit.path or is_generated(unit)):
+        if not unit.path or is_generated(unit):
             raise Unknowable("what systemd makes of the planned %s is not known before" % _TABLE)
 
     def _require_unwatched(self, name: str, shown: Mapping[str, str]) -> None:
@@ -135,6 +137,9 @@ class ForeseenUnits(object):
             return False
         names = {name, shown.get("Id") or name, units.template(name) or name}
         nodes = world.layer.nodes
+        scripts = [units.init_script(each) for each in names]
+        if any(script in nodes for script in scripts if script):
+            return True
         hidden = [p for p, node in nodes.items() if node.opaque and os.path.isdir(p)]
         if any(_held(path, names) for path in hidden):
             return True

@@ -29,6 +29,9 @@ FOLDERS = (
     "/usr/lib/systemd/system",
     "/lib/systemd/system",
 )
+INIT_SCRIPTS = "/etc/init.d"
+RUNLEVELS = tuple("/etc/rc%s.d/" % level for level in "0123456S")
+TABLES = ("/etc/fstab", "/etc/crypttab")
 _SUFFIXES = (
     ".service",
     ".socket",
@@ -92,6 +95,18 @@ def words(value: str) -> List[str]:
 def is_below(path: str, folders: Sequence[str] = FOLDERS) -> bool:
     """Whether a file is a unit file, or a drop-in or link of one."""
     return path.startswith(tuple(folder + "/" for folder in folders))
+
+
+def is_source(path: str) -> bool:
+    """Whether systemd makes units of a file when it reloads: an init script, tables of file systems
+    and of encrypted devices."""
+    return path in TABLES or path.startswith((INIT_SCRIPTS + "/", *RUNLEVELS))
+
+
+def init_script(unit: str) -> str:
+    """The init script that a service would be made from, "" for another kind of unit."""
+    stem, _, suffix = unit.rpartition(".")
+    return "%s/%s" % (INIT_SCRIPTS, stem) if suffix == "service" and "@" not in stem else ""
 
 
 def status(unit: str, shown: Mapping[str, str]) -> Status:

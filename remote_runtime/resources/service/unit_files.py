@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
-from remote_runtime.resources.service.unit import FOLDERS, template
+from remote_runtime.resources.service.unit import FOLDERS, init_script, template
 from remote_runtime.resources.service.unit_text import UnitText, escaped
 
 if TYPE_CHECKING:
@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 CONFIGURED = "/etc/systemd/system"
 _RUNTIME = "/run/systemd/system"
 _GENERATED = "/run/systemd/generator"
+_LATE = "/run/systemd/generator.late"
 _TRANSIENT = "/run/systemd/transient"
+_BOOT_LEVELS = ("/etc/rcS.d", "/etc/rc5.d")
+_OF_SCRIPT = (
+    "[Service]\nType=forking\nRemainAfterExit=yes\n"
+    "ExecStart={script} start\nExecStop={script} stop\n"
+)
 SEARCHED = (
     ("/run/systemd/transient", "/run/systemd/generator.early")
     + FOLDERS[:2]
@@ -105,13 +111,35 @@ class UnitFiles(object):
         """The definition that a name leads to; one without a path where there is none."""
         own, path, masked = self._file(name)
         text = UnitText(own)
-        if path and not masked:
+        script = init_script(own) if not path or path.startswith(_LATE) else ""
+        if script and self._is_script(script):
+            path = "%s/%s" % (_LATE, own)
+            text.add(_OF_SCRIPT.format(script=script))
+        elif script and path:
+            return Definition(own, "", text, False)
+        elif path and not masked:
             text.add(self._read(path))
             for drop_in in self._drop_ins(own):
                 text.add(self._read(drop_in))
             for key, other in self._pulled_by_links(own):
                 text.add("[Unit]\n%s=%s\n" % (key, other))
         return Definition(own, path, text, masked)
+
+    def _is_script(self, path: str) -> bool:
+        """Whether systemd makes a service of an init script: one that may be executed."""
+        status = self._files.status(path, follow=True)
+        return status is not None and status.kind == "file" and bool(status.mode & 0o100)
+
+    def aliased(self, name: str) -> str:
+        """The unit whose ``[Install]`` has a name as another of its own, "" where there is none."""
+        for folder in self._folders:
+            for other in sorted(self._names[folder]):
+                if other.rpartition(".")[2] != name.rpartition(".")[2] or "@" in other:
+                    continue
+                unit = self.find(other)
+                if unit.name == other and name in unit.text.words("Install", ALIAS):
+                    return other
+        return ""
 
     def _pulled_by_links(self, own: str) -> Iterator[Tuple[str, str]]:
         """What links in folders of the unit have started with it, such as ``own.wants``."""
@@ -172,7 +200,10 @@ class UnitFiles(object):
         if unit.masked:
             return "masked-runtime" if unit.path.startswith("/run/") else "masked"
         if unit.path.startswith(_GENERATED):
-            return "generated"
+            script = init_script(unit.name)
+            if not (unit.path.startswith(_LATE) and script and self._is_script(script)):
+                return "generated"
+            return "enabled" if self._is_started_at_boot(unit.name) else "disabled"
         if unit.path.startswith(_TRANSIENT):
             return "transient"
         if self.links(unit):
@@ -184,6 +215,13 @@ class UnitFiles(object):
         if any(unit.text.all("Install", rule) for rule in _RULES):
             return "disabled"
         return "indirect" if unit.text.all("Install", "Also") else "static"
+
+    def _is_started_at_boot(self, name: str) -> bool:
+        """Whether a link of the old runlevels starts an init script, as systemd-sysv-install asks.
+        """
+        stem = name.rpartition(".")[0]
+        names = (n for folder in _BOOT_LEVELS for n in self._held(folder))
+        return any(n[:1] == "S" and n[3:] == stem for n in names)
 
     def elsewhere(self, unit: Definition) -> bool:
         """Whether its file is only linked to from where units stand; disabling takes that away."""

@@ -59,9 +59,26 @@ class LayeredTest(FolderTest):
         self.context = context(noop=True, commands=NotThere)
         self.lay("new", "file", "x")
         with self.assertRaises(Unknowable) as caught:
-            self.run_in_preview("true")
+            self.run_in_preview("test", "-f", self.path("new"))
         wanted = "no unshare" if os.geteuid() == 0 else "only root"
         self.assertIn(wanted, caught.exception.message)
+
+    def test_what_reads_nothing_planned_runs_on_the_host(self) -> None:
+        """There it needs no layer, also where that cannot be had."""
+        self.context = context(noop=True, commands=NotThere)
+        self.lay("new", "file", "x")
+        old = self.path("old")
+        self.assertEqual(self.run_in_preview("test", old, "-ef", old).code, 0)
+        self.assertEqual(self.run_in_preview("true").code, 0)
+
+    def test_what_an_overlay_tells_wrongly(self) -> None:
+        """Which names are one file, and how many names it has, nobody can tell over the layer."""
+        self.lay("new", "file", "x")
+        new, old = self.path("new"), self.path("old")
+        for argv in (("test", new, "-ef", old), ("stat", "-c", "%h", old), ("find", "-links", "2")):
+            with self.assertRaises(Unknowable) as caught:
+                self.run_in_preview(*argv)
+            self.assertIn("other files than there will be", caught.exception.message)
 
     def test_what_no_path_shows(self) -> None:
         """Beside a planned package only what looks at files is run."""
@@ -103,6 +120,23 @@ class InsideTest(LayeredTest):
             self.said("cat new old; ls; stat -c '%a %u %g' new folder; ./link x"),
             "planned\nchanged\nfolder\nlink\nnew\nold\n640 7 8\n750 0 0\ntool x\n",
         )
+
+    def test_other_names_of_a_file_change_too(self) -> None:
+        """Beside it and where the command names them; one that is elsewhere makes it unknown."""
+        os.link(self.path("old"), self.path("other"))
+        self.lay("old", "file", mode=0o604)
+        self.assertEqual(self.said("stat -c %a old other"), "604\n604\n")
+        os.mkdir(self.path("far"))
+        os.link(self.path("old"), self.path("far/name"))
+        self.assertEqual(self.said("stat -c %%a %s" % self.path("far/name")), "604\n")
+        with self.assertRaises(Unknowable) as caught:
+            self.said("find . -perm 604")
+        self.assertIn("may read another name of", caught.exception.message)
+
+    def test_a_large_planned_file_is_read_where_it_is_named(self) -> None:
+        """Another one is not known before."""
+        self.lay("large", "file", "x" * 1600000 + "end\n")
+        self.assertEqual(self.said("tail -c 4 large"), "end\n")
 
     def test_what_a_replaced_file_keeps(self) -> None:
         """Its extended attributes, but not under a file of a package."""

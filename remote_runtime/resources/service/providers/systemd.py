@@ -95,9 +95,9 @@ class Provider(ServiceProvider):
 
     def status(self, name: str) -> Status:
         """What systemd says, asked again once anything was changed; reloads first where needed."""
-        full = unit.full_name(name)
         if not self.context.noop:
             self._reload_after_changes()
+        full = self._full(name)
         shown = self._shown(full)
         stale = shown.get("NeedDaemonReload") == "yes"
         if self.context.noop:
@@ -108,11 +108,23 @@ class Provider(ServiceProvider):
             shown = self._shown(full)
         return unit.status(full, shown)
 
+    def _full(self, name: str) -> str:
+        """The full name; of a unit that gets this name only when it is enabled, its own."""
+        full = unit.full_name(name)
+        found = self._foreseen().shown(full) if self.context.world else self._shown(full)
+        if found.get("LoadState") != "not-found" or found.get("ActiveState") in unit.RUNNING:
+            return full
+        return self._foreseen().aliased(full) or full
+
     def _reload_after_changes(self) -> None:
         if len(self.context.changed_paths) == self._looked_at:
             return
         self._looked_at = len(self.context.changed_paths)
-        changed = {path for path in self.context.changed_paths if unit.is_below(path)}
+        changed = {
+            path
+            for path in self.context.changed_paths
+            if unit.is_below(path) or unit.is_source(path)
+        }
         if not changed <= self._reloaded:
             self._reload()
             self._reloaded |= changed
@@ -156,24 +168,27 @@ class Provider(ServiceProvider):
         links = BootLinks(self.configured)
         for name in names:
             shown = self._units.get(name, {})
-            if links.contradict(shown.get("Id", name), shown.get("UnitFileState", "")):
-                said = self.context.commands.run((*LOOK, shown.get("Id", name))).stdout.strip()
+            own, state = shown.get("Id", name), shown.get("UnitFileState", "")
+            script = unit.init_script(own) if state == "generated" else ""
+            if links.contradict(own, state) or (script and os.path.exists(script)):
+                lines = self.context.commands.run((*LOOK, own)).stdout.split()
+                said = lines[-1] if lines else ""
                 if said in unit.ENABLED + unit.DISABLED:
                     self._units[name] = dict(shown, UnitFileState=said)
 
     def act(self, verb: str, name: str) -> None:
         """``systemctl VERB``; where that is to run the unit, ``ResourceError`` with its status and
         the end of its log if it does not. What was enabled until the next boot is disabled too."""
-        self._act(verb, name)
-        full = unit.full_name(name)
+        full = self._full(name)
+        self._act(verb, full)
         if verb in (START, RESTART):
-            self._check_started(name)
+            self._check_started(full)
         elif verb == DISABLE and unit.status(full, self._shown(full)).until_reboot:
-            self._act(verb, name, "--runtime")
+            self._act(verb, full, "--runtime")
 
     def rehearse(self, verb: str, name: str) -> None:
         """See the base class."""
-        full = unit.full_name(name)
+        full = self._full(name)
         if os.geteuid() != 0:
             self._ask_polkit(full)
         units = self._foreseen()
@@ -248,7 +263,7 @@ class Provider(ServiceProvider):
         """Itself by its own name, and what it stops with. See the base class."""
         from remote_runtime.resources.service.consequences import BOUND
 
-        full = unit.full_name(name)
+        full = self._full(name)
         units = self._foreseen()
         needed = [units.definition(full).text.words("Unit", key) for key in BOUND]
         return [units.shown(full).get("Id", full), *(other for names in needed for other in names)]
@@ -259,21 +274,20 @@ class Provider(ServiceProvider):
             return ()
         from remote_runtime.resources.service.consequences import Consequences
 
-        return Consequences(self.context, self._foreseen()).of(verb, unit.full_name(name))
+        return Consequences(self.context, self._foreseen()).of(verb, self._full(name))
 
     def unfinished(self, verb: str, name: str, effects: Sequence[Effect]) -> Sequence[Effect]:
         """See the base class."""
         from remote_runtime.resources.service.consequences import unfinished
 
-        return unfinished(verb, unit.full_name(name), effects)
+        return unfinished(verb, self._full(name), effects)
 
     def _foreseen(self) -> "ForeseenUnits":
         from remote_runtime.resources.service.foreseen import ForeseenUnits
 
         return ForeseenUnits(self.context, self._shown, self._names)
 
-    def _act(self, verb: str, name: str, *options: str) -> None:
-        full = unit.full_name(name)
+    def _act(self, verb: str, full: str, *options: str) -> None:
         self._asked_at = -1
         ended = ("--",) if full.startswith("-") else ()  # else -.mount would be an option
         argv = ("systemctl", verb, "--system", *options, *ended, full)
@@ -294,10 +308,9 @@ class Provider(ServiceProvider):
             output=self._log(log_of) if log_of and not denied else "",
         )
 
-    def _check_started(self, name: str) -> None:
+    def _check_started(self, full: str) -> None:
         from remote_runtime.resources.service import execution
 
-        full = unit.full_name(name)
         if self._units.get(full, {}).get("Type") in ("simple", "idle", "exec"):
             self.context.sleep(SETTLE)
         if full.endswith(".service") and execution.awaited(self.context.sleep, self._process(full)):
