@@ -12,22 +12,25 @@ if TYPE_CHECKING:
 
 _RUNNING = ("active", "reloading", "refreshing")
 _STOPPED = ("inactive", "failed", "maintenance")  # neither on its way up nor on its way down
-_BY_LINKS = ("enabled", "disabled")
+# Links say more of these by now, and of a service from /etc/init.d its runlevels do.
+_ASKED = ("enabled", "disabled", "generated")
 # Enabling and disabling do nothing to these, so they satisfy either.
 _EITHER = ("static", "indirect", "generated", "transient")
 _ENABLED = ("enabled", "alias", *_EITHER)
 _DISABLED = ("disabled", "linked", "linked-runtime", "masked", "masked-runtime", *_EITHER)
+_FOLDERS = ("/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
+            "/usr/lib/systemd/system", "/lib/systemd/system")  # fmt: skip
 
 
 def expectations(subject: Subject) -> list[Expectation]:
     """Runs or not; starts at boot or not where the resource says so."""
-    name, enable = subject.name, subject.get("enable")
+    given, enable = subject.name, subject.get("enable")
     running = subject.get("ensure", "running") == "running"
     found = [
         Expectation(
             "state",
             "running" if running else "stopped",
-            lambda host: _state(host, name),
+            lambda host: _state(host, _own_name(host, given)),
             (_RUNNING if running else _STOPPED).__contains__,
         )
     ]
@@ -36,11 +39,23 @@ def expectations(subject: Subject) -> list[Expectation]:
             Expectation(
                 "at boot",
                 "enabled" if enable else "disabled",
-                lambda host: _at_boot(host, name),
+                lambda host: _at_boot(host, _own_name(host, given)),
                 (_ENABLED if enable else _DISABLED).__contains__,
             )
         )
     return found
+
+
+def _own_name(host: Host, name: str) -> str:
+    """The unit's own name, where the given one is only an alias in an ``[Install]`` section."""
+    if _property(host, name, "LoadState") != "not-found":
+        return name
+    full = name if "." in name else f"{name}.service"
+    command = "grep -rsE %s " + " ".join(_FOLDERS)
+    lines = host.run(command, "^Alias *=").stdout.splitlines()
+    files = [path for path, _, line in (each.partition(":") for each in lines) if full in
+             line.partition("=")[2].split()]  # fmt: skip
+    return files[0].rpartition("/")[2] if files else name
 
 
 def _state(host: Host, name: str) -> str:
@@ -52,9 +67,10 @@ def _state(host: Host, name: str) -> str:
 def _at_boot(host: Host, name: str) -> str:
     """The state of the unit's file; of one that is loaded systemd shows what it was when it was."""
     shown = _property(host, name, "UnitFileState") or "neither"
-    if shown not in _BY_LINKS:
+    if shown not in _ASKED:
         return shown
-    return str(host.run("systemctl is-enabled -- %s", name).stdout).strip() or shown
+    said = str(host.run("systemctl is-enabled -- %s", name).stdout).split()
+    return said[-1] if said else shown
 
 
 def _property(host: Host, name: str, key: str) -> str:

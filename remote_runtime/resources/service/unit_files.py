@@ -217,8 +217,7 @@ class UnitFiles(object):
         return "indirect" if unit.text.all("Install", "Also") else "static"
 
     def _is_started_at_boot(self, name: str) -> bool:
-        """Whether a link of the old runlevels starts an init script, as systemd-sysv-install asks.
-        """
+        """Whether a link of the old runlevels starts an init script at boot."""
         stem = name.rpartition(".")[0]
         names = (n for folder in _BOOT_LEVELS for n in self._held(folder))
         return any(n[:1] == "S" and n[3:] == stem for n in names)

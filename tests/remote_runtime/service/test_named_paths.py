@@ -53,7 +53,7 @@ class NamedPathsTest(unittest.TestCase):
         self.assertTrue(named.covers("/srv/a-1.log", True))
 
     def test_scripts_are_read(self):
-        """Those that it starts, and those that these start in turn; a program that is none is not."""
+        """Those that it starts, and those that these start in turn."""
         inner = self.script("inner", "#!/bin/sh\ntouch /srv/inner\n")
         outer = self.script("outer", "#!/bin/sh\ntouch /srv/outer\n%s && exec sleep 1\n" % inner)
         self.assertEqual(self.named("ExecStart=%s\n" % outer).whole, ("/srv/inner", "/srv/outer"))

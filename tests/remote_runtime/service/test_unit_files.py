@@ -57,6 +57,35 @@ class States(unittest.TestCase):
         for texts, expected in rows:
             self.assertEqual(files(texts)["UnitFileState"], expected, texts)
 
+    def test_services_of_init_scripts(self):
+        """One is made of a script that may be executed and has no unit file; its runlevels say
+        whether it starts at boot."""
+        script = {"/etc/init.d/x": "#!/bin/sh\n"}
+        late = {"/run/systemd/generator.late/x.service": SLEEPS}
+        link = {"/etc/rc5.d/S01x": "->../init.d/x"}
+        for texts, mode, expected in (
+            ({}, 0o755, "disabled"),
+            (late, 0o755, "disabled"),
+            (link, 0o755, "enabled"),
+            (dict(link, **late), 0o755, "enabled"),
+            ({"/etc/rc5.d/K01x": "->../init.d/x"}, 0o755, "disabled"),
+            ({}, 0o644, ""),
+            (late, 0o644, ""),
+            ({"x.service": WANTED}, 0o755, "disabled"),
+        ):
+            paths = FakePaths()
+            for path, text in dict(script, **texts).items():
+                paths.texts[path if path.startswith("/") else ETC + path] = text
+            paths.modes["/etc/init.d/x"] = mode
+            found = UnitFiles(paths, [f for f in SEARCHED if paths.is_directory(f)])
+            self.assertEqual(found.shown(found.find("x.service"))["UnitFileState"], expected, texts)
+
+    def test_names_that_enabling_gives(self):
+        """The unit is found whose [Install] section has the name, of the same kind."""
+        found = model({"a.service": WANTED + "Alias=b.service c.service\n", "t@.service": WANTED})
+        for name, own in (("c.service", "a.service"), ("d.service", ""), ("c.socket", "")):
+            self.assertEqual(found.aliased(name), own)
+
     def test_what_is_loaded(self):
         """Not there, masked, refused by systemd, or loaded with its type."""
         rows: List[Tuple[Dict[str, Any], str]] = [
