@@ -317,12 +317,28 @@ def unit(active: str, boot: str, load: str = "loaded", now: str = "") -> Script:
     return Script({"systemctl show app.service": (0, shown), look: (1, f"{now or boot}\n")})
 
 
+def test_a_name_that_an_install_section_gives() -> None:
+    """The unit is looked at under its own name, while it is disabled too."""
+    folders = ["/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"]
+    look = "grep -rsE '^Alias *=' " + " ".join(f"{folder}/systemd/system" for folder in folders)
+    host = Script({
+        "systemctl show other.service": (0, "LoadState=not-found\nActiveState=inactive"),
+        "systemctl show app.service": (0, "LoadState=loaded\nActiveState=active"),
+        look: (0, "/usr/lib/systemd/system/x.service:Alias=no.service\n"
+                  "/usr/lib/systemd/system/app.service:Alias=an.service other.service\n"),
+    })  # fmt: skip
+    assert said(of("service", "other.service", ensure="running"), host.read_all) == []
+
+
 @pytest.mark.parametrize(
     ("enable", "shown", "now", "lines"),
     [
         (True, "enabled", "disabled", ["at boot: expected enabled, found disabled"]),
         (False, "enabled", "disabled", []),
         (True, "disabled", "enabled", []),
+        (True, "generated", "disabled", ["at boot: expected enabled, found disabled"]),
+        (False, "generated", "disabled", []),
+        (True, "generated", "generated", []),
     ],
 )
 def test_links_that_came_or_went_since(
