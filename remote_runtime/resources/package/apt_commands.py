@@ -4,6 +4,11 @@ from typing import Dict, List, Optional, Sequence
 
 from remote_runtime.resources.package.provider import Operation
 
+ENVIRONMENT = {
+    "DEBIAN_FRONTEND": "noninteractive",
+    "APT_LISTBUGS_FRONTEND": "none",
+    "APT_LISTCHANGES_FRONTEND": "none",
+}
 KEEPING = "--force-confold"
 INSTALL = ("apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=" + KEEPING)
 REMOVE = ("apt-get", "-q", "-y", "remove")

@@ -1,6 +1,6 @@
 """What the package type asks of a package manager (target)."""
 
-from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from remote_runtime.base import (
     Doubt,
@@ -26,6 +26,7 @@ class Installed(NamedTuple):
 
     ``version`` is "" for a package that is not fully installed, and ``status`` says how far it is,
     in the package manager's own words. ``others`` are versions that are installed beside it.
+    ``automatic``: it is there for another package, and is removed once nothing needs it.
     """
 
     version: str = ""
@@ -33,6 +34,7 @@ class Installed(NamedTuple):
     held: bool = False
     others: Sequence[str] = ()
     architecture: str = ""
+    automatic: bool = False
 
 
 class Available(NamedTuple):
@@ -85,11 +87,13 @@ class PackageProvider(Provider):
     """A package manager. Every method may raise ``ResourceError``.
 
     A file below one of ``sources`` says where packages come from; ``fetches_lists`` says whether
-    the package manager fetches by itself lists that it does not have at all.
+    the package manager fetches by itself lists that it does not have at all, ``marks`` whether
+    it is known which packages are there for others only.
     """
 
     sources: Tuple[str, ...] = ()
     fetches_lists = False
+    marks = False
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -97,6 +101,7 @@ class PackageProvider(Provider):
         self._available: Dict[str, Available] = {}
         self._available_at: Tuple[object, ...] = ()
         self._own_actions = 0
+        self._wished: Set[str] = set()
         self.changed_ahead: Dict[int, ChangedAhead] = {}
         self._probe: Optional["Probe"] = None
 
@@ -138,12 +143,28 @@ class PackageProvider(Provider):
     def planned(self, name: str) -> Installed:
         """What is installed at this turn, which is ``status`` but for what a preview plans."""
         found = self.status(name)
-        effect = self.planned_versions().get(self.plain(name))
+        plain = self.plain(name)
+        effect = self.planned_versions().get(plain)
+        wished = self.context.noop and plain in self._wished
+        automatic = found.automatic and not wished
         if effect is None:
-            return found
+            return found._replace(automatic=automatic)
+        if effect and not found.version:
+            automatic = self.marks and not wished
         return found._replace(
-            version=effect, status="installed" if effect else "not-installed", others=()
+            version=effect,
+            status="installed" if effect else "not-installed",
+            others=(),
+            automatic=automatic,
         )
+
+    def wished(self, name: str) -> None:
+        """Note that a preview has a resource install a package for its own sake."""
+        self._wished.add(self.plain(name))
+
+    def mark_manual(self, name: str) -> None:
+        """Have a package count as installed for its own sake."""
+        raise NotImplementedError
 
     def planned_versions(self) -> Dict[str, str]:
         """The packages that earlier resources of a preview change, "" for those that go."""

@@ -217,7 +217,7 @@ class Resource(ResourceType):
     def actions(self, state: State, refresh: bool) -> List[Action]:
         """Install, upgrade, downgrade or remove. Nothing here is a refresh."""
         if self._settled(state.installed, state.available):
-            return []
+            return [self._marking()] if self._is_to_mark(state.installed) else []
         step = self._step(state)
         if state.installed.held and step.operation.removal:
             raise ResourceError(
@@ -237,6 +237,16 @@ class Resource(ResourceType):
             raise
         except ResourceError as error:  # what the package holds cannot come to this host
             raise Missing(error.message, would=self._would(state), hint=error.hint) from error
+
+    def _is_to_mark(self, installed: Installed) -> bool:
+        """Whether it is there for another package only, and would go with that."""
+        return self.ensure != ABSENT and bool(installed.version) and installed.automatic
+
+    def _marking(self) -> Action:
+        if self.context.noop:
+            self.provider.wished(self.name)
+        change = Change("marked as", "automatic", "manual")
+        return Action(wording.MARKED, lambda: self.provider.mark_manual(self.name), [change], [])
 
     def _coming(self, own: Operation) -> "List[Wish]":
         """What the turns right behind this one are going to do of the same kind."""
@@ -306,6 +316,8 @@ class Resource(ResourceType):
             changes[1:] = self._others(done)
 
         looked = foreseen if self.context.noop else ()
+        if self.context.noop and not step.operation.removal:
+            self.provider.wished(self.name)
         effects = once(self.provider.effects(step.operation, looked))
         return Action(step.message, act, changes, effects)
 
@@ -374,7 +386,8 @@ class Resource(ResourceType):
     def unsettled(self, state: State) -> str:
         """Why the package is not as desired, with how far the package manager got."""
         if self._settled(state.installed, state.available):
-            return ""
+            marked = not self._is_to_mark(state.installed)
+            return "" if marked else "%s is marked as installed automatically" % self.name
         return "%s is %s, not %s (the package manager says %s)" % (
             self.name,
             state.ensure,

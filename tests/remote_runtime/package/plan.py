@@ -54,6 +54,7 @@ class Plan(object):
             # Not those of the machine of the tests.
             self.provider.lists = Lists("/nonexistent")
             self.provider.admin = "/nonexistent"
+            self.provider.extended_states = "/nonexistent"
             self.provider.readiness = Readiness("/nonexistent", user=lambda: 0)
 
     def messages(self) -> List[str]:

@@ -2,16 +2,16 @@
 
 Reading: dpkg's database once for all packages, one ``apt-cache policy`` for all that are to change.
 Changing: one ``apt-get`` for packages of consecutive turns; see ``batch``.
-
 What only a change needs is imported when there is one: most runs find everything installed.
 """
 
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, AbstractSet, Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.base import Effect, Properties, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package import apt_commands, dpkg
+from remote_runtime.resources.package import apt_commands, apt_marks, dpkg
+from remote_runtime.resources.package.apt_commands import ENVIRONMENT
 from remote_runtime.resources.package.apt_lists import Lists
 from remote_runtime.resources.package.provider import (
     Available,
@@ -29,15 +29,9 @@ if TYPE_CHECKING:
     from remote_runtime.system.commands import Result
 
 PROGRAMS = ("dpkg-query", "apt-cache", "apt-get")
-ENVIRONMENT = {
-    "DEBIAN_FRONTEND": "noninteractive",
-    "APT_LISTBUGS_FRONTEND": "none",
-    "APT_LISTCHANGES_FRONTEND": "none",
-}
 # Without the option a repository that cannot be reached is only a warning, and the lists stay old.
 UPDATE = ("apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any")
-SETTINGS = "/etc/apt/apt.conf.d"
-LISTS_LOCK = "/var/lib/apt/lists/lock"
+SETTINGS, LISTS_LOCK = "/etc/apt/apt.conf.d", "/var/lib/apt/lists/lock"
 _AFTER_DNF = 3
 _LIMIT = 16 << 20  # bytes of a query's output; 64 bytes per package
 _NAMES = 1000  # names on one command line
@@ -55,6 +49,7 @@ class Provider(PackageProvider):
     name = "apt"
     sources = ("/etc/apt/",)
     caches = "/var/cache/apt"
+    marks = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -62,11 +57,14 @@ class Provider(PackageProvider):
         self.admin = dpkg.ADMIN
         self._database: Optional[dpkg.Packages] = None
         self._database_at = -1
+        self.extended_states = apt_marks.FILE
+        self._automatic: AbstractSet[str] = frozenset()
         self._architecture = ""
         self.readiness: Optional["Readiness"] = None
         self._unmanageable: Optional[str] = None
         self._workbench: Optional["Workbench"] = None
         self._planned: Dict[Tuple[str, str], "Contents"] = {}
+        self._shown: Tuple[Sequence[str], str] = ((), "")  # of which versions, and what
         self._options: Sequence[str] = ()
         self._options_at: Tuple[object, ...] = ()
         if not dpkg.is_used():
@@ -91,15 +89,21 @@ class Provider(PackageProvider):
             self._database = dpkg.read(self.admin) or self._queried()
             self._architecture = self._database.native
             self._database_at = self.context.acted
+            self._automatic = apt_marks.automatic(self.extended_states)
         try:
-            return self._database.find(name)
+            found = self._database.find(name)
         except dpkg.Unclear:
             self._database = self._queried()
-            return self._database.find(name)
+            found = self._database.find(name)
+        return found._replace(automatic=bool(found.version) and self.plain(name) in self._automatic)
+
+    def mark_manual(self, name: str) -> None:
+        """See the base class."""
+        apt_marks.mark(self.context.commands, name, ENVIRONMENT)
 
     def _queried(self) -> dpkg.Database:
-        result = self.context.commands.run(dpkg.QUERY, env=ENVIRONMENT, limit=_LIMIT)
         # A database without any package makes dpkg-query fail without a word.
+        result = self.context.commands.run(dpkg.QUERY, env=ENVIRONMENT, limit=_LIMIT)
         if result.code != 0 and result.stderr.strip():
             raise ResourceError("dpkg-query failed: %s" % result.tail(), kind="package.database")
         return dpkg.Database(result.stdout)
@@ -170,6 +174,7 @@ class Provider(PackageProvider):
             argv=UPDATE,
             lock_timeout=lock_timeout,
         )
+        self._shown = ((), "")
         self.lists.refreshed()
         self.forget_lists()
 
@@ -222,7 +227,9 @@ class Provider(PackageProvider):
     def _show(self, versions: Mapping[str, str]) -> str:
         """What the lists say of these versions."""
         words = ["%s=%s" % pair for pair in sorted(versions.items()) if pair[1]]
-        return self._query(["show", *words]) if words else ""
+        if self._shown[0] != words:
+            self._shown = words, self._query(["show", *words]) if words else ""
+        return self._shown[1]
 
     def plain(self, name: str) -> str:
         """See the base class."""
@@ -338,18 +345,17 @@ class Provider(PackageProvider):
         if self._ready().trouble(str(operations[0])) is not None:
             return None
         argv = apt_commands.words(operations)
-        argv[1:1] = apt_simulation.OPTIONS
-        result = self._ask(argv)
+        result = self._ask([argv[0], *apt_simulation.OPTIONS, *argv[1:]])
+        changes = apt_simulation.planned(result.stdout, self._architecture)
         if result.code != 0:
             return None
-        changes = apt_simulation.planned(result.stdout, self._architecture)
         return apt_dependencies.shares(operations, changes, self._show)
 
     def _transact(
         self, what: str, operations: Sequence[Operation], lock_timeout: float
     ) -> Sequence[VersionChange]:
         """Run apt-get to its end; return what changed."""
-        from remote_runtime.resources.package import apt_errors, apt_simulation
+        from remote_runtime.resources.package import apt_errors, apt_simulation, host_locale
         from remote_runtime.resources.package.transaction import Manager, carry_out
 
         self._database = None
@@ -360,11 +366,11 @@ class Provider(PackageProvider):
             printed[:] = [result.stdout]
             return apt_errors.explain(what, result)
 
-        manager = Manager(ENVIRONMENT, self._ready().holder, explain, _STEPS)
+        env = dict(ENVIRONMENT, **host_locale.environment(self.context.files))
         try:
             result = carry_out(
                 self.context,
-                manager,
+                Manager(env, self._ready().holder, explain, _STEPS),
                 what=what,
                 argv=apt_commands.words(operations),
                 lock_timeout=lock_timeout,
@@ -385,16 +391,10 @@ class Provider(PackageProvider):
         """Let the controller compare what previews were told of these packages with what came."""
         if not came or not self.context.options.package_probe:
             return
-        from remote_runtime.resources.package.deb_contents import SCRIPTS
-        from remote_runtime.resources.package.deb_installed import Registry
-        from remote_runtime.resources.package.deb_probe import indexed
+        from remote_runtime.resources.package import deb_probe
 
         try:
             shown = self._show({change.name: change.after for change in came})
         except ResourceError:  # the installation itself went well
             return
-        registry = Registry(self._architecture)
-        found = indexed(came, shown, self._architecture)
-        self.context.shared().confirm(
-            {one.sha256: registry.fingerprint(one.name, SCRIPTS) for one in found}
-        )
+        deb_probe.confirm(self.context, came, shown=shown, native=self._architecture)

@@ -314,10 +314,12 @@ class Provider(PackageProvider):
         return "-".join(filter(None, (package, version))) + (architecture and "." + architecture)
 
     def _transaction(self, what: str, argv: Sequence[str], lock_timeout: float) -> "Result":
-        from remote_runtime.resources.package import transaction
+        from remote_runtime.resources.package import host_locale, transaction
 
+        environment = host_locale.environment(self.context.files)
+        manager = self._manager()._replace(environment=environment)
         return transaction.carry_out(
-            self.context, self._manager(), what=what, argv=argv, lock_timeout=lock_timeout
+            self.context, manager, what=what, argv=argv, lock_timeout=lock_timeout
         )
 
     def _explain(self, what: str, result: "Result") -> ResourceError:

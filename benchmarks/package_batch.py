@@ -1,0 +1,85 @@
+"""Installs eight missing packages by a push and by hand, in pairs.
+
+Needs root and the lab. Each pair is on one host: the packages are removed between the two, and who
+comes first alternates. The figure is the median of push over hand, over all pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from tests.lab import Host, Lab, Package
+from tests.push.command import Ccm
+
+COUNT = 8
+NAMES = [f"ccm-bench-{number}" for number in range(COUNT)]
+_SITE = "ccm: {resources: [{package: [%s]}]}\n"
+
+
+def packages() -> list[Package]:
+    """Eight packages with a dependency each, a conffile and a script."""
+    found = []
+    for name in NAMES:
+        files = {f"/usr/share/{name}/{part}": f"{part}\n" for part in range(40)}
+        files[f"/etc/{name}.conf"] = f"name = {name}\n"
+        scripts = {"postinst": f"mkdir -p /var/lib/{name}\nsleep 0.2\n"}
+        found.append(Package(name, "1.0-1", files, scripts, fields={"Depends": f"{name}-lib"}))
+        found.append(Package(f"{name}-lib", "1.0-1", {f"/usr/lib/{name}/x": "x\n"}))
+    return found
+
+
+def by_hand(host: Host) -> float:
+    """Seconds of one apt-get over SSH's equivalent, the host's own shell."""
+    began = time.monotonic()
+    host.run("DEBIAN_FRONTEND=noninteractive apt-get install -yq " + " ".join(NAMES), timeout=600)
+    return time.monotonic() - began
+
+
+def by_push(ccm: Ccm, lab: Lab, host: Host) -> float:
+    """Seconds of the whole push."""
+    site = _SITE % ", ".join(f"{{{name}: {{}}}}" for name in NAMES)
+    began = time.monotonic()
+    ran = ccm.push(lab.inventory(), site, "-l", host.name)
+    took = time.monotonic() - began
+    if ran.code != 0:
+        raise SystemExit(ran.output)
+    return took
+
+
+def transactions(host: Host) -> int:
+    """How many transactions apt has in its log."""
+    told = host.run("grep -c ^Start-Date /var/log/apt/history.log || true").stdout
+    return int(told.strip() or 0)
+
+
+def main() -> None:
+    """Print each pair and the medians."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-n", type=int, default=5, metavar="PAIRS")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch, Lab(1) as lab:
+        host = next(iter(lab.hosts.values()))
+        host.publish(*packages())
+        host.run("apt-get update -q", timeout=120)
+        ccm = Ccm(Path(scratch))
+        remove = "apt-get purge -yq 'ccm-bench-*' >/dev/null"
+        ccm.push(lab.inventory(), "ccm: {resources: [{exec: [{'true': {}}]}]}\n", "-l", host.name)
+        ratios = []
+        for pair in range(given.n):
+            seconds = {}
+            for who in ("hand", "push") if pair % 2 else ("push", "hand"):
+                before = transactions(host)
+                seconds[who] = by_hand(host) if who == "hand" else by_push(ccm, lab, host)
+                count = transactions(host) - before
+                print(f"{who}: {seconds[who]:.2f} s, {count} transactions", flush=True)
+                host.run(remove, timeout=120)
+            ratios.append(seconds["push"] / seconds["hand"])
+        print(f"median of push/hand over {given.n} pairs: {statistics.median(ratios):.2f}")
+
+
+if __name__ == "__main__":
+    main()

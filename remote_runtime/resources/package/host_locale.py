@@ -1,0 +1,37 @@
+"""The locale in which maintainer scripts run: the host's own (target).
+
+PostgreSQL's scripts, for example, make their first cluster in it. Only messages are in English,
+since those are parsed.
+"""
+
+from typing import TYPE_CHECKING, Dict
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+
+FILES = ("/etc/default/locale", "/etc/locale.conf")
+_MOST = 1 << 14  # bytes of one of them
+_CATEGORIES = ("LC_CTYPE", "LC_NUMERIC", "LC_TIME", "LC_COLLATE", "LC_MONETARY")
+_NAMES = ("LANG", "LC_ALL", *_CATEGORIES)
+
+
+def environment(files: "Files") -> Dict[str, str]:
+    """The variables of a package manager's transaction; an empty one is as one that is not set."""
+    found: Dict[str, str] = {}
+    for path in FILES:
+        if not found and files.exists(path) and not files.is_directory(path):
+            found = _settings(files.read(path, _MOST, follow=True).decode("utf-8", "replace"))
+    everything = found.pop("LC_ALL", "")
+    if everything:  # it would have messages in it as well
+        found = dict.fromkeys(("LANG", *_CATEGORIES), everything)
+    return {"LANG": "C", **found, "LC_ALL": "", "LANGUAGE": "", "LC_MESSAGES": "C"}
+
+
+def _settings(text: str) -> Dict[str, str]:
+    found: Dict[str, str] = {}
+    for line in text.splitlines():
+        name, equals, value = line.strip().partition("=")
+        value = value.strip().strip("\"'")
+        if equals and name in _NAMES and value:
+            found[name] = value
+    return found
