@@ -15,6 +15,8 @@ from orchestrator.workers.asking import Answering
 from orchestrator.workers.hearing import Heard, Told
 from orchestrator.workers.remote_task import RemoteTask
 
+BEAT = "b"
+"""What a worker tells that has nothing to tell."""
 _MOST_TOGETHER = 500  # events that are published at once
 _MOST_OPEN = 1_000  # questions, beside one for each host
 Lost = Callable[[Sequence[RemoteTask], str], None]
@@ -54,6 +56,9 @@ class Hand:
         self.running: dict[str, RemoteTask] = {}
         self.ended: str | None = None  # how, once it has
         self.left: list[Any] = []
+        self.heard = time.monotonic()
+        """When it was heard of last."""
+        self._given_up = ""
         self._life = life
         self._lost = lost
         self._answers = Answering()
@@ -91,6 +96,11 @@ class Hand:
         if task.name in self.running:
             self._send(word, task.name)
 
+    def give_up(self, why: str) -> None:
+        """End one that hangs; why is told of the hosts that it has."""
+        self._given_up = why
+        self._life.kill()
+
     def close(self) -> None:
         """Ask it to end."""
         self._send("close", None)
@@ -125,6 +135,9 @@ class Hand:
         try:
             while True:
                 text = self.channel.receive() or ""
+                self.heard = time.monotonic()
+                if text == BEAT:
+                    continue
                 if text[0] == "l":
                     self.left = list(json.loads(text[1:]))
                     break
@@ -136,6 +149,7 @@ class Hand:
             self._life.kill()
             how = f"a defect in ccm, see {describe_crash(error, 'what a worker tells')}"
         how = how or self._life.ending()
+        how = self._given_up or how
         with self._switch:
             self.ended = how
             lost, self.running = list(self.running.values()), {}

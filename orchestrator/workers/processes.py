@@ -10,7 +10,9 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 
+from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job, Maker, RunMeans
+from orchestrator.fleet.events import HostNotice
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.ports import Planner, Target
 from orchestrator.fleet.stage_host import host_itself
@@ -22,6 +24,8 @@ from orchestrator.workers.hearing import Heard, SharedForms
 from orchestrator.workers.remote_task import RemoteTask
 
 ENDING = 10.0  # seconds that workers have to end once no host is left
+SILENCE = 30.0  # seconds after which a worker that says nothing is ended, as with other engines
+_LOOKING = 1.0  # seconds between two looks at who says nothing
 
 
 class Processes:
@@ -51,6 +55,10 @@ class Processes:
         self._hands: list[Hand] = []
         self._lock = threading.Lock()
         self._lore: PackageLore | None = None
+        self._closing = threading.Event()
+        self._bus: Bus
+        self._watch = threading.Thread(target=self._watching, name="watching", daemon=True)
+        self._warned: set[str] = set()
         serve = functools.partial(
             worker.serve,
             jobs=self._jobs,
@@ -77,11 +85,13 @@ class Processes:
     def engage(self, means: RunMeans) -> "Processes":
         """Begin to hear what the workers tell, which is published."""
         self._lore = means.lore
+        self._bus = means.bus
         forms, answers = SharedForms(), Answering([*self._planners, means.lore])
         for hand in self._hands:
             run_id = self._jobs[0].settings.run_id
             heard = Heard(run_id, forms)
             hand.listen(heard, means.bus, means.publisher, answers=answers)
+        self._watch.start()
         return self
 
     def maker(self, job: Job) -> Maker:
@@ -118,12 +128,35 @@ class Processes:
 
     def close(self) -> None:
         """Let the workers end, bounded; the planners here come to know what theirs do."""
+        self._closing.set()
         for hand in self._hands:
             hand.close()
         until = time.monotonic() + ENDING
         for hand in self._hands:
             hand.join(until)
             hand.teach(self._remembering)
+
+    def _watching(self) -> None:
+        """See who says nothing any more, until all is closed."""
+        looked = time.monotonic()
+        while not self._closing.wait(_LOOKING):
+            now = time.monotonic()
+            if now - looked > SILENCE / 3:  # this process itself was stopped
+                for hand in self._hands:
+                    hand.heard = now
+            looked = now
+            for hand in self._hands:
+                if hand.ended is None and hand.running:
+                    self._look_at(hand, now - hand.heard)
+
+    def _look_at(self, hand: Hand, silent: float) -> None:
+        if silent > SILENCE:
+            hand.give_up(f"process {hand.name} has said nothing for {SILENCE:.0f} s")
+        elif silent > SILENCE / 3 and hand.name not in self._warned:
+            self._warned.add(hand.name)
+            text = f"its worker process {hand.name} says nothing; it is ended after {SILENCE:.0f} s"
+            notices = [HostNotice(name, "warning", text) for name in list(hand.running)]
+            self._bus.publish(*notices)
 
     def _lose(self, tasks: Sequence[RemoteTask], how: str) -> None:
         for task in tasks:

@@ -16,7 +16,10 @@ from orchestrator.fleet.ports import Connector, Planner, Target
 from orchestrator.fleet.window import TEND
 from orchestrator.workers.asking import Questions
 from orchestrator.workers.channel import Channel
+from orchestrator.workers.hand import BEAT
 from orchestrator.workers.telling import Outbox, left
+
+BEATS = 2.0  # seconds after which a worker tells that it is there, whatever else it tells
 
 
 class OwnConnector(Connector, Protocol):
@@ -91,7 +94,8 @@ class Worker:
         threads = Threads(RunMeans(connector, self._bus, outbox, lore))
         self._makers: list[Maker] = [threads.maker(job) for job in jobs]
         self._running: dict[str, HostTask[HostResult]] = {}
-        self._tended = time.monotonic()
+        self._tended = self._beaten = time.monotonic()
+        self._beats = not dear  # where a message costs much, somebody else tells who is there
         self._questions = Questions(outbox.ask)
         self._questions.have_asked([*planners, lore])
 
@@ -138,6 +142,9 @@ class Worker:
         if now - self._tended < TEND:
             return
         self._tended = now
+        if self._beats and now - self._beaten >= BEATS:
+            self._beaten = now
+            self._channel.send(BEAT)
         self._require_told()  # the host whose thread met it may be at work for hours yet
         for task in tuple(self._running.values()):
             task.tend(now)

@@ -22,6 +22,7 @@ from orchestrator.fleet.stage_host import StageHost
 from orchestrator.fleet.window import Window
 from orchestrator.registration.publisher import Publisher
 from orchestrator.registration.store import open_store
+from orchestrator.workers import processes as processes_module
 from orchestrator.workers.processes import Processes
 from remote_runtime.errors import UnreachableError
 from remote_runtime.events import EventIds
@@ -208,6 +209,32 @@ def killed() -> Any:
     run.carry_out(engine, watch=watch)
     results = {name: result.record() for name, result in run.results.items()}
     return {"results": results, "looking": run.lore._at_it}
+
+
+def stopped() -> Any:
+    """A worker is stopped that has a host in its hands, and never goes on; the other host is well
+    and at work for longer than a worker may be silent."""
+    vars(processes_module).update(SILENCE=6.0, _LOOKING=0.2)
+    hosts = [FakeHost(name) for name in ("hangs", "well1")]
+    run = Run(hosts, Connectors(scripts={"hangs": hanging}), [Job(Remembering(), SETTINGS)])
+    processes = run.processes(2)
+    engine = processes.engage(run.means())
+    stopped_at: list[float] = []
+    began = time.monotonic()
+
+    def watch(window: Window[Any]) -> None:
+        hand = next((one for one in processes._hands if "hangs" in one.running), None)
+        quiet = 3 * 6.0  # it is at work and says nothing but that it is there
+        if hand and time.monotonic() - began > quiet and not stopped_at:
+            stopped_at.append(time.monotonic())
+            os.kill(int(hand.name), signal.SIGSTOP)
+
+    run.carry_out(engine, watch=watch)
+    return {
+        "results": {name: result.record() for name, result in run.results.items()},
+        "told": [told.text for told in run.recorder.of(happening.HostNotice)],
+        "was_stopped": len(stopped_at),
+    }
 
 
 def all_killed() -> Any:

@@ -69,6 +69,18 @@ def test_a_worker_that_is_killed_loses_its_host_and_no_other() -> None:
     assert len(results) == 3
 
 
+def test_a_worker_that_is_stopped_loses_its_host_in_the_end() -> None:
+    """One that says nothing is named, then ended; one that only waits for a slow host is not."""
+    found = play("stopped")
+    results = found["results"]
+    lost = results["hangs"]
+    assert found["was_stopped"] == 1, "a host that is slow is no reason"
+    assert (lost["outcome"], lost["kind"]) == ("unreachable", "worker.lost")
+    assert "has said nothing for 6 s" in lost["message"]
+    assert results["well1"]["outcome"] == "ok"
+    assert any("says nothing; it is ended after 6 s" in text for text in found["told"])
+
+
 def test_without_a_worker_no_host_is_forgotten() -> None:
     """Hosts whose turn comes when no worker is left are lost, too, each with the reason."""
     results = play("all_killed")
