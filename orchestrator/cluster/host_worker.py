@@ -2,11 +2,16 @@
 
 import asyncio
 import contextlib
+import fcntl
 import logging
+import os
+import shutil
 import signal
 import tempfile
+import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from orchestrator.cluster import membership
@@ -14,6 +19,8 @@ from orchestrator.cluster.dask_api import CONNECT, CONNECTING, Worker, configure
 from orchestrator.cluster.trust import is_loopback, no_answer
 
 _TASKS = 256  # runs that may be under way; the task of each only waits
+_PREFIX = "ccm-worker."
+_NEW = 60.0  # seconds in which a folder may not be locked yet
 _SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.target": False,
@@ -35,8 +42,31 @@ def run(address: str, security: Any, sites: Sequence[str], told: Callable[[str],
     logging.getLogger("distributed.worker.state_machine").setLevel(logging.ERROR)  # of tasks' ends
     warnings.filterwarnings("ignore", module="distributed")  # the error that follows says it better
     configure(_SETTINGS)
-    with tempfile.TemporaryDirectory(prefix="ccm-worker-") as folder:
+    _remove_folders_of_killed()
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder, _locked(folder):
         return asyncio.run(_run(address, security, resources, folder, told))
+
+
+@contextlib.contextmanager
+def _locked(folder: str) -> Iterator[None]:
+    """Hold a lock on a folder, which the kernel lets go with this process. OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _remove_folders_of_killed() -> None:
+    """Remove what workers of this user have left that were killed: nobody holds its lock."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):  # it is at work, or gone
+            about = path.lstat()
+            if about.st_uid != os.geteuid() or time.time() - about.st_mtime < _NEW:
+                continue
+            with _locked(str(path)):
+                shutil.rmtree(path, ignore_errors=True)
 
 
 async def _run(

@@ -1,11 +1,16 @@
 """How ``ccm worker`` ends while its scheduler says nothing; see ``test_dask.py`` for the rest."""
 
+import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
+
+from orchestrator.cluster import host_worker
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are for Linux")
 
@@ -41,3 +46,18 @@ def _ended_by(number: signal.Signals) -> tuple[int, str]:
             process.send_signal(number)
             said, _ = process.communicate(timeout=300)
     return process.returncode, said
+
+
+def test_the_folder_of_a_killed_worker_is_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not that of one at work, nor one that has just been made."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for name in ("killed", "at-work", "new"):
+        (tmp_path / f"ccm-worker.{name}").mkdir()
+        (tmp_path / f"ccm-worker.{name}/file").touch()
+    for name in ("killed", "at-work"):
+        os.utime(tmp_path / f"ccm-worker.{name}", (1, 1))
+    with host_worker._locked(str(tmp_path / "ccm-worker.at-work")):
+        host_worker._remove_folders_of_killed()
+    assert {path.name for path in tmp_path.iterdir()} == {"ccm-worker.at-work", "ccm-worker.new"}
