@@ -1,6 +1,7 @@
 """What workers of a Dask scheduler need of a push: the engine, and what it sends (controller)."""
 
 import os
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,10 +57,16 @@ class FarWork:
 
         from orchestrator.cluster.brief import Brief
         from orchestrator.cluster.bundle import pack
+        from orchestrator.cluster.private_files import PrivateFiles, told
         from orchestrator.cluster.sealing import seal_content
+        from orchestrator.support.plain_text import plain
 
         folders, named = self._files()
-        site = pack(folders, named, self._left_out())
+        private = PrivateFiles(self._left_out())
+        site = pack(folders, named, private=private)
+        warning = told(private.left_out, folders)
+        if warning:
+            print(plain(f"ccm: warning: {warning}"), file=sys.stderr)
         key, sealed = seal_content(site)
         settings = staff.jobs[0].settings
         brief = Brief(
@@ -180,10 +187,13 @@ class FarWork:
         return found
 
     def _left_out(self) -> "set[Path]":
-        """Files in the folder of a site that are the controller's own."""
+        """Files and folders in the folder of a site that are the controller's own."""
+        from orchestrator.cluster.trust import VARIABLE, default_folder
+
+        tls = str(os.environ.get(VARIABLE) or default_folder())
         known = (*self._chosen.inventory.hosts.values(), *self._chosen.hosts)
         keys = {host.key_file for host in known if host.key_file}
-        return {Path(os.path.abspath(path)) for path in (*keys, *self._chosen.files, ".env")}
+        return {Path(os.path.abspath(path)) for path in (*keys, *self._chosen.files, ".env", tls)}
 
 
 def _login_password(asked: bool) -> str:

@@ -14,24 +14,31 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from orchestrator.cluster.private_files import PrivateFiles
 from remote_runtime.errors import UsageError
 
 MOST_FILES = 20_000
 MOST_BYTES = 256 << 20
 _NOT_A_SITE = {".git", ".hg", ".svn", ".ssh", ".gnupg", "__pycache__", ".venv", "node_modules"}
-_PRIVATE = b"-----BEGIN OPENSSH PRIVATE KEY-----"
 
 
-def pack(folders: Iterable[Path], named: Iterable[Path], without: Collection[Path] = ()) -> bytes:
+def pack(
+    folders: Iterable[Path],
+    named: Iterable[Path],
+    without: Collection[Path] = (),
+    private: PrivateFiles | None = None,
+) -> bytes:
     """The files below the folders, and those that are named, each by its absolute path.
 
-    What is not named and looks like the private key of a person stays here, as does what is
-    ``without``. UsageError where a folder is none of a site's or is too large.
+    What is not named and holds a private key stays here, as do files and folders that are
+    ``without``; ``private`` comes to know what it was. UsageError where a folder is none of a
+    site's or is too large.
     """
+    private = private or PrivateFiles(without)
     out = io.BytesIO()
     left = MOST_BYTES
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for member in _collected(folders, named, without):
+        for member in _collected(folders, named, private):
             left -= _add(archive, member)
             if left < 0:
                 raise UsageError(
@@ -50,26 +57,24 @@ class _Member(NamedTuple):
 
 
 def _collected(
-    folders: Iterable[Path], named: Iterable[Path], without: Collection[Path]
+    folders: Iterable[Path], named: Iterable[Path], private: PrivateFiles
 ) -> Iterator[_Member]:
     """What belongs to a site, by name; UsageError."""
     found: dict[str, Path] = {}
     links: dict[str, str] = {}
     contents = {os.path.abspath(path) for path in named}
     places = sorted({Path(os.path.abspath(folder)) for folder in folders})
-    own = {os.path.realpath(path) for path in without}
     for folder in places:
         _check_folder(folder)
-        root = os.path.realpath(folder)
-        for path in _below(folder):
-            if root + str(path)[len(str(folder)) :] in own or _is_private(path):
+        for path in _below(folder, private):
+            if not path.is_symlink() and path.is_file() and private.is_private(path):
                 continue
             inside = _place_inside(path, places) if path.is_symlink() else None
             if inside is not None:
                 links[str(path)] = os.path.relpath(inside, path.parent)
             elif path.is_symlink():
                 target = Path(os.path.realpath(path))
-                if not target.is_file() or str(target) in own or _is_private(target):
+                if not target.is_file() or private.is_private(path):
                     continue
                 contents.add(str(path))
             found[str(path)] = path
@@ -119,22 +124,13 @@ def _check_number(found: Collection[str], folder: Path) -> None:
         )
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _below(folder: Path, private: PrivateFiles) -> Iterator[Path]:
     for parent, folders, names in os.walk(folder):
         here = Path(parent)
         links = [name for name in folders if (here / name).is_symlink()]
-        folders[:] = sorted(set(folders) - set(links) - _NOT_A_SITE)
+        inside = sorted(set(folders) - set(links) - _NOT_A_SITE)
+        folders[:] = [name for name in inside if not private.is_private_folder(here / name)]
         yield from (here / name for name in sorted([*names, *links]))
-
-
-def _is_private(path: Path) -> bool:
-    try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            return False
-        with open(path, "rb") as file:
-            return file.read(len(_PRIVATE)) == _PRIVATE
-    except OSError:
-        return True  # what cannot be read here is no part of the site
 
 
 def _place_inside(path: Path, folders: Iterable[Path]) -> Path | None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cluster import bundle
+from orchestrator.cluster import bundle, trust
 from orchestrator.cluster.bundle import pack, unpack
+from orchestrator.cluster.private_files import PrivateFiles
 from remote_runtime.errors import UsageError
 
 
@@ -145,3 +146,30 @@ def test_nothing_is_written_outside_of_the_root(tmp_path: Path, name: str) -> No
         archive.addfile(tarfile.TarInfo(name))
     with pytest.raises(ValueError, match="leads out"):
         unpack(out.getvalue(), tmp_path / "root")
+
+
+def test_an_authority_in_the_folder_of_the_site_stays(site: Path, tmp_path: Path) -> None:
+    """The folder that ccm engine init made, and the one that the user names, by any name."""
+    trust.make_authority(site / "engine")
+    (site / "tls").mkdir()
+    for name in ("ca.pem", "client.pem", "notes"):
+        (site / "tls" / name).write_text("secret\n")
+    (tmp_path / "outer").mkdir()
+    (tmp_path / "outer/ca-key.pem").write_text("secret\n")
+    (site / "files/through").symlink_to(tmp_path / "outer/ca-key.pem")
+    (tmp_path / "named").symlink_to(site / "tls")
+    private = PrivateFiles([tmp_path / "named"])
+    packed = pack([site], [], private=private)
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        names = {Path(name).name for name in archive.getnames()}
+    assert names == {"site.yaml", "tool", "link", "all"}
+    assert b"secret" not in packed
+    assert {path.name for path in private.left_out} == {"engine", "tls", "through"}
+
+
+def test_a_site_in_the_same_folder_as_its_certificates_goes_without_them(site: Path) -> None:
+    """Its manifest is sent as ever."""
+    trust.make_authority(site)
+    with tarfile.open(fileobj=io.BytesIO(pack([site], []))) as archive:
+        names = {Path(name).name for name in archive.getnames()}
+    assert names == {"site.yaml", "tool", "link", "all"}

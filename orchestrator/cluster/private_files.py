@@ -1,0 +1,92 @@
+"""Which files beside a manifest are private to the user and go to no worker (controller)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+MOST_READ = 256 << 20  # bytes of a file; a larger one is refused wherever it is sent
+_AUTHORITY_KEY = "ca-key.pem"
+_SHOWN = 6
+# A header that the key itself follows: a script that looks for one is no key.
+_KEY = re.compile(
+    rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]|\Z)"
+    rb"|---- BEGIN [A-Z0-9 ]*PRIVATE KEY ----"
+    rb"|(?:\A|[\r\n])PuTTY-User-Key-File-\d+:"
+    rb"|AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]"
+    rb"|\Auntrusted comment: (?:signify|minisign)[^\r\n]* secret key"
+)
+_BINARY = (".p12", ".pfx", ".jks", ".keystore", ".kdbx")  # stores of keys, which have no header
+
+
+class PrivateFiles:
+    """Tells files that stay here from those of a site, and notes which it has met.
+
+    ``without`` are files and folders of the controller's own.
+    """
+
+    def __init__(self, without: Collection[Path] = ()) -> None:
+        self._own = {os.path.realpath(path) for path in without}
+        self.left_out: list[Path] = []
+        """What was told to be private, each file and folder once, beside the controller's own."""
+
+    def is_private_folder(self, folder: Path) -> bool:
+        """Whether nothing in a folder is sent: it has the key of a CA, or is one of our own."""
+        if os.path.realpath(folder) in self._own or _has_authority(folder):
+            self.left_out.append(folder)
+            return True
+        return False
+
+    def is_private(self, path: Path) -> bool:
+        """Whether a file stays here; so does what cannot be read."""
+        real = Path(os.path.realpath(path))
+        if str(real) in self._own:
+            return True
+        beside_key = real.suffix == ".pem" and self._keeps_certificates(real.parent)
+        inside = any(str(parent) in self._own for parent in real.parents)
+        if beside_key or (inside and path.is_symlink()) or holds_private_key(real):
+            self.left_out.append(path)
+            return True
+        return False
+
+    def _keeps_certificates(self, folder: Path) -> bool:
+        return str(folder) in self._own or _has_authority(folder)
+
+
+def holds_private_key(path: Path) -> bool:
+    """Whether there is a private key in a file, in whatever form that has a header."""
+    try:
+        if not path.is_file() or path.stat().st_size > MOST_READ:
+            return False
+        if path.suffix.lower() in _BINARY:
+            return True
+        data = path.read_bytes()
+    except OSError:
+        return True  # what cannot be read here is no part of the site
+    return _KEY.search(data.replace(b"\0", b"")) is not None  # in UTF-16, too
+
+
+def told(left_out: Sequence[Path], folders: Iterable[Path]) -> str:
+    """A sentence on what was left out, each by its name from the site's folder; "" for nothing."""
+    if not left_out:
+        return ""
+    roots = [os.path.abspath(folder) for folder in folders]
+    names = sorted({_short(str(path), roots) for path in left_out})
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return (
+        f"workers do not get {', '.join(names[:_SHOWN])}{more}: what holds a private key or cannot "
+        "be read is sent only where the manifest names the file itself"
+    )
+
+
+def _short(path: str, roots: Iterable[str]) -> str:
+    inside = (root for root in roots if path.startswith(f"{root}/"))
+    root = next(inside, "")
+    name = path[len(root) + 1 :] if root else path
+    return f"{name}/" if os.path.isdir(path) else name
+
+
+def _has_authority(folder: Path) -> bool:
+    return (folder / _AUTHORITY_KEY).exists()

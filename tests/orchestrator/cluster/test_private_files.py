@@ -1,0 +1,77 @@
+"""Files that hold a private key are known by what is in them."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cluster.private_files import PrivateFiles, holds_private_key, told
+
+PEM = [
+    f"-----BEGIN {kind}PRIVATE KEY-----\nMIIE\n-----END {kind}PRIVATE KEY-----\n"
+    for kind in ("", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED ", "ANY OTHER ")
+]
+KEYS = [
+    *PEM,
+    "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----\n" + PEM[0],
+    "Bag Attributes\n    localKeyID: 01\n" + PEM[0],
+    "key: |\n  " + PEM[0].replace("\n", "\n  "),
+    PEM[1].replace("\n", "\r\n"),
+    '{"type": "service_account", "private_key": "-----BEGIN PRIVATE KEY-----\\nMIIE"}',
+    "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQ\n",
+    "PuTTY-User-Key-File-2: ssh-rsa\nEncryption: none\n",
+    "PuTTY-User-Key-File-3: ssh-ed25519\n",
+    "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n",
+    "# created: 2026\nAGE-SECRET-KEY-1QQQQ\n",
+    "untrusted comment: minisign encrypted secret key\n",
+    "-----BEGIN EC PRIVATE KEY-----",
+]
+OTHERS = [
+    "-----BEGIN CERTIFICATE-----\nMIIE\n",
+    "-----BEGIN PUBLIC KEY-----\nMIIE\n",
+    "-----BEGIN PGP PUBLIC KEY BLOCK-----\n",
+    "grep -q -- '-----BEGIN PRIVATE KEY-----' \"$1\"\n",
+    "ssh-ed25519 AAAA me\n",
+    "look for PuTTY-User-Key-File-2: in it\n",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", KEYS)
+def test_a_private_key_is_known_by_its_header(tmp_path: Path, text: str) -> None:
+    """Wherever in the file, in whatever encoding an editor may have left it."""
+    path = tmp_path / "file"
+    for data in (text.encode(), b"\xef\xbb\xbf" + text.encode(), text.encode("utf-16")):
+        if data[:2] == b"\xff\xfe" or not text.startswith(("PuTTY", "untrusted")):
+            path.write_bytes(data[2:] if data[:2] == b"\xff\xfe" else data)
+            assert holds_private_key(path)
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_what_only_speaks_of_keys_is_sent(tmp_path: Path, text: str) -> None:
+    """Public keys, certificates, and scripts that look for a key."""
+    path = tmp_path / "file"
+    path.write_text(text)
+    assert not holds_private_key(path)
+
+
+def test_a_store_of_keys_is_known_by_its_name(tmp_path: Path) -> None:
+    """It has no header."""
+    (tmp_path / "client.P12").write_bytes(b"\x30\x82")
+    assert holds_private_key(tmp_path / "client.P12")
+
+
+def test_what_was_left_out_is_named(tmp_path: Path) -> None:
+    """From the folder of the site, a folder with a slash; of many the first."""
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "engine/ca-key.pem").touch()
+    (tmp_path / "id_rsa").write_text(PEM[0])
+    private = PrivateFiles()
+    assert private.is_private_folder(tmp_path / "engine")
+    assert private.is_private(tmp_path / "id_rsa")
+    assert not private.is_private_folder(tmp_path)
+    assert told(private.left_out, [tmp_path]) == (
+        "workers do not get engine/, id_rsa: what holds a private key or cannot be read is sent "
+        "only where the manifest names the file itself"
+    )
+    assert told([], [tmp_path]) == ""
+    assert "f5 and 4 more:" in told([tmp_path / f"f{n}" for n in range(10)], [tmp_path])
