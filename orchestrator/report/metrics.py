@@ -6,6 +6,7 @@ one replaces it, so nothing in it only ever grows.
 """
 
 import importlib.util
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _PREFIX = "choria_ccm_"
 _UNFINISHED = "unfinished"  # hosts that came to no end
+_MOST_PROVIDERS = 16  # of a type; a site may have its own
+_PROVIDER = re.compile(r"\w[\w.-]{0,39}")
 _STATES = {
     "total": "Resources that had their turn",
     "changed": "Resources that were changed, or in a preview would be",
@@ -46,6 +49,7 @@ class _Run:
         self._as_predicted = sum(result.tally.as_predicted for result in results)
         self._states: dict[str, Counter[tuple[str, str]]] = {name: Counter() for name in _STATES}
         self._times: dict[tuple[str, str, str], tuple[int, float]] = {}
+        self._providers: dict[str, set[str]] = {}  # by type
         self._checks: Counter[tuple[str, str, str, str]] = Counter()
         for event, _ in kept.events():
             self._add(event)
@@ -59,11 +63,21 @@ class _Run:
         for state in ("refreshed", "noop"):
             self._states[state][kind, name] += event[state]
         self._states["drifted"][kind, name] += "drift" in event
-        key = kind, provider, name
+        key = kind, self._bounded(kind, provider), name
         count, seconds = self._times.get(key, (0, 0.0))
         self._times[key] = count + 1, seconds + event["duration"] * NANOSECOND
         for check in event.get("health_check", ()):
             self._checks[kind, name, check["status"], plain(check["name"])] += 1
+
+    def _bounded(self, kind: str, provider: str) -> str:
+        """A label of which there are few: a host may tell any text as its provider."""
+        known = self._providers.setdefault(kind, set())
+        if provider in known:
+            return provider
+        if len(known) >= _MOST_PROVIDERS or not _PROVIDER.fullmatch(provider):
+            return "other"
+        known.add(provider)
+        return provider
 
     def collect(self) -> "Iterator[Metric]":
         """What prometheus_client asks for."""

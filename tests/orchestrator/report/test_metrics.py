@@ -80,3 +80,17 @@ def test_hosts_that_were_not_reached_are_counted() -> None:
     assert found["choria_ccm_hosts_count", "unreachable"] == 2
     assert found["choria_ccm_hosts_count", "ok"] == found["choria_ccm_hosts_count", "failed"] == 0
     assert all(f'manifest="{SITE}"' in line for line in told if not line.startswith("#"))
+
+
+def test_a_host_cannot_make_labels_without_bound() -> None:
+    """Of a type 16 providers have a label each, in the order in which they came."""
+    kept = Kept("web1")
+    for number in range(100):
+        kept.event("web1", "/etc/x", provider=f"made-up{number}")
+    kept.event("web1", "/etc/x", provider="no name {of} a provider")
+    kept.event("web1", "/etc/x", provider="made-up0")
+    count = "choria_ccm_resource_apply_duration_seconds_count"
+    found = {key: value for key, value in samples(written(kept.end())).items() if key[0] == count}
+    assert len(found) == 17
+    assert found[count, "/etc/x", "made-up0", "file"] == 2
+    assert found[count, "/etc/x", "other", "file"] == 85
