@@ -95,3 +95,15 @@ class Protected(object):
 
     def __exit__(self, *failure: Any) -> None:
         self._cancellation.protections -= 1
+
+
+def end_on_signals(cancellation: Cancellation) -> None:
+    """Have the signals that end a process end the run instead."""
+    signal: Any = __import__("_signal")  # its functions without its enumerations
+
+    def end(number: int, frame: Any) -> None:
+        cancellation.set("signal %d" % number)
+
+    for name in ("SIGTERM", "SIGHUP", "SIGINT"):
+        signal.signal(getattr(signal, name), end)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)

@@ -130,6 +130,17 @@ class Channel(object):
         got = frame["t"] if isinstance(frame, dict) else "raw bytes"
         raise ProtocolError("expected %s, got %s" % (" or ".join(types), got))
 
+    def await_bye(self, seconds: float) -> bool:
+        """Wait for the controller to confirm the end of the run; False where it does not."""
+        due = time.monotonic() + seconds
+        with self._inbox:
+            while not any(isinstance(one, dict) and one["t"] == "bye" for one in self._arrived):
+                left = due - time.monotonic()
+                if left <= 0 or self._cancellation.is_set():
+                    return False
+                self._inbox.wait(left)
+        return True
+
     def close(self) -> None:
         """Write what is queued, for at most a few seconds once nothing keeps it back, and stop."""
         with self._outbox:

@@ -26,6 +26,8 @@ class Plan(NamedTuple):
     manifest: str = ""  # by which the host remembers what it did, "" for nothing to remember
     before: Tuple["Plan", ...] = ()
     origin: Dict[str, Any] = {}  # who else is behind it, with which ccm and of which commit
+    receipt: str = ""  # by which the controller asks for the record of this run, "" for none
+    recall: Tuple[str, ...] = ()  # the receipts of earlier runs that it asks for
 
 
 def parse(message: Dict[str, Any]) -> Plan:
@@ -38,10 +40,17 @@ def parse(message: Dict[str, Any]) -> Plan:
         earlier=_get(message, "earlier", dict, {}),
         binding=_get(message, "binding", dict, {}),
         origin=_get(message, "origin", dict, {}),
+        receipt=_get(message, "receipt", str, ""),
+        recall=recall_of(message),
         **_work(message, numbers),
     )
     before = _get(message, "before", list, [])
     return plan._replace(before=_before(plan, before, numbers)) if before else plan
+
+
+def recall_of(message: Dict[str, Any]) -> Tuple[str, ...]:
+    """The receipts of earlier runs that a message asks for."""
+    return tuple([str(receipt) for receipt in _get(message, "recall", list, [])])
 
 
 def _work(entry: Any, numbers: Iterator[int]) -> Dict[str, Any]:

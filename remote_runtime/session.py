@@ -12,7 +12,7 @@ from typing import Any, Dict, Optional, Sequence, Type
 from remote_runtime import plan as plans
 from remote_runtime import wire
 from remote_runtime.blobs import Blobs
-from remote_runtime.cancellation import Cancellation, Cancelled, GoingDown
+from remote_runtime.cancellation import Cancellation, Cancelled, GoingDown, end_on_signals
 from remote_runtime.channel import Channel
 from remote_runtime.context import Context
 from remote_runtime.engine import Ended, Engine
@@ -29,7 +29,7 @@ from remote_runtime.system.commands import Commands
 from remote_runtime.system.files import Files
 from remote_runtime.system.processes import boot
 from remote_runtime.telling import Telling
-from remote_runtime.transfer import Transfer, blob_sizes
+from remote_runtime.transfer import Transfer, announce_blobs
 
 
 def serve(nonce: str, runtime_sha: str, lock: str = "", state: str = "") -> int:
@@ -47,7 +47,7 @@ def serve(nonce: str, runtime_sha: str, lock: str = "", state: str = "") -> int:
     os.umask(0o022)
     os.chdir("/")
     cancellation = Cancellation()
-    _on_signals(cancellation)
+    end_on_signals(cancellation)
     return Session(
         reading,
         writing,
@@ -57,17 +57,6 @@ def serve(nonce: str, runtime_sha: str, lock: str = "", state: str = "") -> int:
         lock=lock,
         state=state,
     ).serve()
-
-
-def _on_signals(cancellation: Cancellation) -> None:
-    signal: Any = __import__("_signal")  # its functions without its enumerations
-
-    def end(number: int, frame: Any) -> None:
-        cancellation.set("signal %d" % number)
-
-    for name in ("SIGTERM", "SIGHUP", "SIGINT"):
-        signal.signal(getattr(signal, name), end)
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 
 class Session(object):
@@ -103,6 +92,7 @@ class Session(object):
         self._state = state
         self._home = ""  # of whom the runtime runs as
         self._telling = Telling(self._channel, EventMaker(self._mask))
+        self._record: Any = None  # of this run, for a controller that is lost
 
     def serve(self) -> int:
         """Run to the end. 0 when the conversation went as it should, 1 otherwise."""
@@ -126,6 +116,8 @@ class Session(object):
     def _give_up(self) -> None:
         """The run does not end by itself: leave, with nothing half-written behind."""
         self._files.discard_temporary()
+        if self._record is not None:
+            self._record.keep()
         os._exit(1)
 
     def _greet(self) -> None:
@@ -162,6 +154,8 @@ class Session(object):
         message = self._channel.expect("plan", "bye")
         if message["t"] == "plan":
             self._run(plans.parse(message))
+        else:
+            self._tell_past(plans.recall_of(message), alone=False)
 
     def _finish(self, error: Optional[CcmError]) -> None:
         done: Dict[str, Any] = {
@@ -172,6 +166,8 @@ class Session(object):
         if error is not None:
             done["error"] = {"kind": error.kind, "message": self._mask.text(str(error))}
         self._channel.send(done, now=True)
+        if self._record is not None:
+            self._record.settle(self._channel)
         self._channel.close()
 
     # -- the plan ---------------------------------------------------------------------------------
@@ -188,11 +184,28 @@ class Session(object):
         if not (plan.options.noop or plan.options.monitor_only or plan.options.adhoc):
             lock = self._lock(plan)
         try:
+            self._tell_past(plan.recall, alone=lock is not None)
             self._tidy(lock is not None)
+            if lock is not None and plan.receipt:
+                from remote_runtime.run_record import RunRecord
+
+                self._record = RunRecord(self._kept(), plan.receipt, self._telling.maker)
             self._walk(plan, lock)
         finally:
+            if self._record is not None and sys.exc_info()[0] is not GoingDown:
+                self._record.close()
             if lock is not None:
                 lock.release()
+
+    def _tell_past(self, receipts: Sequence[str], alone: bool) -> None:
+        """Report what earlier runs did here whose controllers may not know; ``alone``: none of
+        them is at work."""
+        if receipts:
+            from remote_runtime.run_record import report
+            from remote_runtime.system.locks import is_held, lock_path
+
+            busy = not alone and is_held(self._lock_path or lock_path())
+            report(self._channel, self._kept(), receipts, busy)
 
     def _lock(self, plan: plans.Plan) -> Any:
         from remote_runtime.events import timestamp
@@ -244,7 +257,7 @@ class Session(object):
 
         self._telling.observer = observer if context.observes else None
         self._telling.whole = plan.options.status_only or plan.options.adhoc or observer is not None
-        ended = self._telling.ended
+        ended = self._record.telling(self._telling) if self._record else self._telling.ended
         self._run_items(plan, context, registry=registry, ended=ended, promises=promises)
 
     def _pass(self, before: Sequence[plans.Plan], context: Context, registry: Registry) -> None:
@@ -291,7 +304,7 @@ class Session(object):
     ) -> None:
         recall = Recall(plan, self._kept(), shown=self._mask.text, tell=context.notice)
         if not plan.options.monitor_only:
-            context.blobs.look_ahead(lambda: self._announce(plan, context, registry))
+            context.blobs.look_ahead(lambda: announce_blobs(plan, context, registry))
         turns: Dict[str, Any] = {}
         if plan.earlier:
             from remote_runtime.earlier import turns_before
@@ -305,6 +318,7 @@ class Session(object):
                 render=lambda item: self._render(item, context),
                 refreshes=recall.refreshes,
                 promises=promises,
+                before_change=self._record.begin if self._record else None,
             ),
             ended=ended,
             turns=turns,
@@ -373,21 +387,6 @@ class Session(object):
 
     def _notice(self, level: str, text: str) -> None:
         self._channel.send({"t": "notice", "level": level, "text": self._mask.text(text)})
-
-    def _announce(self, plan: plans.Plan, context: Context, registry: Registry) -> None:
-        """Announce the blobs whose destinations differ, as far as can be told now."""
-        for item in each_of(plan.items, managed=True):
-            sizes = blob_sizes(item.properties)
-            if not sizes or not item.managed or item.left_out or item.deferred_error:
-                continue
-            try:
-                with context.turn(item, plan.options.noop or item.noop):
-                    wanted = registry.create(item, prepare=False).wanted()
-            # Whatever it is, it is told when its turn comes.
-            except (Exception, SystemExit):
-                continue
-            for sha in wanted:
-                context.blobs.announce(sha, sizes[sha])
 
     # -- deferred templates -----------------------------------------------------------------------
 

@@ -4,7 +4,11 @@ from typing import Any, Dict, Generator, Iterator, List
 
 from remote_runtime.blobs import Part, is_blob
 from remote_runtime.channel import Channel
+from remote_runtime.context import Context
 from remote_runtime.errors import ProtocolError
+from remote_runtime.item import each_of
+from remote_runtime.plan import Plan
+from remote_runtime.registry import Registry
 
 
 class Transfer(object):
@@ -58,3 +62,19 @@ def blob_sizes(value: Any) -> Dict[str, int]:
             if isinstance(entry, (dict, list)):
                 found.update(blob_sizes(entry))
     return found
+
+
+def announce_blobs(plan: Plan, context: Context, registry: Registry) -> None:
+    """Announce the blobs whose destinations differ, as far as can be told now."""
+    for item in each_of(plan.items, managed=True):
+        sizes = blob_sizes(item.properties)
+        if not sizes or not item.managed or item.left_out or item.deferred_error:
+            continue
+        try:
+            with context.turn(item, plan.options.noop or item.noop):
+                wanted = registry.create(item, prepare=False).wanted()
+        # Whatever it is, it is told when its turn comes.
+        except (Exception, SystemExit):
+            continue
+        for sha in wanted:
+            context.blobs.announce(sha, sizes[sha])

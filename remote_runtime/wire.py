@@ -34,6 +34,8 @@ Target to controller::
     file_end whole                      and that was all of it, or it broke off
     progress index, action              what the resource at `index` is doing right now
     passed                              a preview is done with a resource of a plan `before` its own
+    past    receipt, state, turns, begun   what the record of an earlier run says, see
+                                        run_record.py; state is "" where more of it follows
     event   seq, event                  a transaction event; seq counts from 1 without a gap
     stable  seq, id, at, groups         as many events of resources that are as desired, of which
                                         the plan says the rest; see stable.py
@@ -55,7 +57,8 @@ Controller to target::
     reboot                              go ahead, the host will be waited for
     cancel  reason?                     end the command in flight, start nothing more
     ping                                heartbeat
-    bye                                 nothing to do (facts only); the target exits
+    bye     recall?                     nothing to do (facts only), or `done` has arrived; `recall`
+                                        asks for records of earlier runs, as that of a plan does
 
 Either side that hears nothing for ``SILENCE`` seconds takes the other for dead.
 """

@@ -81,6 +81,7 @@ class FarWork:
             bundle=hashlib.sha256(sealed).hexdigest(),
             key=key.hex(),
             origin=settings.origin.record(),
+            receipts=settings.key,
             **self._binding(),
         )
         return brief, sealed

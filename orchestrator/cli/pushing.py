@@ -110,15 +110,22 @@ def _how(
     shown: Push, options: PushOptions, verify: "AfterPush | None", far: "FarWork | None"
 ) -> How:
     from orchestrator.cli.again import words_again, words_for_failed
+    from orchestrator.fleet.lost_runs import key_of
     from orchestrator.fleet.origin import origin_of
     from orchestrator.fleet.run_folder import new_run_id
     from orchestrator.fleet.settings import RunSettings
 
     origin = origin_of(shown.what if shown.site is not None or shown.stages else "")
-    user = f"{origin.user}@{origin.machine}"
+    run_id, run = new_run_id(), options.run
+    looks = run.noop or run.monitor_only or run.status_only or run.adhoc
     return How(
         settings=RunSettings(
-            new_run_id(), user, options=options.run, manifest=shown.identity, origin=origin
+            run_id=run_id,
+            user=f"{origin.user}@{origin.machine}",
+            options=run,
+            manifest=shown.identity,
+            origin=origin,
+            key="" if looks or not shown.kept else key_of(run_id),
         ),
         record=options.record(),
         registration=options.data.registration,

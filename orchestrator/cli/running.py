@@ -16,6 +16,7 @@ from orchestrator.cli.job import How, Push, Targets
 from orchestrator.cli.output import Output
 from orchestrator.cli.signals import Interrupts
 from orchestrator.fleet import events as happening
+from orchestrator.fleet import lost_runs
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, Job, Maker, RunMeans
 from orchestrator.fleet.outcome import HostResult
@@ -153,6 +154,8 @@ def _conclude(
 ) -> int:
     """Tell what the run came to; its exit code."""
     results, interrupted = rolled.results, rolled.interrupted
+    if how.settings.key and all(one.is_end_known or not one.planned for one in results):
+        lost_runs.forget(rolled.begin.run_id)
     code = run_exit_code(results, interrupted, output.options.detailed_exitcode)
     code = _faults(bus, code)
     if output.human is sys.stdout and any(map(_is_of_a_stream, bus.faults)):
@@ -342,7 +345,10 @@ def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
 
 def _folder(begin: happening.RunStarted, how: How, parent: Path | None = None) -> RunFolder:
     try:
-        return RunFolder(begin, how.record, parent=parent, keep=how.keep)
+        folder = RunFolder(begin, how.record, parent=parent, keep=how.keep)
+        if parent is None and how.settings.key:
+            lost_runs.begin(begin.run_id)
+        return folder
     except OSError as error:
         raise UsageError(
             f"the run's folder cannot be made: {error}",

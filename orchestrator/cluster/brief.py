@@ -38,7 +38,8 @@ class Access(NamedTuple):
 
 class Brief(NamedTuple):
     """A run. ``folder`` is where the user stands there; ``bundle`` and ``key`` say which site, and
-    open it; ``hosts`` are those that others are reached through."""
+    open it; ``receipts`` is the key of the receipts of hosts; ``hosts`` are those that others are
+    reached through."""
 
     run_id: str
     user: str
@@ -53,6 +54,7 @@ class Brief(NamedTuple):
     making: str = ""
     held: Mapping[str, Any] | None = None
     origin: Mapping[str, Any] = {}
+    receipts: str = ""
 
     def record(self) -> dict[str, Any]:
         """For JSON."""

@@ -111,9 +111,13 @@ def planners(brief: Brief, office: Office) -> tuple[list[Planner], list[Job], di
 
 
 def _settings(brief: Brief, recipe: Recipe) -> RunSettings:
-    origin = Origin.from_record(brief.origin)
     return RunSettings(
-        brief.run_id, brief.user, options=brief.options, manifest=recipe.identity, origin=origin
+        run_id=brief.run_id,
+        user=brief.user,
+        options=brief.options,
+        manifest=recipe.identity,
+        origin=Origin.from_record(brief.origin),
+        key=brief.receipts,
     )
 
 

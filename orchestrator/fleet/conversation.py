@@ -1,5 +1,6 @@
 """What the two sides say once the channel is open (controller): greeting, plan, events, done."""
 
+import contextlib
 import json
 import re
 import threading
@@ -12,6 +13,7 @@ from orchestrator.fleet.event_check import EventCheck
 from orchestrator.fleet.framed_link import FramedLink, message_of
 from orchestrator.fleet.gathered import Gathered, check_facts, check_hello
 from orchestrator.fleet.host_task import InterruptedRunError
+from orchestrator.fleet.lost_runs import Recall, receipt_of
 from orchestrator.fleet.notices import Notices
 from orchestrator.fleet.outcome import Tally, is_apply
 from orchestrator.fleet.package_lore import HostLore, PackageLore
@@ -22,6 +24,7 @@ from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stability import is_stable
 from orchestrator.fleet.stable_check import check_stable
 from orchestrator.fleet.stable_turns import StableTurns
+from orchestrator.fleet.stage_host import host_in
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
@@ -77,10 +80,17 @@ def greet_and(link: FramedLink, enter: Callable[[Phase], None], then: Callable[[
             raise UnreachableError(message, error.kind, hint=error.hint) from error
 
 
-def gather(link: FramedLink, enter: Callable[[Phase], None] = lambda phase: None) -> Gathered:
-    """Take a runtime's facts and let it go."""
+def gather(
+    link: FramedLink, enter: Callable[[Phase], None] = lambda phase: None, host: str = ""
+) -> Gathered:
+    """Take a runtime's facts and let it go; of that ``host`` earlier runs are asked for, too."""
     gathered = greet(link, enter)
-    link.send({"t": "bye"})
+    recall = Recall(host)
+    wish = recall.wish()
+    link.send({"t": "bye", **wish})
+    with link.within(GREETING, "report of earlier runs"):
+        while wish and (message := link.message())["t"] != "done":
+            recall.take(message)
     return gathered
 
 
@@ -125,6 +135,7 @@ class Conversation:
             observed=plan.observes,
             mask=self._mask.value,
         )
+        self._recall = Recall(host_in(self._host))
         self._shared_lore = lore or PackageLore()
         self._talk_over(link)
 
@@ -140,7 +151,13 @@ class Conversation:
     def carry_out(self, enter: Enter) -> "Reboot | None":
         """Send the plan and take everything up to ``done``; what reboots the host, if it goes down
         before. CcmError."""
-        return self._converse(enter, self._settings.envelope(), self._planned())
+        envelope = {**self._settings.envelope(), **self._receipt(), **self._recall.wish()}
+        return self._converse(enter, envelope, self._planned())
+
+    def _receipt(self) -> dict[str, str]:
+        """By what the host is asked later for its record of this run."""
+        key = self._settings.key
+        return {"receipt": receipt_of(key, self._host)} if key else {}
 
     def _planned(self) -> happening.HostPlanned:
         together = " ".join(self._resources)  # most plans have nothing to hide or to leave out
@@ -157,7 +174,9 @@ class Conversation:
         self._reboot = None
         self._check.begin_anew()
         self._talk_over(link)
-        self._converse(enter, {**self._settings.envelope(), "earlier": reboot.earlier})
+        self._converse(
+            enter, {**self._settings.envelope(), **self._receipt(), "earlier": reboot.earlier}
+        )
 
     def _converse(
         self, enter: Enter, envelope: Mapping[str, object], *told: happening.Event
@@ -176,6 +195,7 @@ class Conversation:
             "want": serving.want,
             "render": serving.render,
             "passed": self._passed,
+            "past": self._recall.take,
         }
         if options.noop or plan.previews:
             steps |= {"packages": self._lore.ask, "package": self._lore.tell}
@@ -318,6 +338,9 @@ class Conversation:
                 kind="protocol.sequence",
             )
         self.confirmed = True
+        if self._settings.key:
+            with contextlib.suppress(UnreachableError):  # then the host keeps a record of its own
+                self._link.send({"t": "bye"})
         if isinstance(error, dict):
             text = self._mask.text(plain(str(error.get("message", "no reason given"))))[:4000]
             kind = error.get("kind")

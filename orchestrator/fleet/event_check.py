@@ -25,9 +25,9 @@ MAX_CHANGES = 20_000
 MAX_TEXTS = 1_000
 MAX_DURATION = 10**18
 
-ADDED = ("host", "run_id", "place", "planned")
+ADDED = ("host", "run_id", "place", "planned", "reported_later")
 """What the controller adds to an event: where it stands only where it failed, and what a kept plan
-had said only where it came out otherwise."""
+had said only where it came out otherwise; when the host reported it where the run had lost it."""
 
 _EVENT_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}\Z")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\Z", re.ASCII)
@@ -201,7 +201,7 @@ def kept_problem(event: Any) -> str:
     if type(event) is not dict:
         return "it is not an object"
     problem = shape_problem({key: value for key, value in event.items() if key not in ADDED})
-    of = (event.get("host"), event.get("run_id"), event.get("place", ""), event.get("planned", ""))
+    of = (event.get("host"), event.get("run_id"), *(event.get(key, "") for key in ADDED[2:]))
     known = all(type(value) is str for value in of)
     return problem or ("" if known else "it does not say of which host and run it is")
 

@@ -21,7 +21,7 @@ class FactRun(LinkTask[Answer]):
         return f"facts of {self.name}"
 
     def _work(self) -> Answer:
-        return gather(self._open(self._entered), self._entered)
+        return gather(self._open(self._entered), self._entered, self.host.name)
 
     def _ended(self, error: CcmError) -> Answer:
         return error

@@ -14,6 +14,8 @@ from orchestrator.fleet.kept_lines import (
     told_lines,
     whole_lines,
 )
+from orchestrator.fleet.later_reports import FILE as LATER
+from orchestrator.fleet.later_reports import Later, read_later
 from orchestrator.fleet.origin import Origin
 from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
 from orchestrator.fleet.phases import Phase
@@ -125,7 +127,25 @@ class KeptRun:
             if result.host not in left:
                 raise _unreadable(path, "it tells of a host that is not one of the run's")
             del left[result.host]
-        return found if not left or self.running else [*found, *self._left(left)]
+        if self.running:
+            return found
+        return self._completed(found, [*found, *self._left(left)] if left else found)
+
+    def _completed(self, told: list[HostResult], results: list[HostResult]) -> list[HostResult]:
+        """The results with what hosts reported later; tallies of those ``told`` lack it."""
+        events, over = self._later.events, self._later.over
+        tallies = {result.host: result.tally for result in told}
+        for event in events:
+            if event["host"] in tallies:
+                tallies[event["host"]].add(event, again=False)
+        return [one._replace(confirmed=True) if one.host in over else one for one in results]
+
+    @property
+    def _later(self) -> Later:
+        try:
+            return read_later(self.path)
+        except _DAMAGED as error:
+            raise _unreadable(self.path / LATER, error) from error
 
     def _left(self, hosts: dict[str, None]) -> list[HostResult]:
         """What is known of hosts whose end was not told."""
@@ -200,6 +220,7 @@ class KeptRun:
                     yield from (text for _, text in expanded(turns, number))
         except _DAMAGED as error:
             raise _unreadable(self.path / "events.jsonl", error) from error
+        yield from (json.dumps(event, separators=(",", ":")) for event in self._later.events)
 
     def events(self) -> Iterator[tuple[dict[str, Any], str]]:
         """The transaction events and the JSON text of each. InputError for one that is damaged."""
@@ -228,6 +249,10 @@ class KeptRun:
                         yield happening.ResourceEvent(host, event, text)
         except _DAMAGED as error:
             raise _unreadable(self.path / "events.jsonl", error) from error
+        for event in self._later.events:
+            if hosts is None or event["host"] in hosts:
+                line = json.dumps(event, separators=(",", ":"))
+                yield happening.ResourceEvent(event["host"], event, line)
 
     def notices(self) -> Iterator[happening.HostNotice]:
         """The warnings and errors of hosts, and under the host "" those about the record itself."""
@@ -239,6 +264,7 @@ class KeptRun:
                 yield happening.HostNotice(host, level, text, records.flag(told.waits))
         except _DAMAGED as error:
             raise _unreadable(path, error) from error
+        yield from self._later.notices()
         for text in self._lacking():
             yield happening.HostNotice("", "warning", text)
 

@@ -254,5 +254,10 @@ _MEMBERS = {
     **dict.fromkeys(("planned", "untried"), records.count),
     "seconds": records.seconds,
     "confirmed": records.flag,
-    **{name: records.text for name, kind in HostResult.__annotations__.items() if kind == "str"},
+    "host": records.text,
+    **{
+        name: records.text
+        for name, default in HostResult._field_defaults.items()
+        if type(default) is str
+    },
 }

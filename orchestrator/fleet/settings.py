@@ -12,6 +12,7 @@ class RunSettings(NamedTuple):
     """``user`` is who pushes, as the lock on a host says it; ``origin`` says more of that.
 
     ``manifest`` is by what the hosts remember the run, "" for one of which they remember nothing.
+    ``key`` makes the receipts by which a host is asked for its record of the run, "" for no record.
     """
 
     run_id: str
@@ -19,6 +20,7 @@ class RunSettings(NamedTuple):
     options: RunOptions = RunOptions()
     manifest: str = ""
     origin: Origin = Origin()
+    key: str = ""
 
     def envelope(self) -> dict[str, Any]:
         """The members of the plan frame that do not come from the manifest."""

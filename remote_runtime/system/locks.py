@@ -48,6 +48,23 @@ def folder_of(uid: int, runtime_folders: str = "/run/user") -> str:
     return os.path.join(os.path.expanduser("~"), ".cache")
 
 
+def is_held(path: str) -> bool:
+    """Whether a run holds the lock now."""
+    import fcntl
+
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 class Lock(object):
     """The lock of one run; the file itself stays.
 

@@ -20,6 +20,7 @@ _KEY = "key"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK
+_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -123,6 +124,82 @@ class Memory(object):
                 os.close(folder)
         except OSError as error:
             raise self._failed("remove", os.path.join(kind, name), error) from error
+
+    # -- logs -------------------------------------------------------------------------------------
+
+    def open_log(self, kind: str, name: str) -> Tuple[int, int]:
+        """A descriptor that appends to a log, and the log's size. It is locked until it is closed.
+
+        A new log begins with a line that names the key; one that is not of this machine is begun
+        anew. StateError.
+        """
+        self.digest("")
+        try:
+            lines, _ = self.read_log(kind, name, LARGEST)
+        except StateError as error:
+            if not error.spoilt:
+                raise
+            lines = None
+        path = os.path.join(kind, name)
+        try:
+            folder = self._made(kind)
+            try:
+                flags = _APPEND | (0 if lines is not None else os.O_TRUNC)
+                descriptor = os.open(name, flags, 0o600, dir_fd=folder)
+            finally:
+                os.close(folder)
+            self._own(os.fstat(descriptor), path)
+            _lock(descriptor)
+            if lines is None:
+                head = {"format": FORMAT, "key": self._digested(_KEY)}
+                os.write(descriptor, jsontext.dumps(head).encode("ascii") + b"\n")
+            return descriptor, os.fstat(descriptor).st_size
+        except OSError as error:
+            raise self._failed("write", path, error) from error
+
+    def read_log(self, kind: str, name: str, most: int) -> Tuple[Optional[List[str]], bool]:
+        """The whole lines of a log behind the first, None where there is none, and whether a
+        process has it open to write. StateError, also for one of another machine."""
+        path = os.path.join(kind, name)
+        try:
+            folder = self._open(kind)
+            if folder is None:
+                return None, False
+            try:
+                descriptor = os.open(name, _READ, dir_fd=folder)
+            except FileNotFoundError:
+                return None, False
+            finally:
+                os.close(folder)
+            with os.fdopen(descriptor, "rb") as file:
+                self._own(os.fstat(descriptor), path)
+                busy = not _lock(descriptor)
+                text = file.read(most).decode("ascii", "replace")
+        except OSError as error:
+            raise self._failed("read", path, error) from error
+        head, *lines = text.split("\n")[:-1] or [""]
+        try:
+            found = jsontext.loads(head)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise self._spoilt(path, "it is damaged")
+        if not (self._key or self._load_key()) or found.get("key") != self._digested(_KEY):
+            raise self._spoilt(path, "it is of another machine, or the key beside it is lost")
+        return lines, busy
+
+    def prune(self, kind: str, most: int, spare: str) -> None:
+        """Remove the oldest records of a kind but so many, and never the one to ``spare``."""
+        found = [name for name in self.names(kind) if name != spare]
+        if len(found) <= most:
+            return
+        base = os.path.join(self._folder, kind)
+        try:
+            found.sort(key=lambda name: os.lstat(os.path.join(base, name)).st_mtime)
+        except OSError:
+            return
+        for name in found[: len(found) - most]:
+            self.forget(kind, name)
 
     def _digested(self, text: str) -> str:
         inner = digest.sha256(self._key + text.encode("utf-8", "surrogateescape")).digest()
@@ -274,3 +351,14 @@ class Memory(object):
 
     def _whole(self, path: str) -> str:
         return os.path.join(self._folder, path).rstrip("/")
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock a file until it is closed; False where another process has it locked."""
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -7,6 +7,7 @@ JOURNALS = "unfinished"
 # Kinds of records; see ``memory``.
 APPLIED = "applied"
 REFRESHES = "refreshes"
+RUNS = "runs"
 
 
 def state_folder(home: str) -> str:

@@ -98,6 +98,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "orchestrator/fleet/serving.py",
         "orchestrator/fleet/settings.py",
     ),
+    "tests/orchestrator/fleet/test_lost_runs.py": ("orchestrator/fleet/later_reports.py",),
     "tests/orchestrator/fleet/test_run_folder.py": (
         "orchestrator/fleet/kept_lines.py",
         "orchestrator/fleet/kept_runs.py",
