@@ -3,7 +3,8 @@
 A record is a file ``KIND/NAME`` below the state folder: one JSON object with the number of its
 format and the id of the key, which is beside them. The key is random and belongs to the machine
 that made it: what is digested with it means nothing elsewhere, and a clone of this machine believes
-no record. Folders are 0700, and whatever another user owns or can write to is not believed.
+no record. Folders are 0700, and whatever another user owns or can write to is not believed. The
+state folder itself may be a link of the user's own.
 """
 
 import os
@@ -293,7 +294,7 @@ class Memory(object):
         os.makedirs(self._folder, 0o700, exist_ok=True)
         folder = self._open(kind)
         if folder is None:
-            os.mkdir(os.path.join(self._folder, kind), 0o700)
+            os.mkdir(os.path.join(self._place(), kind), 0o700)
             folder = self._open(kind)
         if folder is None:
             raise FileNotFoundError(2, "it was removed", kind)
@@ -303,7 +304,7 @@ class Memory(object):
     def _open(self, kind: str) -> Optional[int]:
         """The open folder of a kind, "" for the state folder itself; None where it is not there."""
         try:
-            folder = os.open(self._folder, _FOLDER)
+            folder = os.open(self._place(), _FOLDER)
         except FileNotFoundError:
             return None
         try:
@@ -321,6 +322,27 @@ class Memory(object):
             os.close(inner)
             raise
         return inner
+
+    def _place(self) -> str:
+        """Where the state folder is: it may be a link of this user's, to another disk, say.
+
+        StateError where another user may have made the link, or may replace what it leads to.
+        """
+        try:
+            found = os.lstat(self._folder)
+        except FileNotFoundError:
+            return self._folder
+        if not stat.S_ISLNK(found.st_mode):
+            return self._folder
+        real = os.path.realpath(self._folder)
+        linked = (self._folder, found)
+        around = [(top, os.stat(top)) for top in map(os.path.dirname, (self._folder, real))]
+        for path, status in [linked] + around:
+            others = status.st_mode & _OTHERS and not stat.S_ISLNK(status.st_mode)
+            if status.st_uid not in (0, os.geteuid()) or others:
+                why = "it is a link, and others than its user can write to or own %s" % path
+                raise self._error("", why, "make it a folder, or a link that only its user can set")
+        return real
 
     def _own(self, found: os.stat_result, path: str) -> None:
         """StateError for what another user may have put there."""

@@ -165,9 +165,30 @@ class MemoryTest(FolderTest):
         os.mkfifo(self.kept(), 0o600)
         self.assertIn("regular file", str(self.refusal(self.again().read, "kind", "n")))
         self.refusal(self.again().write, "kind", "n", RECORD)
-        os.rename(self.state, self.path("moved"))
-        os.symlink(self.path("moved"), self.state)
+        os.unlink(self.kept())
+        os.rename(os.path.dirname(self.kept()), self.path("moved"))
+        os.symlink(self.path("moved"), os.path.dirname(self.kept()))
         self.refusal(self.again().read, "kind", "n")
+
+    def test_the_state_folder_may_be_a_link_of_its_user(self) -> None:
+        """It is read and written where it leads, unless others can write beside it or there."""
+        self.memory.write("kind", "n", RECORD)
+        os.mkdir(self.path("disk"), 0o755)
+        os.rename(self.state, self.path("disk", "ccm"))
+        os.symlink(self.path("disk", "ccm"), self.state)
+        memory = self.again()
+        self.assertIsNotNone(memory.read("kind", "n"))
+        memory.write("other", "n", RECORD)
+        self.assertEqual(sorted(os.listdir(self.path("disk", "ccm"))), ["key", "kind", "other"])
+        for place in (self.path("disk"), os.path.dirname(self.state), self.path("disk", "ccm")):
+            os.chmod(place, 0o777)
+            self.refusal(self.again().read, "kind", "n")
+            self.refusal(self.again().write, "kind", "n", RECORD)
+            os.chmod(place, 0o700)
+        self.assertIsNotNone(self.again().read("kind", "n"))
+        if ROOT:
+            os.lchown(self.state, 12345, 12345)
+            self.assertIn("a link", str(self.refusal(self.again().read, "kind", "n")))
 
     def test_a_place_that_cannot_be_written(self) -> None:
         """The error names the place and why."""
