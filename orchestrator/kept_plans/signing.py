@@ -23,6 +23,7 @@ from remote_runtime.errors import InputError, Problem, UsageError
 NAMESPACE = "ccm-plan"
 SUFFIX = ".sig"
 MOST_BYTES = 1 << 20
+MOST_SIGNATURES = 50  # of one plan: each takes several runs of ssh-keygen
 _SECONDS = 20.0
 _BLOCK = re.compile(
     rb"-----BEGIN SSH SIGNATURE-----\n([A-Za-z0-9+/=\n]+)-----END SSH SIGNATURE-----\n"
@@ -114,7 +115,10 @@ def _blocks(path: str) -> Iterator[tuple[str, bytes]]:
         raise _unreadable(path, error.strerror or str(error)) from error
     if len(text) > MOST_BYTES or _BLOCK.sub(b"", text).strip():
         raise _unreadable(path, "it is not made of SSH signatures")
-    for found in _BLOCK.finditer(text):
+    blocks = list(_BLOCK.finditer(text))
+    if len(blocks) > MOST_SIGNATURES:
+        raise _unreadable(path, f"it holds more than {MOST_SIGNATURES} signatures")
+    for found in blocks:
         try:
             blob = base64.b64decode(found[1], validate=False)
         except ValueError as error:

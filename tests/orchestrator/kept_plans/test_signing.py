@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.kept_plans.signing import Approval, check_approved, sign
+from orchestrator.kept_plans.signing import MOST_SIGNATURES, Approval, check_approved, sign
 from remote_runtime.errors import InputError, UsageError
 
 TEXT = b'{"protocol":"a plan"}\n'
@@ -144,3 +144,14 @@ def test_a_signature_that_cannot_be_kept_is_told(plan: str, key: Callable[[str],
     Path(f"{plan}.sig").symlink_to("/dev/full")
     with pytest.raises(UsageError, match=r"change\.plan\.sig cannot be written"):
         sign(plan, TEXT, key("alice"))
+
+
+def test_a_file_of_too_many_signatures(plan: str, signers: Path, key: Callable[[str], str]) -> None:
+    """Each signature takes several programs to check, so a file of hundreds is refused at once."""
+    own = key("alice")
+    allow(signers, "alice", own)
+    sign(plan, TEXT, own)
+    beside = Path(plan + ".sig")
+    one = beside.read_bytes()
+    beside.write_bytes(one * (MOST_SIGNATURES + 1))
+    assert f"more than {MOST_SIGNATURES} signatures" in refusal(plan, signers)
