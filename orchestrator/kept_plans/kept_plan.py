@@ -112,8 +112,8 @@ class KeptPlan:
     @property
     def origin(self) -> Origin:
         """Who made it, with which ccm."""
-        user, _, machine = self.record["user"].partition("@")
-        return Origin(user, machine, ccm=self.record["ccm"])
+        user, _, machine = self.shown["user"].partition("@")
+        return Origin(user, machine, ccm=self.shown["ccm"])
 
     def verified(self) -> None:
         """A preview has no verify."""

@@ -293,7 +293,7 @@ def test_a_plan_is_shown_in_every_form(local: Target) -> None:
     assert shown.stdout.startswith("## Preview of site.yaml")
     identity = json.loads((ccm.scratch / "change.plan").read_text())["id"]
     assert "1 unchanged, valid until 20" in shown.stdout
-    assert f"Plan `{identity}`." in shown.stdout
+    assert f"Plan `{identity}`, " in shown.stdout
     assert "```diff" in shown.stdout
     page = (ccm.scratch / "plan.html").read_text()
     assert "site.yaml" in page

@@ -143,6 +143,7 @@ def test_what_is_shown_is_what_is_there(tmp_path: Path) -> None:
     record["hosts"] = {"web\u200d1": record["hosts"]["web1"]}
     kept = KeptPlan(record)
     assert kept.shown["user"] == "ali\\u2060ce\\U000e0041 é"
+    assert kept.origin.user == kept.shown["user"]
     assert kept.shown["outcomes"][0]["name"] == "/etc/mo\\u200btd\\xad"
     assert [event["host"] for event, _ in kept.events()] == ["web\\u200d1"] * 3
     assert [result.host for result in kept.results()] == ["web\\u200d1"]
