@@ -1,6 +1,7 @@
 """``ccm hiera parse``: the data of a hierarchy as it comes out for hosts (controller)."""
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from orchestrator.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from inventory import Host
     from orchestrator.fleet.gathered import Gathered
@@ -91,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--env is for the data of one host", hint="leave -i out, or take --json")
     chosen = assembly.choose(read_inventory(args))
     data = read_data(args)
-    data = data._replace(fact=[*data.fact, *args.given])
+    data = data._replace(fact=[*data.fact, *args.given], hiera=_others(data.hiera, args.manifest))
     hierarchy = _hierarchy(args.manifest, data, args.env_facts)
     answers: Mapping[str, Gathered | CcmError] = {}
     if not (args.offline or hierarchy.is_static):
@@ -111,6 +112,12 @@ def run(args: argparse.Namespace) -> int:
     elif found:
         write(next(iter(found.values())), read_form(args))
     return code
+
+
+def _others(files: "Sequence[str] | None", parsed: str) -> list[str]:
+    """The files of ``--hiera`` but for the one that is parsed: ccm.yaml may name that, too."""
+    own = os.path.realpath(parsed)
+    return [file for file in files or () if os.path.realpath(file) != own]
 
 
 def _hierarchy(file: str, options: "PlanOptions", with_environ: bool) -> "Hierarchy":

@@ -37,6 +37,8 @@ def _entries(
     for resource in resources:
         item = resource.item
         properties = _properties(next(declared), item, plan)
+        if resource.registrations and not item.sensitive:
+            properties["register_when_stable"] = [dict(one) for one in resource.registrations]
         if resource.children:
             properties["resources"] = _entries(resource.children, declared, plan)
         if not item.left_out:

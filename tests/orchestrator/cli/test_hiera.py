@@ -121,6 +121,14 @@ def test_data_and_files_of_the_command_line_go_over_it(ccm: Ccm) -> None:
     assert (found["port"], found["extra"]) == (1, {"a": 1, "b": 2})
 
 
+def test_a_file_is_not_merged_with_itself(ccm: Ccm) -> None:
+    """The file that is parsed counts once, also where the project's file names it as data."""
+    ccm.site("data: {users: [root]}\n", "common.yaml")
+    ccm.site("hiera: ./common.yaml\n", "ccm.yaml")
+    done = ccm.run("hiera", "parse", "common.yaml")
+    assert json.loads(done.stdout) == {"users": ["root"]}, done.output
+
+
 def test_a_query_reaches_into_lists(ccm: Ccm) -> None:
     """The path is one of lookup(), with or without its first word."""
     assert parse(ccm, "--offline", "site.yaml", "--query", "users.0") == "root"

@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 import schemas
+from orchestrator.planning.resolved import resolved_manifest
 from remote_runtime import plan as runtime_plan
 from remote_runtime.errors import PlanError, ResourceError
 
@@ -335,6 +336,19 @@ ccm: {{resources: [{{exec: [{{shown: {{{entry}}}}}, {{quiet: {{sensitive: true, 
     assert shown["annotations"] == {"a": "is [masked]", "b": "x"}
     assert quiet["annotations"] == {"a": "[masked]", "b": "[masked]"}
     assert (shown["address"], shown["port"]) == ("h", 1)
+
+
+def test_an_announcement_is_rendered(tmp_path: Path) -> None:
+    """The manifest of one host has its registrations as they come out, masked where sensitive."""
+    where = "cluster: c, service: 's-{{ Host.name }}', protocol: http, address: h, port: 1"
+    entry = f"register_when_stable: [{{{where}}}]"
+    text = (
+        f"ccm: {{resources: [{{exec: [{{a: {{{entry}}}}}, {{b: {{sensitive: true, {entry}}}}}]}}]}}"
+    )
+    made = planner(tmp_path, text)
+    shown = resolved_manifest(made.site, made.plan(FakeHost(), gathered()))["ccm"]["resources"]
+    assert shown[0]["exec"][0]["a"]["register_when_stable"][0]["service"] == "s-web1"
+    assert "s-web1" not in str(shown[1])
 
 
 @pytest.mark.parametrize(
