@@ -81,7 +81,7 @@ def load_environ(path: str = ".env") -> dict[str, str]:
     """The environment of this process over what ``./.env`` holds; InputError."""
     values: dict[str, str] = {}
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             lines = file.read().splitlines()
     except FileNotFoundError:
         lines = []

@@ -33,6 +33,12 @@ groups:
 """
 
 
+def test_names_that_look_like_values(loaded: Loader) -> None:
+    """A host may have a name that YAML takes for a number or a boolean; it is text."""
+    text = "\ufeffhosts:\r\n  3750: {}\r\n  1e3: {}\r\n  yes: {}\r\n"
+    assert list(loaded(text).hosts) == ["3750", "1e3", "yes"]
+
+
 def test_the_nearest_value_wins(loaded: Loader) -> None:
     """A host beats its groups, a child group beats its parent, the defaults are last."""
     hosts = loaded(FLEET).hosts

@@ -102,3 +102,11 @@ def test_the_environment_beats_the_dot_env_file(
     values = load_environ(str(path))
     assert (values["CCM_A"], values["CCM_B"], values["CCM_C"]) == ("a b", "b", "process")
     assert "broken" not in values
+
+
+def test_a_dot_env_file_of_windows(tmp_path: Path) -> None:
+    """A byte order mark and line ends of Windows are no part of names and values."""
+    path = tmp_path / ".env"
+    path.write_bytes(b'\xef\xbb\xbfCCM_TEST_A=1\r\nexport CCM_TEST_B="two"\r\n')
+    values = load_environ(str(path))
+    assert (values["CCM_TEST_A"], values["CCM_TEST_B"]) == ("1", "two")
