@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 HELP = "Look after the host keys of the fleet."
 EXAMPLE = """
 ccm hosts trust -i hosts.yaml             # shows the fingerprints, asks once
-ccm hosts trust -i hosts.yaml -l web3 --replace  # after a host was installed anew
+ccm hosts trust -i hosts.yaml -l web3 --replace  # its key has changed
 """
 
 
