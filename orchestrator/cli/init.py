@@ -4,10 +4,11 @@ import argparse
 import os
 from collections.abc import Iterator
 
-HELP = "Write a project's file ccm.yaml, in an empty folder with an example to go with it."
+HELP = "Write a project's file ccm.yaml, in an empty folder with an inventory and an example."
 EXAMPLE = """
-ccm init
-ccm init site
+ccm init                                    # asks for the hosts
+ccm init site --host web1 --host deploy@web2=192.0.2.10
+ccm init site --ssh-config
 """
 
 _INVENTORIES = ("hosts.yaml", "hosts.yml", "inventory.yaml", "inventory.yml")
@@ -38,7 +39,7 @@ _HOSTS = """\
 # ccm inventory lists these hosts.
 
 hosts:
-  this-machine: {connection: local}
+HOSTS
   # web1: {address: 192.0.2.10, user: deploy, become: true}
 """
 _SITE = """\
@@ -68,6 +69,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=".",
         help="where to begin it, made where it is missing (default: the current folder)",
     )
+    parser.add_argument(
+        "--host",
+        metavar="HOST",
+        action="append",
+        default=[],
+        help="a host of the inventory: NAME, USER@NAME or USER@NAME=ADDRESS; repeatable "
+        "(default: ask)",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--ssh-config", action="store_true", help="take the hosts that ~/.ssh/config names"
+    )
+    which.add_argument("--local", action="store_true", help="make a project for this machine alone")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -80,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         os.makedirs(folder, 0o755, exist_ok=True)
         require_private(folder)
-        for name, text in _files(folder):
+        for name, text in list(_files(folder, args)):
             path = os.path.normpath(os.path.join(folder, name))
             _write(path, text)
             print(plain(f"written: {path}"))
@@ -95,17 +109,28 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _files(folder: str) -> Iterator[tuple[str, str]]:
-    """The files that are to be made: the project's own, and where there is nothing an example."""
+def _files(folder: str, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """The files that are to be made: the project's own, an inventory where hosts are named or there
+    is nothing, and then an example. UsageError."""
+    from orchestrator.cli.init_hosts import host_lines
+    from remote_runtime.errors import UsageError
+
     there = {name for name in os.listdir(folder) if not name.startswith(".")}
     known = next((name for name in _INVENTORIES if name in there), "")
     inventory = f"inventory: {known or 'hosts.yaml'}"
+    given = bool(args.host or args.ssh_config or args.local)
+    if given and known:
+        hint = "add the hosts there, and leave out --host, --ssh-config and --local"
+        raise UsageError(f"{known} names the hosts already", hint=hint)
+    own = given or not there
     yield (
         "ccm.yaml",
-        _PROJECT.format(inventory=inventory if known or not there else f"# {inventory}"),
+        _PROJECT.format(inventory=inventory if known or own else f"# {inventory}"),
     )
+    if own:
+        lines = "\n".join(f"  {line}" for line in host_lines(args))
+        yield "hosts.yaml", _HOSTS.replace("HOSTS", lines)
     if not there:
-        yield "hosts.yaml", _HOSTS
         yield "site.yaml", _SITE
 
 

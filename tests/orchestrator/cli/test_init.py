@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_empty_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The file, an inventory and a site are written, which validate and preview as they are."""
     (folder / ".git").mkdir()
-    assert main(["init"]) == 0
+    assert main(["init", "--local"]) == 0
     told = capsys.readouterr().out
     assert told.splitlines() == [
         f"written: {name}" for name in ("ccm.yaml", "hosts.yaml", "site.yaml")
@@ -62,7 +62,7 @@ def test_another_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
     """A folder that is named is made; its file is believed whatever the umask."""
     before = os.umask(0o002)
     try:
-        assert main(["init", "a/b"]) == 0
+        assert main(["init", "a/b", "--host", "web1"]) == 0
     finally:
         os.umask(before)
     assert "written: a/b/ccm.yaml" in capsys.readouterr().out
@@ -80,7 +80,7 @@ def test_a_folder_of_others(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 
 def test_the_file_shows_all_that_it_may_say(folder: Path) -> None:
     """Each key of the schema stands there, as a comment that is right without its sign."""
-    assert main(["init"]) == 0
+    assert main(["init", "--local"]) == 0
     text = (folder / "ccm.yaml").read_text()
     whole = re.sub(r"^# (?=[a-z]+: |rollouts:$|  )", "", text, flags=re.MULTILINE)
     (folder / "ccm.yaml").write_text(whole)

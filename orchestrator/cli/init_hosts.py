@@ -1,0 +1,79 @@
+"""The hosts of a new project: given, asked for, or those of ~/.ssh/config (controller)."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from orchestrator.transport.ssh_config import Section
+
+THIS_MACHINE = "this-machine"
+MOST_SHOWN = 8  # names in the question
+_HOST = re.compile(
+    r"(?:(?P<user>\w[\w.-]*)@)?(?P<name>\w[\w.-]*)(?:=(?P<address>[\w:][\w.:-]*))?\Z", re.ASCII
+)
+_OPTIONS = "--host web1 --host deploy@web2=192.0.2.10, --ssh-config or --local"
+
+
+def host_lines(args: argparse.Namespace) -> list[str]:
+    """The lines of an inventory below ``hosts:``. UsageError where no host is known and nobody can
+    be asked, or one is misspelt."""
+    if args.local:
+        return [f"{THIS_MACHINE}: {{connection: local}}"]
+    words: list[str] = args.host
+    configured = list(dict.fromkeys(ssh_hosts())) if args.ssh_config or not words else []
+    if args.ssh_config:
+        words = [*words, *configured]
+        if not words:
+            raise UsageError("~/.ssh/config names no host", hint=f"name the hosts: {_OPTIONS}")
+    return list(map(_line, words or _asked(configured)))
+
+
+def ssh_hosts() -> Iterator[str]:
+    """The names that ``Host`` lines of ~/.ssh/config have, patterns left out."""
+    from orchestrator.transport.ssh_config import read_config
+
+    folder = Path("~/.ssh").expanduser()
+    yield from _names(read_config(folder / "config", folder))
+
+
+def _names(sections: list[Section]) -> Iterator[str]:
+    for section in sections:
+        if section.condition is not None and section.condition.key == "host":
+            yield from (word for word in section.condition.words if _HOST.match(word))
+        for line in section.lines:
+            if isinstance(line, list):
+                yield from _names(line)
+
+
+def _asked(configured: list[str]) -> list[str]:
+    """What is typed; an empty line stands for the hosts of ~/.ssh/config."""
+    if not sys.stdin.isatty():
+        raise UsageError("no host is named", hint=f"name the hosts: {_OPTIONS}")
+    shown = ", ".join(configured[:MOST_SHOWN]) + (", …" if len(configured) > MOST_SHOWN else "")
+    empty = f" [{shown} of ~/.ssh/config]" if configured else ""
+    question = f"Hosts, such as web1 deploy@web2=192.0.2.10{empty}: "
+    print(question, end="", file=sys.stderr, flush=True)
+    words = sys.stdin.readline().replace(",", " ").split() or configured
+    if not words:
+        raise UsageError("no host is named", hint=f"name the hosts: {_OPTIONS}")
+    return words
+
+
+def _line(word: str) -> str:
+    found = _HOST.match(word)
+    if found is None:
+        raise UsageError(
+            f"{word[:80]!r} is not a host", hint="write NAME, USER@NAME or USER@NAME=ADDRESS"
+        )
+    told = {key: found[key] for key in ("address", "user") if found[key]}
+    return f"{json.dumps(found['name'])}: {json.dumps(told) if told else ''}".rstrip()

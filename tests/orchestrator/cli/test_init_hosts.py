@@ -1,0 +1,91 @@
+"""The hosts of a new project."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from orchestrator.cli.app import main
+
+CONFIG = """\
+Include more
+Host web1 web2 *.example.com !bad
+    User deploy
+Host *
+    ForwardAgent no
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, and a home with a configuration of SSH."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    ssh = tmp_path / "home" / ".ssh"
+    ssh.mkdir(parents=True)
+    (ssh / "config").write_text(CONFIG)
+    (ssh / "more").write_text("Host db1\n    Port 2222\n")
+    home = tmp_path / "project"
+    home.mkdir(mode=0o755)
+    monkeypatch.chdir(home)
+    return home
+
+
+class Terminal(io.StringIO):
+    """Somebody who types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def hosts(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((folder / "hosts.yaml").read_text())["hosts"]
+    return found
+
+
+def test_hosts_are_given(folder: Path) -> None:
+    """A name, with a user and an address where they are said."""
+    assert main(["init", "--host", "web1", "--host", "deploy@web2=192.0.2.10"]) == 0
+    assert hosts(folder) == {"web1": None, "web2": {"address": "192.0.2.10", "user": "deploy"}}
+    assert main(["inventory", "-i", "hosts.yaml"]) == 0
+
+
+def test_hosts_of_the_ssh_configuration(folder: Path) -> None:
+    """Its names, those of included files first, and no pattern."""
+    assert main(["init", "--ssh-config"]) == 0
+    assert list(hosts(folder)) == ["db1", "web1", "web2"]
+
+
+def test_hosts_are_asked_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal; an empty line takes those of the SSH configuration."""
+    monkeypatch.setattr("sys.stdin", Terminal("app1, root@app2\n"))
+    assert main(["init"]) == 0
+    assert hosts(folder) == {"app1": None, "app2": {"user": "root"}}
+    assert "db1, web1, web2 of ~/.ssh/config" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin", Terminal("\n"))
+    assert main(["init", "other"]) == 0
+    assert list(hosts(folder / "other")) == ["db1", "web1", "web2"]
+
+
+def test_without_a_terminal_hosts_have_to_be_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is written, and the error names the options; so does one for what is no host."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert main(["init"]) == 2
+    assert "--ssh-config or --local" in capsys.readouterr().err
+    assert main(["init", "--host", "-oProxyCommand=x"]) == 2
+    assert main(["init", "--host", "a b"]) == 2
+    assert list(folder.iterdir()) == []
+
+
+def test_an_inventory_that_is_there_is_not_replaced(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Hosts beside an inventory are refused."""
+    (folder / "hosts.yaml").write_text("hosts: {a: }\n")
+    assert main(["init", "--host", "b"]) == 2
+    assert "hosts.yaml names the hosts already" in capsys.readouterr().err
