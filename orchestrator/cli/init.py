@@ -128,7 +128,10 @@ def _files(folder: str, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
         _PROJECT.format(inventory=inventory if known or own else f"# {inventory}"),
     )
     if own:
-        lines = "\n".join(f"  {line}" for line in host_lines(args))
+        lines = "\n".join(
+            f"  {line}"
+            for line in host_lines(args.host, ssh_config=args.ssh_config, local=args.local)
+        )
         yield "hosts.yaml", _HOSTS.replace("HOSTS", lines)
     if not there:
         yield "site.yaml", _SITE

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
-    import argparse
-
     from orchestrator.transport.ssh_config import Section
 
 THIS_MACHINE = "this-machine"
@@ -24,14 +22,14 @@ _HOST = re.compile(
 _OPTIONS = "--host web1 --host deploy@web2=192.0.2.10, --ssh-config or --local"
 
 
-def host_lines(args: argparse.Namespace) -> list[str]:
-    """The lines of an inventory below ``hosts:``. UsageError where no host is known and nobody can
-    be asked, or one is misspelt."""
-    if args.local:
+def host_lines(words: list[str], *, ssh_config: bool, local: bool) -> list[str]:
+    """The lines of an inventory below ``hosts:``: of these hosts, of those of the SSH configuration
+    or of this machine. UsageError where none is known and nobody can be asked, or one is misspelt.
+    """
+    if local:
         return [f"{THIS_MACHINE}: {{connection: local}}"]
-    words: list[str] = args.host
-    configured = list(dict.fromkeys(ssh_hosts())) if args.ssh_config or not words else []
-    if args.ssh_config:
+    configured = list(dict.fromkeys(ssh_hosts())) if ssh_config or not words else []
+    if ssh_config:
         words = [*words, *configured]
         if not words:
             raise UsageError("~/.ssh/config names no host", hint=f"name the hosts: {_OPTIONS}")
