@@ -1,6 +1,5 @@
 """A run as Markdown, for a merge request or a ticket (controller)."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
@@ -11,6 +10,7 @@ from orchestrator.report.failures import SharedFailure
 from orchestrator.report.grid import Finding, Grid
 from orchestrator.report.grouping import Unheard, unheard_of
 from orchestrator.report.host_names import named
+from orchestrator.report.markdown_text import cell, code, fence, inline
 from orchestrator.report.paragraphs import others_differ, ways_on, what_failed
 from orchestrator.report.totals import host_counts
 from orchestrator.report.verification import shared_failures, sum_of
@@ -32,14 +32,13 @@ MOST_TEXT = 4 << 20
 MOST_ROWS = 50
 _HOSTS = 80  # characters for the names of hosts
 _NAMES = 400  # of resources
-_ACTIVE = re.compile(r"([\\`*_\[\]<>#|~@&])")
 _TITLES = {"failed": "Failures", "changed": "Changes", "skipped": "Skipped"}
 
 
 def write_markdown(kept: KeptRecord, out: TextIO) -> None:
     """Write a kept run, at most ``MOST_CHARACTERS``. InputError where its folder is damaged."""
     left = MOST_CHARACTERS
-    note = f"\n_More in `{kept.again}`._\n"
+    note = f"\n_More in {code(kept.again)}._\n"
     for block in _blocks(Grid(kept, MOST_TEXT)):
         if len(block) > left - len(note):
             out.write(note)
@@ -53,11 +52,11 @@ def _blocks(grid: Grid) -> Iterator[str]:
     """Pieces that stand or fall as a whole."""
     about = grid.kept.about
     word = run_word(about["command"], grid.noop).capitalize()
-    what = _plain(run_subject(about["command"], about["manifest"]))
-    yield f"## {word} of {what}\n\n{_totals(grid)}\n"
+    what = inline(run_subject(about["command"], about["manifest"]))
+    yield f"## {inline(word)} of {what}\n\n{_totals(grid)}\n"
     part = part_of(about)
     if part:
-        yield f"\nPart of the manifest: {_plain(part)}\n"
+        yield f"\nPart of the manifest: {inline(part)}\n"
     yield from _rollout(grid)
     shared = grid.failures()
     if shared:
@@ -69,7 +68,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
         yield "\n| Host | Outcome | Reason |\n|---|---|---|\n"
     for result in troubled[:MOST_ROWS]:
         row = (result.host, result.outcome, result.message)
-        yield f"| {' | '.join(map(_plain, row))} |\n"
+        yield f"| {' | '.join(map(cell, row))} |\n"
     if len(troubled) > MOST_ROWS:
         yield f"\n… and {_counted(len(troubled) - MOST_ROWS, 'host', [])} more\n"
     yield from _verified(grid.kept)
@@ -84,24 +83,24 @@ def _blocks(grid: Grid) -> Iterator[str]:
     if grid.notices:
         yield "\n### Warnings\n\n"
     for (level, text), hosts in grid.notices.items():
-        who = f" \\[{_plain(named(hosts, _HOSTS))}\\]" if hosts else ""
-        yield f"- {level}: {_plain(text)}{who}\n"
+        who = f" \\[{inline(named(hosts, _HOSTS))}\\]" if hosts else ""
+        yield f"- {inline(level)}: {inline(text)}{who}\n"
 
 
 def _failure(failure: SharedFailure, grid: Grid) -> str:
     """What failed, in one host's words, how others differ and how to go on."""
-    head = _plain(what_failed(failure, _NAMES))
+    head = inline(what_failed(failure, _NAMES))
     if len(failure.hosts) > 1:
-        head += f": {_plain(listed(failure.hosts, _HOSTS))}"
+        head += f": {inline(listed(failure.hosts, _HOSTS))}"
     told = list(failure.errors)
     if told and len(failure.hosts) > 1:
         told[0] = f"on {failure.host}: {told[0]}"
-    parts = [_fence("\n".join(told), "") if told else f"see `{grid.kept.again}`\n"]
+    parts = [fence("\n".join(told), "") if told else f"see {code(grid.kept.again)}\n"]
     others = others_differ(failure, _NAMES)
     if others:
-        parts.append(f"{_plain(others)}\n")
+        parts.append(f"{inline(others)}\n")
     for words, command in ways_on(failure, grid.asked):
-        parts.append(f"{_plain(words)} {_code(command) if command else ''}".rstrip() + "\n")
+        parts.append(f"{inline(words)} {code(command) if command else ''}".rstrip() + "\n")
     return f"- {head}\n" + "\n".join(map(_indented, parts))
 
 
@@ -112,21 +111,21 @@ def _rollout(grid: Grid) -> Iterator[str]:
     if told or waves:
         yield "\n### Rollout\n\n"
     for text in told:
-        yield f"- {_plain(text)}\n"
+        yield f"- {inline(text)}\n"
     if waves:
         yield "\n| Wave | Hosts | How far |\n|---|---|---|\n"
     for wave in waves[:MOST_ROWS]:
         row = (str(wave.number), named(wave.hosts, _HOSTS), wave.told)
-        yield f"| {' | '.join(map(_plain, row))} |\n"
+        yield f"| {' | '.join(map(cell, row))} |\n"
 
 
 def _verified(kept: KeptRecord) -> Iterator[str]:
     found = kept_assessment(kept)
     if found is None:
         return
-    yield f"\n### Verify\n\n{_plain(sum_of(found))}\n\n"
+    yield f"\n### Verify\n\n{inline(sum_of(found))}\n\n"
     for (label, text), hosts in shared_failures(found).items():
-        yield f"- {_code(label)} on {_plain(named(hosts, _HOSTS))}\n{_indented(_fence(text, ''))}"
+        yield f"- {code(label)} on {inline(named(hosts, _HOSTS))}\n{_indented(fence(text, ''))}"
 
 
 def _unknown(grid: Grid) -> Iterator[str]:
@@ -140,7 +139,7 @@ def _unknown(grid: Grid) -> Iterator[str]:
 def _resources(found: Sequence[Unheard]) -> Iterator[str]:
     """A line for each group of hosts, with their resources."""
     for names, hosts in found[:MOST_ROWS]:
-        yield f"- on {_plain(named(hosts, _HOSTS))}: {_plain(listed(names, _NAMES))}\n"
+        yield f"- on {inline(named(hosts, _HOSTS))}: {inline(listed(names, _NAMES))}\n"
     if len(found) > MOST_ROWS:
         yield f"\n… and {_counted(len(found) - MOST_ROWS, 'group', [])} more\n"
 
@@ -151,11 +150,11 @@ def _unheard(grid: Grid) -> Iterator[str]:
     if found or silent:
         yield f"\n### {'Not looked at' if grid.noop else 'Did not run'}\n\n"
     if silent:
-        yield f"- on {_plain(named(silent, _HOSTS))}: everything, the run ended before their turn\n"
+        yield f"- on {inline(named(silent, _HOSTS))}: everything, the run ended before their turn\n"
     yield from _resources(found)
     for names, hosts in unheard_of(grid.turns.due, grid.hosts)[:MOST_ROWS]:
-        what = _plain(listed(names, _NAMES))
-        yield f"- on {_plain(named(hosts, _HOSTS))}: left for the next push to refresh: {what}\n"
+        what = inline(listed(names, _NAMES))
+        yield f"- on {inline(named(hosts, _HOSTS))}: left for the next push to refresh: {what}\n"
 
 
 def _totals(grid: Grid) -> str:
@@ -171,9 +170,9 @@ def _totals(grid: Grid) -> str:
         ends.append(f"{left:,} did not end")
     hosts, resources = _counted(len(grid.hosts), "host", ends), _counted(total, "resource", parts)
     kept = grid.kept
-    run = f"{kept.kind.capitalize()} `{kept.run_id}`"
+    run = f"{kept.kind.capitalize()} {code(kept.run_id)}"
     by = kept.origin.words
-    return f"{hosts}; {resources}, {kept.until or ended}. {run}{f', {_plain(by)}' if by else ''}."
+    return f"{hosts}; {resources}, {kept.until or ended}. {run}{f', {inline(by)}' if by else ''}."
 
 
 def _counted(number: int, noun: str, parts: list[str]) -> str:
@@ -183,39 +182,21 @@ def _counted(number: int, noun: str, parts: list[str]) -> str:
 
 def _finding(finding: Finding) -> str:
     entry = finding.entry
-    head = f"{_code(entry.resource)} on {_plain(named(finding.hosts, _HOSTS))}"
+    head = f"{code(entry.resource)} on {inline(named(finding.hosts, _HOSTS))}"
     detail = headline(entry)
     short = "; ".join(brief(change) for change in entry.changes if "\n" not in change.diff)
-    told = "; ".join(_plain(text) for text in (detail, short) if text)
+    told = "; ".join(inline(text) for text in (detail, short) if text)
     line = f"- {head}{f': {told}' if told else ''}\n"
     return line + "".join(_indented(block) for block in _fences(entry))
 
 
 def _fences(entry: Entry) -> Iterator[str]:
     if entry.errors or entry.health:
-        yield _fence("\n".join([*entry.errors, *map(check_line, entry.health)]), "")
+        yield fence("\n".join([*entry.errors, *map(check_line, entry.health)]), "")
     for change in entry.changes:
         if "\n" in change.diff:
-            yield _fence(change.diff, "diff")
-
-
-def _fence(text: str, language: str) -> str:
-    """A block of code whose fence is longer than any in the text."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}\n"
+            yield fence(change.diff, "diff")
 
 
 def _indented(text: str) -> str:
     return "".join(f"  {line}" for line in text.splitlines(keepends=True))
-
-
-def _code(text: str) -> str:
-    line = " ".join(text.split())
-    ticks = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
-    return f"{ticks}{line}{ticks}" if ticks == "`" else f"{ticks} {line} {ticks}"
-
-
-def _plain(text: str) -> str:
-    """Text that is no markup, links nobody and stays on one line."""
-    return _ACTIVE.sub(r"\\\1", " ".join(text.split()))

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 _PREFIX = "choria_ccm_"
 _UNFINISHED = "unfinished"  # hosts that came to no end
-_MOST_PROVIDERS = 16  # of a type; a site may have its own
+_MOST_LABELS = 16  # providers of a type, health checks of a resource
+_MOST_CHARACTERS = 200  # of the name of a health check
+_OTHER = "other"
 _PROVIDER = re.compile(r"\w[\w.-]{0,39}")
 _STATES = {
     "total": "Resources that had their turn",
@@ -49,7 +51,7 @@ class _Run:
         self._as_predicted = sum(result.tally.as_predicted for result in results)
         self._states: dict[str, Counter[tuple[str, str]]] = {name: Counter() for name in _STATES}
         self._times: dict[tuple[str, str, str], tuple[int, float]] = {}
-        self._providers: dict[str, set[str]] = {}  # by type
+        self._labels: dict[tuple[str, ...], set[str]] = {}  # by what they are labels of
         self._checks: Counter[tuple[str, str, str, str]] = Counter()
         for event, _ in kept.events():
             self._add(event)
@@ -63,21 +65,24 @@ class _Run:
         for state in ("refreshed", "noop"):
             self._states[state][kind, name] += event[state]
         self._states["drifted"][kind, name] += "drift" in event
-        key = kind, self._bounded(kind, provider), name
+        if not _PROVIDER.fullmatch(provider):
+            provider = _OTHER
+        key = kind, self._bounded(provider, kind), name
         count, seconds = self._times.get(key, (0, 0.0))
         self._times[key] = count + 1, seconds + event["duration"] * NANOSECOND
         for check in event.get("health_check", ()):
-            self._checks[kind, name, check["status"], plain(check["name"])] += 1
+            label = self._bounded(plain(check["name"])[:_MOST_CHARACTERS], kind, name)
+            self._checks[kind, name, check["status"], label] += 1
 
-    def _bounded(self, kind: str, provider: str) -> str:
-        """A label of which there are few: a host may tell any text as its provider."""
-        known = self._providers.setdefault(kind, set())
-        if provider in known:
-            return provider
-        if len(known) >= _MOST_PROVIDERS or not _PROVIDER.fullmatch(provider):
-            return "other"
-        known.add(provider)
-        return provider
+    def _bounded(self, label: str, *of: str) -> str:
+        """The label, or ``other`` where what it is ``of`` has many: a host may report any text."""
+        known = self._labels.setdefault(of, set())
+        if label in known:
+            return label
+        if len(known) >= _MOST_LABELS:
+            return _OTHER
+        known.add(label)
+        return label
 
     def collect(self) -> "Iterator[Metric]":
         """What prometheus_client asks for."""

@@ -290,7 +290,7 @@ def test_a_plan_is_shown_in_every_form(local: Target) -> None:
     ccm = local.ccm
     shown = ccm.run("plan", "show", "change.plan", "--markdown", "-", "--html", "plan.html")
     assert shown.code == 0, shown.output
-    assert shown.stdout.startswith("## Preview of site.yaml")
+    assert shown.stdout.startswith("## Preview of `site.yaml`")
     identity = json.loads((ccm.scratch / "change.plan").read_text())["id"]
     assert "1 unchanged, valid until 20" in shown.stdout
     assert f"Plan `{identity}`, " in shown.stdout

@@ -60,7 +60,7 @@ def test_a_form_goes_to_stdout_alone(desk: Desk) -> None:
     desk.push()
     code, out, _ = desk.ccm("report", "--markdown", "-")
     assert code == 0
-    assert out.startswith("## Push of site.yaml")
+    assert out.startswith("## Push of `site.yaml`")
     code, _, err = desk.ccm("report", "--markdown", "-", "--json")
     assert code == 2
     assert "--markdown and --json all want stdout" in err

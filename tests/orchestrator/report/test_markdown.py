@@ -17,10 +17,10 @@ def test_trouble_comes_first_and_changes_have_their_diffs() -> None:
     """Totals, hosts in trouble, failures, then changes of which hosts, once each."""
     text = markdown(mixed_run())
     assert text.startswith(
-        "## Push of site.yaml\n\n8 hosts: 1 failed, 1 unreachable, 6 changed; 73 "
+        "## Push of `site.yaml`\n\n8 hosts: 1 failed, 1 unreachable, 6 changed; 73 "
     )
     assert text.index("does not answer") < text.index("### Failures") < text.index("### Changes")
-    assert "- `file#/etc/motd` on web\\[1-7\\] (7 hosts)\n  ```diff\n" in text
+    assert "- `file#/etc/motd` on `web[1-7]` (7 hosts)\n  ```diff\n" in text
     assert text.count("+new web") == 1
 
 
@@ -37,7 +37,7 @@ def test_what_hosts_say_is_no_markup() -> None:
     kept.event("web1", "/etc/x", "failed", error=["```\n<script>alert(1)</script>\n````"])
     kept.event("web1", "/etc/`tick`", "failed", error=["no"])
     text = markdown(kept.end(web2={"outcome": "unreachable", "message": "a | b @root <b>\n#1"}))
-    assert "| web2 | unreachable | a \\| b \\@root \\<b\\> \\#1 |" in text
+    assert "| web2 | unreachable | a `\\|` b `@root <b> #1` |" in text
     assert "  `````\n  ```\n  <script>alert(1)</script>\n  ````\n  `````\n" in text
     assert "- `` file#/etc/`tick` `` on web1" in text
 
@@ -77,13 +77,13 @@ def test_failures_are_told_once() -> None:
     text = markdown(kept.end())
     assert "### Failures" not in text
     assert text.partition("### What failed")[2] == (
-        "\n\n- exec\\#migrate failed on 40 hosts: web\\[1-40\\]\n"
+        "\n\n- `exec#migrate` failed on 40 hosts: `web[1-40]`\n"
         "  ```\n"
         "  on web1: exit code 1, expected 0\n"
         "  \\<b\\> could not connect to db0\n"
         "  ```\n"
         "\n"
-        "  others: db\\[1-2\\] (3 texts)\n"
+        "  others: `db[1-2]` (3 texts)\n"
         "\n"
         "  → again on these: `ccm push -l 'web[1-40]' -i hosts.yaml /srv/site/site.yaml`\n"
     ).replace("\\<b\\>", "<b>")
@@ -101,8 +101,8 @@ def test_a_rollout_says_where_it_was_held() -> None:
     assert "- held: 1 host failed, 0 may; 2 hosts had no turn" in text
     assert "- to go on: ccm go" in text
     assert "| 1 | web1 | 1 of 1 ended, 1 failed |" in text
-    assert "| 2 | web\\[2-3\\] (2 hosts) | not begun |" in text
-    assert "| 2 | web\\[2-3\\] (2 hosts) |  |" in markdown(held_run(noop=True))
+    assert "| 2 | `web[2-3]` (2 hosts) | not begun |" in text
+    assert "| 2 | `web[2-3]` (2 hosts) |  |" in markdown(held_run(noop=True))
     assert "### Rollout" not in markdown(mixed_run())
 
 

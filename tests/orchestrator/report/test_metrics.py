@@ -94,3 +94,17 @@ def test_a_host_cannot_make_labels_without_bound() -> None:
     assert len(found) == 17
     assert found[count, "/etc/x", "made-up0", "file"] == 2
     assert found[count, "/etc/x", "other", "file"] == 85
+
+
+def test_a_host_cannot_make_health_checks_without_bound() -> None:
+    """Of a resource 16 health checks have a label each, of at most 200 characters."""
+    kept = Kept("web1")
+    for number in range(100):
+        check = {"name": f"made up {number}", "status": "OK", "tries": 1, "output": ""}
+        kept.event("web1", "/etc/x", health_check=[check, {**check, "name": "x" * 1_000}])
+    count = "choria_ccm_healthcheck_status_count"
+    found = {key: value for key, value in samples(written(kept.end())).items() if key[0] == count}
+    labels = [label for key in found for label in key[1:] if label.startswith(("made", "x", "oth"))]
+    assert len(labels) == len(found) == 17
+    assert max(map(len, labels)) == 200
+    assert sum(found.values()) == 200

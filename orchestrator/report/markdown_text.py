@@ -1,0 +1,70 @@
+"""Text of hosts and files as Markdown that does nothing on a forge (controller).
+
+A backslash does not help there: forges look for mentions, references and bare links in the text
+that the Markdown renders to. They leave code alone, so all that is not a simple word is code.
+"""
+
+import re
+from itertools import groupby
+from operator import itemgetter
+
+_SIMPLE = re.compile(r"""[("']*(?:→|[^\W_]+(?:['-][^\W_]+|[.,]\d+)*)?[)"'.,;:!?%…]*""")
+_REFERENCE = re.compile(
+    r"""
+    \b [0-9a-f]{7,64} \b            # a commit
+    | \b (?: gh | [A-Z][A-Z0-9]+ ) - \d    # an issue
+    """,
+    re.VERBOSE,
+)
+_LIST_ITEM = re.compile(r"\d+[.)](?:\s|$)")
+_ENDS = re.compile(r"(.*?)([.,;:]*)")
+
+
+def inline(text: str) -> str:
+    """Text on one line that mentions nobody, links to nothing and is no markup: each run of words
+    that could be any of these is a code span."""
+    begins_list = bool(_LIST_ITEM.match(text.lstrip()))
+    words = [
+        (_is_simple(word) and not (begins_list and at == 0), word)
+        for at, word in enumerate(text.split())
+    ]
+    runs = []
+    for simple, run in groupby(words, itemgetter(0)):
+        joined = " ".join(word for _, word in run)
+        runs.append(joined if simple else _spanned(joined))
+    return " ".join(runs)
+
+
+def cell(text: str) -> str:
+    """The same for a cell of a table, where a bar ends even a code span unless a backslash stands
+    before it; a backslash of the text's own is set apart from a bar."""
+    apart = re.sub(r"\\(?=\|)", r"\\ ", text)
+    return inline(apart).replace("|", r"\|")
+
+
+def code(text: str) -> str:
+    """A code span on one line, whose ticks are more than any in the text; nothing for nothing."""
+    line = " ".join(text.split())
+    if not line:
+        return ""
+    ticks = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    return f"{ticks}{line}{ticks}" if ticks == "`" else f"{ticks} {line} {ticks}"
+
+
+def fence(text: str, language: str) -> str:
+    """A block of code whose fence is longer than any in the text."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    return f"{ticks}{language}\n{text.rstrip()}\n{ticks}\n"
+
+
+def _is_simple(word: str) -> bool:
+    return bool(_SIMPLE.fullmatch(word)) and not _REFERENCE.search(word)
+
+
+def _spanned(text: str) -> str:
+    """A code span, and behind it the punctuation that ends the text."""
+    found = _ENDS.fullmatch(text)
+    if found is None or not found[1]:
+        return code(text)
+    return code(found[1]) + found[2]
