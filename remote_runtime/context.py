@@ -39,11 +39,18 @@ class Ahead(object):
         raise NotImplementedError
 
 
+class Doubted(NamedTuple):
+    """The doubts over one thing that was read, and why a failure because of it may not come."""
+
+    doubts: Sequence[Doubt]
+    why: str
+
+
 class _Turn(NamedTuple):
     position: int
     noop: bool
     mask: "Mask"
-    doubts: List[Doubt]
+    doubts: List[Doubted]
     own: bool = False
 
 
@@ -197,7 +204,7 @@ class Context(object):
 
     def suppose(self, reason: str) -> None:
         """In a preview: what this turn comes to is assumed, for what the reason says."""
-        self._note(Doubt(ASSUMED, reason))
+        self._note([Doubt(ASSUMED, reason)], reason)
 
     @property
     def doubt(self) -> Doubt:
@@ -207,9 +214,16 @@ class Context(object):
     def doubt_over(self, since: int) -> Doubt:
         """The same, of what was read when there had been so many doubts."""
         worst = Doubt()
-        for doubt in self._turn.doubts[since:]:
-            worst = worst.worse(doubt)
+        for found in self._turn.doubts[since:]:
+            for doubt in found.doubts:
+                worst = worst.worse(doubt)
         return worst
+
+    @property
+    def excuse(self) -> str:
+        """Why what the turn failed on may be otherwise by then: of the last thing in doubt that was
+        read; "" where nothing was."""
+        return self._turn.doubts[-1].why if self._turn.doubts else ""
 
     @property
     def doubts(self) -> int:
@@ -233,8 +247,8 @@ class Context(object):
 
         return World(*self._doors, note=self._note)
 
-    def _note(self, doubt: Doubt) -> None:
-        self._turn.doubts.append(doubt)
+    def _note(self, doubts: Sequence[Doubt], why: str) -> None:
+        self._turn.doubts.append(Doubted(doubts, why))
 
     def apart(self) -> "Apart":
         """A block whose previews see what was planned before, and leave nothing planned."""

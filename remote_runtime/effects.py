@@ -99,11 +99,13 @@ class Fog(NamedTuple):
     ``covers(kind, value, present)`` says whether it may change a thing: ``kind`` is path, content
     (of a file, by its path), attributes (owner and mode, by the path), user, group, package, unit,
     lists, creates (the path that makes a resource needless), text (of a command that may read
-    anything) or host (anything whatever); ``present`` whether it is there now.
+    anything) or host (anything whatever); ``present`` whether it is there now. ``text`` is what the
+    action says of itself, such as a command: a name in it is likely to be what the action is about.
     """
 
     doubt: Doubt
     covers: Callable[[str, str, bool], bool]
+    text: str = ""
 
 
 def tells_accounts(kind: str, value: str) -> bool:

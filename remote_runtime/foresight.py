@@ -92,10 +92,9 @@ class Foresight(object):
         """Why a failure is not certain; raises it where it is."""
         if isinstance(error, Unknowable):
             return Doubt(UNKNOWN, error.message)
-        found = self._context.doubt
-        if not found.level:
+        if not self._context.doubt.level:
             raise error
-        return Doubt(UNKNOWN, "%s, but %s" % (error.message, found.reason))
+        return Doubt(UNKNOWN, "%s, but %s" % (error.message, self._context.excuse))
 
     def _describe(
         self,

@@ -1,15 +1,28 @@
 """What earlier actions of a preview may do that nobody can tell (target)."""
 
-from typing import Callable, Dict, List, NamedTuple
+import re
+from typing import Callable, Dict, List, NamedTuple, Sequence
 
 from remote_runtime.effects import Doubt, Fog
 
+_NAMES = ("user", "group", "package", "unit", "path")  # kinds whose value is a name
+
 
 class Cloud(NamedTuple):
-    """Fog since a moment; ``heed`` leaves out what is known of later ones."""
+    """Fog since a moment; ``heed`` leaves out what is known of later ones. ``by`` is the resource
+    that leaves it."""
 
     fog: Fog
     since: int
+    by: str = ""
+
+    def names(self, kind: str, value: str) -> bool:
+        """Whether the resource mentions a thing by its name."""
+        if kind not in _NAMES or not value:
+            return False
+        name = value.rpartition(".")[0] or value if kind == "unit" else value
+        pattern = r"(?<![A-Za-z0-9_])%s(?![A-Za-z0-9_])" % re.escape(name)
+        return re.search(pattern, "%s\n%s" % (self.by, self.fog.text)) is not None
 
 
 class Elsewhere(NamedTuple):
@@ -32,18 +45,32 @@ class Elsewhere(NamedTuple):
         return inside and not self.link.startswith(folder + "/")
 
 
+Note = Callable[[Sequence[Doubt], str], None]
+
+
+def _why(doubts: Sequence[Doubt]) -> str:
+    """The reason of the first doubt, and that of one that weighs more."""
+    worst = Doubt()
+    for doubt in doubts:
+        worst = worst.worse(doubt)
+    nearest = doubts[0]
+    return (
+        nearest.reason
+        if worst.level == nearest.level
+        else " and ".join((nearest.reason, worst.reason))
+    )
+
+
 def _nowhere(path: str) -> List[str]:
     return []
 
 
 class Clouds(object):
-    """All fog there is. ``note`` is told of the doubt over each thing that is read; ``others`` are
-    the other paths at which the same thing is seen.
+    """All fog there is. ``note`` gets the doubts over each thing that is read and why a failure may
+    not come; ``others`` are the other paths at which the same thing is seen.
     """
 
-    def __init__(
-        self, note: Callable[[Doubt], None], others: Callable[[str], List[str]] = _nowhere
-    ) -> None:
+    def __init__(self, note: Note, others: Callable[[str], List[str]] = _nowhere) -> None:
         self._note = note
         self._others = others
         self._all: List[Cloud] = []
@@ -59,24 +86,34 @@ class Clouds(object):
         other._elsewhere = {name: list(found) for name, found in self._elsewhere.items()}
         return other
 
-    def add(self, fog: Fog, since: int) -> None:
-        """There is fog from this moment on."""
-        self._all.append(Cloud(fog, since))
+    def add(self, fog: Fog, since: int, by: str = "") -> None:
+        """There is fog from this moment on, which the resource ``by`` leaves."""
+        self._all.append(Cloud(fog, since, by))
 
     def heed(self, kind: str, value: str, present: bool, since: int = 0) -> None:
-        """Note the doubt over something that is read, which is known as of ``since``."""
+        """Note the doubt over something that is read, which is known as of ``since``.
+
+        The resources that mention the thing come first, then the nearest: of several doubts that
+        are equal, the first one is reported.
+        """
         places = [value]
         if kind == "path" and self._all:
             places += self._others(value)
-        for cloud in self._all:
+        found: List[Cloud] = []
+        for cloud in reversed(self._all):
             covers = cloud.fog.covers
             if cloud.since > since and any(covers(kind, place, present) for place in places):
-                self._note(cloud.fog.doubt)
+                found.append(cloud)
+        named = [c for c in found if any(c.names(kind, place) for place in places)]
+        if found:
+            likely = named[:1] or found
+            doubts = [cloud.fog.doubt for cloud in named + found]
+            self._note(doubts, _why([cloud.fog.doubt for cloud in likely]))
         if kind == "path" and self._elsewhere:
             for name in value.split("/"):
                 for other in self._elsewhere.get(name, ()):
                     if other.since > since and other.covers(value):
-                        self._note(other.doubt)
+                        self._note([other.doubt], other.doubt.reason)
 
     def over(self, path: str, present: bool, since: int) -> bool:
         """Whether a path is in fog, without a note."""

@@ -23,7 +23,7 @@ from remote_runtime.effects import (
 )
 from remote_runtime.errors import ResourceError
 from remote_runtime.world.accounts import Table, WorldAccounts, parsed
-from remote_runtime.world.clouds import Clouds, Elsewhere
+from remote_runtime.world.clouds import Clouds, Elsewhere, Note
 from remote_runtime.world.commands import WorldCommands
 from remote_runtime.world.files import WorldFiles
 from remote_runtime.world.layer import Layer
@@ -58,7 +58,7 @@ class World(object):
         files: "Files",
         accounts: "Accounts",
         commands: "Commands",
-        note: Callable[[Doubt], None],
+        note: Note,
     ) -> None:
         self._doors = files, accounts, commands
         self.sequence = 0
@@ -114,13 +114,13 @@ class World(object):
         for effect in effects:
             self.sequence += 1
             if isinstance(effect, Fog):
-                self.clouds.add(effect, self.sequence)
+                self.clouds.add(effect, self.sequence, by)
                 continue
             if doubt.level and isinstance(effect, PathEffect):
                 self._lay_elsewhere(effect, doubt)
             if doubt.level == UNKNOWN:
                 why = Doubt(UNKNOWN, "it is not known what becomes of %s" % by)
-                self.clouds.add(Fog(why, _named(effect)), self.sequence)
+                self.clouds.add(Fog(why, _named(effect)), self.sequence, by)
             elif isinstance(effect, MountEffect):
                 self.layer.mount(effect, self.sequence, by)
             elif isinstance(effect, PathEffect):

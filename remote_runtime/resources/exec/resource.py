@@ -84,12 +84,13 @@ class Resource(ResourceType):
     def _effects(self) -> List[Effect]:
         """Nobody can tell what a command does, but for what it says itself."""
         why = "%s may change this before its turn" % self.item.id
+        command = str(self.properties.get("command") or self.name)
         covers: Callable[[str, str, bool], bool] = everything
         if self.context.noop:
             from remote_runtime.resources.exec.affects import affected
 
             covers = affected(self.properties.get("affects"), self.context)
-        effects: List[Effect] = [Fog(Doubt(ASSUMED, why), covers)]
+        effects: List[Effect] = [Fog(Doubt(ASSUMED, why), covers, command)]
         path = self._creates()
         if path is not None and os.path.basename(path.rstrip("/")) != "..":
             effects.append(PathEffect(path, "something"))

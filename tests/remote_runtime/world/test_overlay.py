@@ -4,7 +4,7 @@ import contextlib
 import os
 import tempfile
 import unittest
-from typing import List
+from typing import List, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import (
@@ -49,6 +49,45 @@ class OverlayTest(unittest.TestCase):
             with self.context.turn(item("file", "x"), noop=True):
                 self.context.accounts.number(kind, name)
                 self.assertEqual(self.context.doubt.level, level, name)
+
+    def _excuse(self, kind: str, name: str, *fogs: Tuple[str, str, str, str]) -> Tuple[str, str]:
+        """The level and the reason of a failure over a thing in the fog of resources."""
+        own = context(noop=True)
+        for by, level, reason, text in fogs:
+            own.expect([Fog(Doubt(level, reason), everything, text)], SURE, by)
+        with own.turn(item("file", "x"), noop=True):
+            own.saw(kind, name, False)
+            return own.doubt.level, own.excuse
+
+    def test_the_resource_that_mentions_a_missing_thing_is_named(self) -> None:
+        """A failure names the resource that mentions the thing, whatever else may bring it."""
+        curl = ("package#curl", UNKNOWN, "curl", "")
+        for by, text, kind, name in (
+            ("exec#user-alice", "", "user", "alice"),
+            ("exec#accounts", "useradd -m alice", "user", "alice"),
+            ("exec#/usr/sbin/groupadd ops", "", "group", "ops"),
+            ("exec#unpack", "tar -C /opt/app -xf a.tar", "path", "/opt/app"),
+            ("exec#units", "install app.service /etc/systemd/system", "unit", "app.service"),
+        ):
+            named = (by, ASSUMED, "the exec", text)
+            other = ("exec#other", ASSUMED, "other", "malice alice2")
+            for fogs in ((curl, named, other), (named, curl, other), (other, curl, named)):
+                found = self._excuse(kind, name, *fogs)
+                self.assertEqual(found, (UNKNOWN, "the exec"), (by, fogs))
+
+    def test_the_nearest_resource_is_named(self) -> None:
+        """Where none mentions the thing, the nearest is named, and one that weighs more."""
+        curl = ("package#curl", UNKNOWN, "curl", "")
+        tree = ("package#tree", UNKNOWN, "tree", "")
+        run = ("exec#run", ASSUMED, "run", "true")
+        for fogs, reason in (
+            ((curl, tree), "tree"),
+            ((tree, curl), "curl"),
+            ((curl, run), "run and curl"),
+            ((run, curl), "curl"),
+        ):
+            self.assertEqual(self._excuse("user", "alice", *fogs), (UNKNOWN, reason))
+        self.assertEqual(self._excuse("user", "alice"), ("", ""))
 
     def test_accounts(self) -> None:
         """One that will be there has a number, one that goes has none, others are the host's."""
