@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import sys
 from typing import Any, Callable
 
 from remote_runtime.errors import ResourceError
@@ -18,6 +19,8 @@ from remote_runtime.resources.archive.members import (
 
 _LARGEST_HEADER = 1 << 20  # of tar; it is read at once, and its size may be any number
 _BLOCK_OF_TAR = 512
+_MODULES = {"tar.gz": "gzip", "tar.xz": "lzma", "tar.bz2": "bz2"}
+_DOS = 0  # the system that a zip made on Windows names
 
 Beat = Callable[[], None]
 
@@ -38,6 +41,7 @@ class Reading(object):
         import zlib
 
         signs: Any = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError)
+        signs += (getattr(sys.modules.get("lzma"), "LZMAError", EOFError),)
         signs += (ValueError, NotImplementedError, RecursionError, OverflowError)
         if not isinstance(error, signs):
             return
@@ -90,7 +94,7 @@ class _Stream(object):
             self._raw.seek(position)
 
     def drain(self, most: int) -> None:
-        """Read to the end, where gzip keeps its checksum."""
+        """Read to the end, where a compressed stream keeps its checksum."""
         while True:
             data = self.read(BLOCK)
             if not data:
@@ -101,10 +105,9 @@ class _Stream(object):
 
 
 def _tar(kind: str, file: Any, beat: Beat, most: int) -> Members:
-    import gzip
     import tarfile
 
-    stream = _Stream(gzip.GzipFile(fileobj=file) if kind == "tar.gz" else file, beat)
+    stream = _Stream(_unpacked(kind, file), beat)
     archive: Any = tarfile.TarFile(
         fileobj=stream,  # type: ignore[arg-type]  # all that tarfile calls is there
         mode="r",
@@ -119,6 +122,36 @@ def _tar(kind: str, file: Any, beat: Beat, most: int) -> Members:
         yield _of_tar(archive, entry)
     _check_end(archive, stream)
     stream.drain(most)
+
+
+def require(kind: str) -> None:
+    """``ResourceError`` where this host's Python cannot unpack a kind of archive."""
+    if kind in _MODULES:
+        _module(kind)
+
+
+def _module(kind: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(_MODULES[kind])
+    except ImportError as error:
+        raise ResourceError(
+            "%s archives need the module %s, and this host's Python was built without it"
+            % (kind, _MODULES[kind]),
+            kind="resource.archive.kind",
+            hint="use a .tar.gz archive, or a python that has the module",
+        ) from error
+
+
+def _unpacked(kind: str, file: Any) -> Any:
+    """The tar stream inside a compressed file."""
+    if kind == "tar":
+        return file
+    module = _module(kind)
+    if kind == "tar.gz":
+        return module.GzipFile(fileobj=file)
+    return module.LZMAFile(file) if kind == "tar.xz" else module.BZ2File(file)
 
 
 def _check_end(archive: Any, stream: _Stream) -> None:
@@ -187,7 +220,10 @@ def _of_zip(archive: Any, entry: Any) -> Member:
     bits = entry.external_attr >> 16 if unix else 0
     kinds = {0: FILE, stat.S_IFREG: FILE, stat.S_IFDIR: DIRECTORY, stat.S_IFLNK: SYMLINK}
     kind = kinds.get(stat.S_IFMT(bits), "a device or a pipe")
-    if entry.filename.endswith("/"):
+    name = entry.filename
+    if entry.create_system == _DOS and "/" not in name:
+        name = name.replace("\\", "/")  # as unzip does
+    if name.endswith("/"):
         kind = DIRECTORY
     link = ""
     if kind == SYMLINK:
@@ -195,7 +231,7 @@ def _of_zip(archive: Any, entry: Any) -> Member:
             raise ValueError("the symlink %r holds %d bytes" % (entry.filename, entry.file_size))
         link = os.fsdecode(archive.read(entry))
     return Member(
-        entry.filename,
+        name,
         kind,
         size=entry.file_size if kind == FILE else 0,
         mode=stat.S_IMODE(bits) or (0o755 if kind == DIRECTORY else 0o644),

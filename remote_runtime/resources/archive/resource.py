@@ -191,6 +191,7 @@ class Resource(PathType):
         changes = [Change("extracted", None, parent)]
 
         def rehearse() -> None:
+            self.provider.require(self.settings)
             inside = parent.rstrip("/") + "/x"
             self.context.files.status(inside)  # refuses links that are not to be trusted
             self.context.files.obstacles(inside).writing(0)

@@ -7,15 +7,24 @@ from remote_runtime import duration, rules
 Found = List[Tuple[str, str]]
 
 # A name's ending and the kind of archive that it stands for.
-_ENDINGS = ((".tar.gz", "tar.gz"), (".tgz", "tar.gz"), (".tar", "tar"), (".zip", "zip"))
-_KNOWN = ".tar.gz, .tgz, .tar or .zip"
+_ENDINGS = (
+    (".tar.gz", "tar.gz"),
+    (".tgz", "tar.gz"),
+    (".tar.xz", "tar.xz"),
+    (".txz", "tar.xz"),
+    (".tar.bz2", "tar.bz2"),
+    (".tbz2", "tar.bz2"),
+    (".tar", "tar"),
+    (".zip", "zip"),
+)
+_KNOWN = ".tar.gz, .tgz, .tar.xz, .txz, .tar.bz2, .tbz2, .tar or .zip"
 _UNITS = {"TiB": 1 << 40, "GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "B": 1}
 _TOKEN = "!#$%&'*+-.^_`|~"  # what a header's name may hold beside letters and digits
 _OURS = ("host", "connection", "content-length", "transfer-encoding", "accept-encoding")
 
 
 def kind_of(path: str) -> str:
-    """The kind of archive that a path names: tar.gz, tar or zip; "" for none of them."""
+    """The kind of archive that a path names, such as tar.gz or zip; "" for none that is known."""
     for ending, kind in _ENDINGS:
         if path.lower().endswith(ending) and not path.lower().endswith("/" + ending):
             return kind

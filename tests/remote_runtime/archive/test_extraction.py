@@ -1,12 +1,15 @@
+import bz2
 import gzip
 import hashlib
 import io
+import lzma
 import os
 import shutil
 import stat
 import sys
 import tarfile
 import unittest
+import unittest.mock
 from typing import Any, List
 
 from remote_runtime.cancellation import Cancelled
@@ -136,6 +139,47 @@ class ExtractionTest(ArchiveTest):
         self.assertEqual(os.readlink(self.path("out/app/link")), "run")
         self.assertEqual(self.read("out/deep/er/file"), b"x" * 100000)
         self.assertEqual(self.apply(resource)["status"], "stable")
+
+    def test_compressions(self) -> None:
+        """xz and bzip2 are unpacked as gzip is; what is cut off, or led outside, is refused."""
+        plain = tar(APP, compressed=False)
+        evil = tar([*APP, member("../evil", b"x")], compressed=False)
+        kinds = (
+            ("a.tar.xz", lzma.compress),
+            ("a.txz", lzma.compress),
+            ("a.tar.bz2", bz2.compress),
+            ("a.tbz2", bz2.compress),
+        )
+        for name, pack in kinds:
+            self.refused(pack(evil), "is not extracted: ", name)
+            self.refused(pack(plain)[:-12], "is not a whole tar.", name)
+            self.refused(b"no archive", "is not a whole tar.", name)
+        for name, pack in kinds:
+            self.serve(name, pack(plain))
+            folder = "out-" + name
+            event = self.apply(self.extracting(name, extract_parent=self.path(folder)))
+            self.assertFalse(event["failed"], event)
+            self.assertEqual(self.names(folder + "/app/bin"), ["run", "up"])
+
+    def test_a_kind_that_the_host_cannot_unpack(self) -> None:
+        """A preview, too, says which module of Python is missing."""
+        self.serve("a.tar.xz", b"x")
+        with unittest.mock.patch.dict(sys.modules, {"lzma": None}):
+            for noop in (False, True):
+                message = self.error(self.extracting("a.tar.xz"), noop=noop)
+                self.assertIn("need the module lzma", message)
+
+    def test_zip_of_windows(self) -> None:
+        """Backslashes separate folders in a zip of DOS, and lead outside no more than slashes."""
+        for name in ("..\\evil", "a\\..\\..\\evil", "\\evil"):
+            self.refused(zipped(("good", b"x"), (name, b"x")), "is not extracted: ", "a.zip")
+        self.serve("a.zip", zipped(("app\\", b""), ("app\\bin\\run.sh", b"x")))
+        self.assertFalse(self.apply(self.extracting("a.zip"))["failed"])
+        self.assertEqual(self.names("out/app"), ["bin"])
+        self.assertEqual(self.names("out/app/bin"), ["run.sh"])
+        self.serve("b.zip", zipped(("a\\b", b"x", stat.S_IFREG | 0o644)))
+        self.apply(self.extracting("b.zip", extract_parent=self.path("unix")))
+        self.assertEqual(self.names("unix"), ["a\\b"])
 
     def test_hostile_tar(self) -> None:
         """One member that leads outside, behind good ones, and nothing at all is written."""

@@ -20,7 +20,12 @@ class RulesTest(unittest.TestCase):
             ("/a.TAR", "tar"),
             ("/a.zip", "zip"),
             ("/a.gz", ""),
-            ("/a.tar.xz", ""),
+            ("/a.tar.xz", "tar.xz"),
+            ("/a.txz", "tar.xz"),
+            ("/a.tar.bz2", "tar.bz2"),
+            ("/a.tbz2", "tar.bz2"),
+            ("/a.tar.zst", ""),
+            ("/.tar.xz", ""),
             ("/zip", ""),
             ("/.zip", ""),
         ):

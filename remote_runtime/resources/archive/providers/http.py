@@ -106,6 +106,12 @@ class Provider(BaseProvider):
         finally:
             temporary.discard()
 
+    def require(self, settings: Settings) -> None:
+        """``ResourceError`` where this host cannot unpack archives of this kind."""
+        from remote_runtime.resources.archive.reading import require
+
+        require(settings.kind)
+
     def remove(self, path: str) -> None:
         """Remove the archive file."""
         self.context.files.remove(path)
