@@ -37,7 +37,7 @@ def controller_cpu(folder: Path, hosts: int, *options: str) -> float:
     inventory, spent = folder / "hosts.json", folder / "spent"
     names = {f"h{number:03}": {"connection": "local"} for number in range(hosts)}
     inventory.write_text(json.dumps({"hosts": names}), encoding="utf-8")
-    words = ["run", "-i", str(inventory), "--forks", "16", *options, "--", "true"]
+    words = ["run", "-i", str(inventory), "-l", "all", "--forks", "16", *options, "--", "true"]
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM, str(spent), *words],
         capture_output=True,

@@ -108,6 +108,11 @@ class Parser(argparse.ArgumentParser):
                 f"{self.prog.removeprefix('ccm ')}: -i/--inventory is missing",
                 hint="name the hosts with -i, in CCM_INVENTORY or in the project's ccm.yaml",
             )
+        if getattr(found, "limit_required", False) and found.limit is None:
+            raise UsageError(
+                f"{self.prog.removeprefix('ccm ')}: -l/--limit is missing",
+                hint="name the hosts, as -l web; -l all means every host of the inventory",
+            )
 
     def _rollout(self, found: argparse.Namespace, project: Project) -> dict[str, Settled]:
         """The options of a rollout, of a command that has them."""

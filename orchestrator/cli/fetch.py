@@ -12,9 +12,9 @@ from orchestrator.cli.output import add_output, read_output
 
 HELP = "Bring files of hosts here, each host's below a folder of its own."
 EXAMPLE = """
-ccm fetch -i hosts.yaml /var/log/syslog -d out/   # out/web1/var/log/syslog
-ccm fetch -i hosts.yaml --become -r /etc/nginx -d out/
-ccm fetch -i hosts.yaml --max-size 2G /var/crash/core -d out/
+ccm fetch -i hosts.yaml -l all /etc/fstab -d out/    # out/web1/etc/fstab
+ccm fetch -i hosts.yaml -l web --become -r /etc/nginx -d out/
+ccm fetch -i hosts.yaml -l all --max-size 2G /var/crash/core -d out/
 """
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 MAX_SIZE = 100 * _UNITS["M"]
@@ -36,7 +36,7 @@ def configure(parser: Parser) -> None:
         required=True,
         help="where they come to lie, as DIR/HOST/PATH; made where it is not there",
     )
-    add_inventory(parser)
+    add_inventory(parser, limited=True)
     parser.add_argument(
         "-r", "--recursive", action="store_true", help="of a folder, all files that are below it"
     )

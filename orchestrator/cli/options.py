@@ -58,11 +58,13 @@ def add_inventory(
     *,
     fleet: bool = False,
     default: str = "",
+    limited: bool = False,
 ) -> None:
     """``-i`` and ``-l``; where no inventory is ``required``, none is this host.
 
     A command of the ``fleet`` takes the project's then, any other one with ``-l`` only. ``default``
-    is what the help says of no inventory.
+    is what the help says of no inventory. With ``limited`` the hosts must be named: a call without
+    ``-l`` is refused, and ``-l all`` means every host.
     """
     if not default:
         here = "that of the project, else this host" if fleet else "this host"
@@ -80,9 +82,12 @@ def add_inventory(
         "--limit",
         metavar="PATTERN",
         action="append",
-        help="only these hosts: web:&prod:!web3, globs, @file, failed, remaining, run:ID:failed",
+        help="only these hosts: web:&prod:!web3, globs, @file, failed, remaining, run:ID:failed"
+        + ("; required, all for every host" if limited else ""),
     )
-    parser.set_defaults(inventory_required=required, here=not (required or fleet))
+    parser.set_defaults(
+        inventory_required=required, limit_required=limited, here=not (required or fleet)
+    )
 
 
 def read_inventory(args: argparse.Namespace) -> InventoryOptions:

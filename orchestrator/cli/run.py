@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 HELP = "Run a command or a script on hosts; those that say the same stand together."
 EXAMPLE = """
 ccm run -i hosts.yaml -l web -- uptime
-ccm run -i hosts.yaml --fold --shell -- 'df -h / | tail -1'
+ccm run -i hosts.yaml -l all --fold --shell -- 'df -h / | tail -1'
 ccm run -i hosts.yaml -l db --become --script check.sh -- --deep
-ccm run -i hosts.yaml --waves 1,100% -- systemctl restart app
+ccm run -i hosts.yaml -l all --waves 1,100% -- systemctl restart app
 ccm report --host web1                     # what did it say there
 """
 
@@ -39,7 +39,7 @@ def configure(parser: Parser) -> None:
         nargs="*",
         help="the program and its arguments; write -- before it, so that its options are its own",
     )
-    add_inventory(parser)
+    add_inventory(parser, limited=True)
     parser.add_argument(
         "--shell", action="store_true", help="the command is a line for /bin/sh of the host"
     )

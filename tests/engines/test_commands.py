@@ -12,9 +12,10 @@ def running(fleet: Fleet) -> Any:
         "DIR", str(fleet.folder)
     )
     (fleet.folder / "once").touch()
-    document = fleet.document("run", "--waves", "2,100%", "--max-fail", "9", "--shell", "--", line)
+    waves = ("--waves", "2,100%", "--max-fail", "9")
+    document = fleet.document("run", "-l", "all", *waves, "--shell", "--", line)
     kept = fleet.ccm.run("report").stdout
-    folded = fleet.run("run", "--fold", "--", "cat", str(fleet.folder / "once"))
+    folded = fleet.run("run", "-l", "all", "--fold", "--", "cat", str(fleet.folder / "once"))
     return document, shown(kept), shown(folded.stdout), folded.code
 
 
@@ -35,7 +36,7 @@ def fetching(fleet: Fleet) -> Any:
     below.mkdir()
     (below / "x").write_text("x" * 1000)
     (below / "y").write_text("")
-    words = ("-d", str(fleet.scratch / "out"), "-r", str(below))
+    words = ("-l", "all", "-d", str(fleet.scratch / "out"), "-r", str(below))
     document = fleet.document("fetch", *words)
     out = fleet.scratch / "out"
     found = {
@@ -52,7 +53,7 @@ def test_fetch(alike: Alike, fleet: Fleet, engine: str) -> None:
     """Files lie below the folder of their host, and all hosts together are bounded."""
     if engine.startswith("dask:"):
         done = fleet.ccm.run(
-            "fetch", "-i", str(fleet.inventory), "--engine", engine, "-d", "out", "/x"
+            "fetch", "-i", str(fleet.inventory), "-l", "all", "--engine", engine, "-d", "out", "/x"
         )
         assert (done.code, "which workers cannot" in done.stderr) == (2, True)
         return

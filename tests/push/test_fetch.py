@@ -149,7 +149,7 @@ def test_each_host_has_a_folder_of_its_own(ccm: Ccm) -> None:
     inventory = ccm.scratch / "hosts.yaml"
     hosts = "".join(f"  h{number}: {{connection: local}}\n" for number in range(1, 4))
     inventory.write_text(f"hosts:\n{hosts}  gone: {{address: 127.0.0.1, port: 1}}\n")
-    done = ccm.run("fetch", "-i", str(inventory), "/etc/passwd", "-d", "out")
+    done = ccm.run("fetch", "-i", str(inventory), "-l", "all", "/etc/passwd", "-d", "out")
     assert done.code == 3, done.output
     assert "h[1-3] (3 hosts)  ok" in done.stdout
     mine = Path("/etc/passwd").read_bytes()

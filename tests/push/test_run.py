@@ -189,11 +189,11 @@ def test_hosts_that_are_not_reached(ccm: Ccm) -> None:
     inventory.write_text(
         "hosts:\n  here: {connection: local}\n  gone: {address: 127.0.0.1, port: 1}\n"
     )
-    done = ccm.run("run", "-i", str(inventory), "--", "echo", "hi")
+    done = ccm.run("run", "-i", str(inventory), "-l", "all", "--", "echo", "hi")
     assert done.code == 3, done.output
     assert done.stdout.startswith("gone  unreachable\n")
     assert "here  exit code 0\n    hi\n" in done.stdout
-    quiet = ccm.run("run", "-i", str(inventory), "-q", "--", "echo", "hi")
+    quiet = ccm.run("run", "-i", str(inventory), "-l", "all", "-q", "--", "echo", "hi")
     assert "here  exit" not in quiet.stdout
 
 
@@ -204,7 +204,7 @@ def test_waves(ccm: Ccm) -> None:
     inventory.write_text(f"hosts:\n{hosts}")
     log, words = ccm.scratch / "log", ["--waves", "1,100%", "--timeout", "99", "--shell", "--"]
     line = f"echo ran >> {log}; test -e {ccm.scratch}/mended"
-    done = ccm.run("run", "-i", str(inventory), *words, line)
+    done = ccm.run("run", "-i", str(inventory), "-l", "all", *words, line)
     assert done.code == 1, done.output
     assert log.read_text() == "ran\n"
     assert "h[2-4] (3 hosts)  had no turn" in done.stdout

@@ -295,3 +295,27 @@ def test_a_manifest_of_the_web(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().err
     assert "fetch it first" in told
     assert "s3cret" not in told
+
+
+@pytest.mark.parametrize("words", [["run", "--", "touch"], ["fetch", "-d", "out"]])
+def test_run_and_fetch_need_the_hosts_named(
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Without -l nothing runs and -l all is offered; with it every host takes part."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "hosts.yaml").write_text("hosts: {a: {connection: local}}\n")
+    (tmp_path / "source").write_text("")
+    name, *rest = words
+    target = str(tmp_path / ("made" if name == "run" else "source"))
+    made = tmp_path / ("made" if name == "run" else f"out/a{target}")
+    assert main([name, "-i", "hosts.yaml", *rest, target]) == 2
+    refused = capsys.readouterr().err
+    assert f"{name}: -l/--limit is missing" in refused
+    assert "-l all" in refused
+    assert not made.exists()
+    assert main([name, "-i", "hosts.yaml", "-l", "all", *rest, target]) == 0
+    assert made.exists()

@@ -61,7 +61,7 @@ def test_what_a_host_prints(tmp_path: Path, ci: str) -> None:
     around |= {"XDG_STATE_HOME": str(tmp_path)} | ({ci: "true"} if ci else {})
     inventory = tmp_path / "hosts.yaml"
     inventory.write_text("hosts: {here: {connection: local}}\n")
-    words = ["run", "-i", str(inventory), "--", "echo", "::set-output name=a::b"]
+    words = ["run", "-i", str(inventory), "-l", "all", "--", "echo", "::set-output name=a::b"]
     done = subprocess.run(
         [sys.executable, "-m", "orchestrator.cli.app", *words],
         env=around,
