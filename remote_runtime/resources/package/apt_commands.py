@@ -8,7 +8,13 @@ ENVIRONMENT = {
     "DEBIAN_FRONTEND": "noninteractive",
     "APT_LISTBUGS_FRONTEND": "none",
     "APT_LISTCHANGES_FRONTEND": "none",
+    # Restarts of services that nobody planned: not at all, and where an old hook does not know
+    # that variable, listed only.
+    "NEEDRESTART_SUSPEND": "1",
+    "NEEDRESTART_MODE": "l",
 }
+# Without the option a repository that cannot be reached is only a warning, and the lists stay old.
+UPDATE = ("apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any")
 KEEPING = "--force-confold"
 INSTALL = ("apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=" + KEEPING)
 REMOVE = ("apt-get", "-q", "-y", "remove")

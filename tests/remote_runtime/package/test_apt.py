@@ -148,6 +148,8 @@ class Acting(unittest.TestCase):
                     "DEBIAN_FRONTEND": "noninteractive",
                     "APT_LISTBUGS_FRONTEND": "none",
                     "APT_LISTCHANGES_FRONTEND": "none",
+                    "NEEDRESTART_SUSPEND": "1",
+                    "NEEDRESTART_MODE": "l",
                 },
             )
 

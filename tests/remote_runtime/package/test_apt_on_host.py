@@ -329,3 +329,29 @@ def test_a_preview_behind_the_plan_that_installs(debian: Host) -> None:
 def _told(run: Run, names: list[str]) -> list[dict[str, Any]]:
     volatile = ("event_id", "timestamp", "duration")
     return [{k: v for k, v in run.events[n].items() if k not in volatile} for n in names]
+
+
+def test_needrestart_is_suspended_and_other_hooks_are_named(debian: Host) -> None:
+    """needrestart's hook is told to do nothing; a preview warns of a hook of the host's own."""
+    hook = "/etc/apt/apt.conf.d/99lab"
+    debian.run("mkdir -p /usr/lib/needrestart")
+    debian.run("cat > /usr/lib/needrestart/apt-pinvoke", input=_PINVOKE)
+    debian.run("chmod 755 /usr/lib/needrestart/apt-pinvoke")
+    debian.run(f"cat > {hook}", input=_HOOKS)
+    try:
+        preview = apply(debian, package("ccm-pkg09"), noop=True)
+        apply(debian, package("ccm-pkg09"))
+        assert debian.run("cat /run/lab-needrestart").stdout == "1 l\n"
+        warned = [text for text in preview.notices if "apt runs a command" in text]
+        assert len(warned) == 1
+        assert warned[0].endswith("DPkg::Post-Invoke: touch /run/lab-hook")
+    finally:
+        debian.run(f"rm {hook}")
+
+
+_PINVOKE = '#!/bin/sh\necho "$NEEDRESTART_SUSPEND $NEEDRESTART_MODE" > /run/lab-needrestart\n'
+_HOOKS = """DPkg::Post-Invoke {
+  "test -x /usr/lib/needrestart/apt-pinvoke && /usr/lib/needrestart/apt-pinvoke -m u || true";
+  "touch /run/lab-hook";
+};
+"""

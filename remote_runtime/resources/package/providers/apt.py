@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from remote_runtime.system.commands import Result
 
 PROGRAMS = ("dpkg-query", "apt-cache", "apt-get")
-# Without the option a repository that cannot be reached is only a warning, and the lists stay old.
-UPDATE = ("apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any")
 SETTINGS, LISTS_LOCK = "/etc/apt/apt.conf.d", "/var/lib/apt/lists/lock"
 _AFTER_DNF = 3
 _LIMIT = 16 << 20  # bytes of a query's output; 64 bytes per package
@@ -66,6 +64,7 @@ class Provider(PackageProvider):
         self._planned: Dict[Tuple[str, str], "Contents"] = {}
         self._shown: Tuple[Sequence[str], str] = ((), "")  # of which versions, and what
         self._options: Sequence[str] = ()
+        self._hooks_told: List[str] = []
         self._options_at: Tuple[object, ...] = ()
         if not dpkg.is_used():
             self.priority = _AFTER_DNF
@@ -171,7 +170,7 @@ class Provider(PackageProvider):
             self.context,
             Manager(ENVIRONMENT, look, apt_errors.explain, _STEPS),
             what="refreshing the package lists",
-            argv=UPDATE,
+            argv=apt_commands.UPDATE,
             lock_timeout=lock_timeout,
         )
         self._shown = ((), "")
@@ -294,11 +293,12 @@ class Provider(PackageProvider):
         now = (self.context.acted, self.planned_sources())
         self.context.files.is_there(SETTINGS)  # apt reads them: whoever may change them is noted
         if self._options_at != now:
-            from remote_runtime.resources.package import dpkg_settings
+            from remote_runtime.resources.package import apt_hooks, dpkg_settings
 
             result = self._ask(["apt-config", "dump"])
             if result.code != 0:
                 raise Unknowable("the settings of apt cannot be read")
+            apt_hooks.warn(self.context, result.stdout, self._hooks_told)
             self._options, self._options_at = dpkg_settings.of_apt(result.stdout), now
         return self._options
 

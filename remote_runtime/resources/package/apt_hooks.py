@@ -1,0 +1,74 @@
+"""The commands that apt's settings have it run around a change of packages (target).
+
+Packages such as needrestart and etckeeper add them, and administrators do. What they do is no part
+of a preview, so the preview names those that are not known to leave the host as it is.
+"""
+
+import re
+from typing import TYPE_CHECKING, List
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+_SHOWN = 100  # characters of a command
+_HOOK = re.compile(
+    r"^(?:Binary::apt-get::)?(?P<name>DPkg::(?:Pre-Invoke|Post-Invoke|Pre-Install-Pkgs))::[^\s:]* "
+    r'"(?P<command>.+?)";$',
+    re.MULTILINE | re.IGNORECASE | re.DOTALL,
+)
+_DISCARDED = re.compile(r"\s*[12&]?>\s*(?:/dev/null|&[12])(?=[\s;|&]|$)")
+_SEPARATOR = re.compile(r";|&&?|\|\|?|\n")
+_KEYWORD = re.compile(r"(?:(?:if|then|else|!|\{)\s+)+")
+_NESTED = re.compile(r"[`<>]|\$\(")  # what runs other commands, or writes a file
+# Parts of commands that change no packages, no files that ccm manages, and no services.
+# needrestart does nothing because apt_commands.ENVIRONMENT suspends it.
+_HARMLESS = re.compile(
+    r"""
+    | fi | \} | : | (?:/bin/)?true | /bin/echo
+    | (?:/usr/bin/|/bin/)?test\s.* | \[\s.*\]
+    | (?:/usr/sbin/)?dpkg-preconfigure\s.*
+    | (?:/usr/bin/)?apt-listchanges\s.*
+    | (?:/usr/s?bin/)?apt-listbugs\s.*
+    | (?:/usr/bin/)?etckeeper\s+(?:pre|post)-install
+    | /usr/lib/needrestart/apt-pinvoke(?:\s.*)?
+    | (?:/usr/bin/)?(?:gdbus\scall|dbus-send)\s.*/org/freedesktop/PackageKit\s.*
+    | touch\s+/var/lib/update-notifier/[^\s/]+
+    | /usr/lib/update-notifier/update-motd-updates-available(?:\s.*)?
+    | (?:/bin/)?rm\s+-f(?:\s+/var/cache/apt/(?!\S*\.\.)\S*)+
+    """,
+    re.VERBOSE,
+)
+
+
+def unknown(dump: str) -> List[str]:
+    """The hooks, as ``apt-config dump`` prints them, of which nobody can tell what they do."""
+    return [
+        "%s: %s" % (found.group("name"), _shortened(found.group("command")))
+        for found in _HOOK.finditer(dump)
+        if not _is_harmless(found.group("command"))
+    ]
+
+
+def warn(context: "Context", dump: str, told: List[str]) -> None:
+    """Name each hook once of which a preview does not tell what it does; ``told`` are named."""
+    for hook in unknown(dump):
+        if hook not in told:
+            told.append(hook)
+            context.notice(
+                "warning",
+                "apt runs a command of its own settings when packages change, which may restart "
+                "services or change files, and this preview does not tell what it does: %s" % hook,
+            )
+
+
+def _is_harmless(command: str) -> bool:
+    shown = _DISCARDED.sub("", command)
+    if _NESTED.search(shown):
+        return False
+    parts = (_KEYWORD.sub("", part.strip(), count=1).strip() for part in _SEPARATOR.split(shown))
+    return all(_HARMLESS.fullmatch(part) for part in parts)
+
+
+def _shortened(command: str) -> str:
+    line = " ".join(command.split())
+    return line if len(line) <= _SHOWN else line[:_SHOWN] + "..."
