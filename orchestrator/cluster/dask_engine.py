@@ -32,7 +32,7 @@ from orchestrator.support.plain_text import one_line
 from orchestrator.workers.asking import Answering
 from orchestrator.workers.hand import Hand
 from orchestrator.workers.hearing import Heard, SharedForms
-from orchestrator.workers.remote_task import RemoteTask
+from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
 from orchestrator.workers.worker import remembering
 
 CHUNK = 250  # hosts of a message, at most
@@ -273,7 +273,7 @@ class DaskEngine:
             self._give(pending)
         except BaseException:
             for one in pending:
-                one.task.lose("a defect in ccm")
+                one.task.lose(WorkerLostError("a defect in ccm"))
             raise
 
     def _give(self, pending: Sequence[_Waiting]) -> None:
@@ -285,7 +285,7 @@ class DaskEngine:
             if name is not None:
                 chunks.setdefault(name, []).append(one.task)
             elif self._gone:
-                self._lose(one.task, self._gone)
+                self._lose(one.task, WorkerLostError(self._gone))
             elif now - one.since > PATIENCE:
                 address = self._post.address
                 error = no_worker(one.task.host, PATIENCE, address, self._passed_over)
@@ -361,29 +361,31 @@ class DaskEngine:
         except Exception as error:
             staffed.link.end(f"the scheduler is gone: {str(error)[:200]}")
 
-    def _lost(self, staffed: Sequence[_Staffed], tasks: Sequence[RemoteTask], how: str) -> None:
+    def _lost(
+        self, staffed: Sequence[_Staffed], tasks: Sequence[RemoteTask], loss: WorkerLostError
+    ) -> None:
         """Give the hosts of a worker that is lost to others, each at most twice."""
         address = staffed[0].member.address
         self._losses[address] += 1
-        if self._losses[address] >= MOST_LOSSES:
+        if self._losses[address] >= MOST_LOSSES or isinstance(loss, WorkerProtocolError):
             self._shunned.add(address)
         who = one_line(address)  # as the scheduler says it
         for task in tasks:
             self._means.lore.leave(task.name)  # no other host waits for what it was at
             tries = self._tries[task.name] = self._tries.get(task.name, 0) + 1
             if self._gone or self._closing or tries >= TRIES or not task.begin_again():
-                self._lose(task, f"{who}: {how}")
+                self._lose(task, loss.of(who))
                 continue
-            text = f"its worker {who} is lost ({how}): another one begins anew"
+            text = f"its worker {who} is lost ({loss.how}): another one begins anew"
             self._told.discard(task.name)
             self._means.bus.publish(happening.HostNotice(task.name, "warning", one_line(text, 600)))
             self.begin(task)
 
-    def _lose(self, task: RemoteTask, how: str) -> None:
+    def _lose(self, task: RemoteTask, loss: WorkerLostError) -> None:
         if self._without:
             task.refuse(SchedulerLostError(self._post.address, self._without))
         else:
-            task.lose(how)
+            task.lose(loss)
 
     def _lose_scheduler(self, why: str) -> None:
         self._without = why

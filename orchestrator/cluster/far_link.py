@@ -11,6 +11,8 @@ from orchestrator.cluster.post import Post
 from orchestrator.cluster.sealing import Box, KeyPair, SealError
 from orchestrator.support.plain_text import one_line
 
+MOST_INBOX = 64 << 20  # characters that wait to be read; who brings more waits, too
+
 
 class Papers:
     """What every worker of a run is given: the brief, and the sealed files of the site."""
@@ -37,6 +39,8 @@ class FarLink:
         self._waiting: list[str] = []
         self._sending = threading.Lock()
         self._inbox: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._unread = 0
+        self._room = threading.Condition()
         self._how = ""
 
     def send(self, text: str) -> None:
@@ -52,10 +56,15 @@ class FarLink:
         text = self._inbox.get()
         if text is None:
             raise EOFError
+        with self._room:
+            self._unread -= len(text)
+            self._room.notify_all()
         return text
 
     def heard(self, frame: bytes) -> None:
         """Take a frame of the worker."""
+        if self._how:
+            return  # it is over, and nobody reads any more
         kind, data = frame[:1], frame[1:]
         try:
             if kind == frames.HELLO:
@@ -77,16 +86,23 @@ class FarLink:
     def _take(self, text: str) -> None:
         if text.startswith("!"):  # why it ends, before anybody else tells that it has
             self.end(str(json.loads(text[1:])))
-        else:
-            self._inbox.put(text)
+            return
+        with self._room:
+            while self._unread > MOST_INBOX and not self._how:
+                self._room.wait()
+            self._unread += len(text)
+        self._inbox.put(text)
 
     def end(self, how: str) -> None:
         """No more comes of the worker; the first reason counts, whoever said it."""
-        self._how = self._how or one_line(how)
+        with self._room:
+            self._how = self._how or one_line(how)
+            self._room.notify_all()
         self._inbox.put(None)
 
     def close(self) -> None:
-        """Nothing is held for one worker alone."""
+        """Nobody reads any more."""
+        self.end("ended")
 
     def kill(self) -> None:
         """Have its process ended."""

@@ -19,12 +19,17 @@ import threading
 
 _HEAD = struct.Struct(">I")
 _READ = 1 << 18
+MOST_MESSAGE = 64 << 20  # bytes of what a worker sends at once
 
 
 class Channel:
-    """One end; any thread may send, one thread receives."""
+    """One end; any thread may send, one thread receives.
 
-    def __init__(self, end: socket.socket) -> None:
+    A message of more than ``most`` bytes is not received: ValueError.
+    """
+
+    def __init__(self, end: socket.socket, most: int = (1 << 32) - 1) -> None:
+        self._most = most
         self._end = end
         self._sending = threading.Lock()
         self._buffer = bytearray()
@@ -65,6 +70,8 @@ class Channel:
         if len(self._buffer) < _HEAD.size:
             return None
         (size,) = _HEAD.unpack_from(self._buffer)
+        if size > self._most:
+            raise ValueError(f"a message of {size:,} bytes, at most {self._most:,} are read")
         end = _HEAD.size + size
         if len(self._buffer) < end:
             return None

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from orchestrator.support.crash import describe_crash
-from orchestrator.workers.channel import Channel
+from orchestrator.workers.channel import MOST_MESSAGE, Channel
 
 PATIENCE = 5.0  # seconds
 _TICK = 0.02
@@ -64,7 +64,7 @@ def start(serve: Callable[[Channel], None], others: Iterable[Channel]) -> Starte
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         gc.unfreeze()
         theirs.close()
-    return Started(pid, Channel(ours))
+    return Started(pid, Channel(ours, MOST_MESSAGE))
 
 
 class Process:

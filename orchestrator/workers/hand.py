@@ -4,22 +4,43 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Publisher
 from orchestrator.support.crash import describe_crash
+from orchestrator.support.plain_text import one_line
 from orchestrator.workers.asking import Answering
 from orchestrator.workers.hearing import Heard, Told
-from orchestrator.workers.remote_task import RemoteTask
+from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
 
 BEAT = "b"
 """What a worker tells that has nothing to tell."""
 _MOST_TOGETHER = 500  # events that are published at once
 _MOST_OPEN = 1_000  # questions, beside one for each host
-Lost = Callable[[Sequence[RemoteTask], str], None]
+Lost = Callable[[Sequence[RemoteTask], WorkerLostError], None]
+MOST_LINE = 16 << 20
+"""Characters of one line of a worker; JSON text of that size may take twenty times the memory."""
+_WRONG = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+_LINES = {
+    "i": "forms of resources",
+    "n": "the names of a plan",
+    "c": "the kind of what to forget",
+    "r": "registrations",
+    "q": "a question",
+    "s": "unchanged resources",
+    "p": "phases",
+    "e": "an event",
+    "h": "the number of a plan",
+    "d": "the progress of a resource",
+    "t": "a notice",
+    "k": "what a plan keeps",
+    "f": "the result",
+    "l": "what planners know",
+}
 
 
 class Life(Protocol):
@@ -47,7 +68,7 @@ class Link(Protocol):
 class Hand:
     """The controller's side of one worker, which has a ``name`` for people.
 
-    ``lost`` is given the tasks that it had when it ended, and how it did.
+    ``lost`` is given the tasks that it had when it ended, and why they are lost.
     """
 
     def __init__(self, name: str, life: Life, channel: Link, lost: Lost) -> None:
@@ -59,6 +80,7 @@ class Hand:
         self.heard = time.monotonic()
         """When it was heard of last."""
         self._given_up = ""
+        self._loss = WorkerLostError("ended")
         self._life = life
         self._lost = lost
         self._answers = Answering()
@@ -86,7 +108,7 @@ class Hand:
             if ended is None:
                 self.running.update((task.name, task) for task in tasks)
         if ended is not None:
-            self._lost(tasks, ended)
+            self._lost(tasks, self._loss)
             return
         told = [] if records is None else [records]
         self._send("begin", [(task.job, task.name) for task in tasks], *told)
@@ -132,49 +154,75 @@ class Hand:
             self.channel.send(json.dumps(message))
 
     def _listen(self, heard: Heard, bus: Bus, publisher: Publisher) -> None:
+        loss: WorkerLostError | None = None
         try:
             while True:
-                text = self.channel.receive() or ""
+                text = self._received()
                 self.heard = time.monotonic()
                 if text == BEAT:
                     continue
-                if text[0] == "l":
-                    self.left = list(json.loads(text[1:]))
+                if text.startswith("l"):
+                    self._take_last(text)
                     break
                 self._take(text, heard=heard, bus=bus, publisher=publisher)
-            how = ""
         except (EOFError, OSError):
-            how = ""
+            pass  # how it has ended is asked below
+        except WorkerProtocolError as error:
+            self._life.kill()
+            loss = error
         except Exception as error:
             self._life.kill()
-            how = f"a defect in ccm, see {describe_crash(error, 'what a worker tells')}"
-        how = how or self._life.ending()
-        how = self._given_up or how
+            report = describe_crash(error, "what a worker tells")
+            loss = WorkerLostError(f"a defect in ccm, see {report}")
+        ending = loss.how if loss else self._life.ending()
+        if self._given_up or loss is None:
+            loss = WorkerLostError(self._given_up or ending)
         with self._switch:
-            self.ended = how
+            self.ended, self._loss = loss.how, loss
             lost, self.running = list(self.running.values()), {}
-        self._lost(lost, how)
+        self._lost(lost, loss)
         self.channel.close()
+
+    def _received(self) -> str:
+        try:
+            return self.channel.receive() or ""
+        except ValueError as error:
+            raise self._broken("a message", error) from error
+
+    def _take_last(self, text: str) -> None:
+        try:
+            self.left = list(json.loads(text[1:]))
+        except _WRONG as error:
+            raise self._broken(_LINES["l"], error) from error
+
+    def _broken(self, expected: str, error: Exception) -> WorkerProtocolError:
+        """What is said of a worker that sent something else than what was expected."""
+        reason = one_line(f"{type(error).__name__}: {error}", 200)
+        return WorkerProtocolError(one_line(self.name), f"expected {expected} ({reason})")
 
     def _take(self, text: str, *, heard: Heard, bus: Bus, publisher: Publisher) -> None:
         """Publish what a message tells, then let the hosts end whose end it tells."""
         told: list[happening.Event] = []
-        ended: list[happening.HostFinished] = []
+        ended: list[tuple[RemoteTask, HostResult]] = []
         try:
-            for line in text.split("\n"):
-                event = self._event(line, heard, publisher)
-                if isinstance(event, happening.HostFinished):
-                    ended.append(event)
-                elif event is not None:
-                    self.running[event.host].heard(event)
-                    told.append(event)
+            for line in _lines(text):
+                try:
+                    event = self._event(line, heard, publisher)
+                    if isinstance(event, happening.HostFinished):
+                        ended.append((self.running.pop(event.result.host), event.result))
+                    elif event is not None:
+                        self.running[event.host].heard(event)
+                        told.append(event)
+                except _WRONG as error:
+                    expected = _LINES.get(line[:1], "a line of a known kind")
+                    raise self._broken(f"{expected} of hosts that it has", error) from error
                 if len(told) >= _MOST_TOGETHER:
                     bus.publish(*told)
                     told.clear()
         finally:
             bus.publish(*told)
-            for finished in ended:
-                self.running.pop(finished.result.host).finish(finished.result)
+            for task, result in ended:
+                task.finish(result)
 
     def _ask(self, number: str, asked: str) -> None:
         """Have a question answered; its hosts wait for the answer, each of them."""
@@ -192,6 +240,8 @@ class Hand:
 
     def _event(self, line: str, heard: Heard, publisher: Publisher) -> Told | None:
         """The event that a line tells, if any; what is no event is seen to."""
+        if len(line) > MOST_LINE:
+            raise ValueError(f"a line of {len(line):,} characters, at most {MOST_LINE:,} are read")
         if line[0] == "r":
             host, _, properties = line[1:].partition("\t")
             if host not in self.running:
@@ -202,3 +252,12 @@ class Hand:
             self._ask(*line[1:].split("\t", 1))
             return None
         return heard.event(line)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """One after the other: all at once, empty ones would take many times their memory."""
+    at = 0
+    while (end := text.find("\n", at)) >= 0:
+        yield text[at:end]
+        at = end + 1
+    yield text[at:]

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet.event_check import ADDED, shape_problem
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.stable_turns import Form, StableGroup, StableTurns, forms_of
@@ -27,6 +28,7 @@ Told = (
 
 _MOST_SHARED = 5_000
 _MOST_FORMS = 1_000_000  # all of a host come before it begins anew
+_LEVELS = ("info", "warning", "error")
 _CONTROL = re.compile("[\x00-\x1f]")
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -65,14 +67,21 @@ class Heard:
             *before, (phase, at) = [(Phase(value), at) for value, at in told]
             return happening.HostPhase(host, phase, at, tuple(before))
         if kind == "e":
+            _require_event(told, host)
             return happening.ResourceEvent(host, told, text)
         if kind == "h":
             names: happening.HostPlanned = self._names[told]
             return names._replace(host=host)
         if kind == "d":
-            return happening.ResourceProgress(host, *told)
+            resource, action, at = told
+            if type(resource) is not str or type(action) is not str:
+                raise TypeError("a resource and what is done to it are texts")
+            return happening.ResourceProgress(host, resource, action, float(at))
         if kind == "t":
-            return happening.HostNotice(host, *told)
+            level, words, waits = told
+            if level not in _LEVELS or type(words) is not str or type(waits) is not bool:
+                raise ValueError("a notice is a level, a text and whether the host waits")
+            return happening.HostNotice(host, level, words, waits)
         if kind == "k":
             return happening.HostKept(host, told)
         if kind == "f":
@@ -124,6 +133,20 @@ def _written(texts: Iterable[str]) -> list[str]:
     return found
 
 
+def _require_event(told: Any, host: str) -> None:
+    """ValueError for what is no transaction event of the host."""
+    problem = "it is not an object"
+    if isinstance(told, dict):
+        problem = shape_problem({key: told[key] for key in told.keys() - ADDED})
+        if not problem and told.get("host", host) != host:
+            problem = "it is of another host"
+    if problem:
+        raise ValueError(f"an event: {problem}")
+
+
 def _planned(resources: list[str], subscribed: list[Any]) -> happening.HostPlanned:
     pairs = tuple((name, tuple(sources)) for name, sources in subscribed)
+    names = (*resources, *(each for name, sources in pairs for each in (name, *sources)))
+    if not all(type(name) is str for name in names):
+        raise TypeError("the names of resources are texts")
     return happening.HostPlanned("", tuple(resources), pairs)

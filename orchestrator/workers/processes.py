@@ -21,7 +21,7 @@ from orchestrator.workers.asking import Answering
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.hand import Hand
 from orchestrator.workers.hearing import Heard, SharedForms
-from orchestrator.workers.remote_task import RemoteTask
+from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
 
 ENDING = 10.0  # seconds that workers have to end once no host is left
 SILENCE = 30.0  # seconds after which a worker that says nothing is ended, as with other engines
@@ -158,8 +158,8 @@ class Processes:
             notices = [HostNotice(name, "warning", text) for name in list(hand.running)]
             self._bus.publish(*notices)
 
-    def _lose(self, tasks: Sequence[RemoteTask], how: str) -> None:
+    def _lose(self, tasks: Sequence[RemoteTask], loss: WorkerLostError) -> None:
         for task in tasks:
             if self._lore is not None:
                 self._lore.leave(task.name)  # no other host waits for what it was at
-            task.lose(how)
+            task.lose(loss)

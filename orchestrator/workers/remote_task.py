@@ -27,6 +27,26 @@ class WorkerLostError(UnreachableError):
             f"the worker process that had it has ended ({how})",
             hint="push again: what is done stays done",
         )
+        self.how = how
+
+    def of(self, worker: str) -> "WorkerLostError":
+        """The same with the name of the worker."""
+        return WorkerLostError(f"{worker}: {self.how}")
+
+
+class WorkerProtocolError(WorkerLostError):
+    """The worker that had the host sent what the protocol between it and ccm does not allow."""
+
+    default_kind = "worker.protocol"
+
+    def __init__(self, worker: str, problem: str) -> None:
+        super().__init__(f"it broke the protocol: {problem}")
+        self.message = f"the worker {worker} broke the protocol: {problem}"
+        self.hint = "see whose worker that is and end it, then push again: what is done stays done"
+
+    def of(self, worker: str) -> "WorkerLostError":
+        """It names its worker already."""
+        return self
 
 
 class Crew(Protocol):
@@ -96,9 +116,9 @@ class RemoteTask(HostTask[HostResult]):
             self._crew.finished(self)
             done(self.name, result)
 
-    def lose(self, how: str) -> None:
-        """Its worker is gone; ``how`` it ended."""
-        self.finish(self._ended(WorkerLostError(how)))
+    def lose(self, loss: WorkerLostError) -> None:
+        """Its worker is gone."""
+        self.finish(self._ended(loss))
 
     def refuse(self, error: CcmError) -> None:
         """Nobody can do it."""

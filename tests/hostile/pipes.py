@@ -31,7 +31,7 @@ class WorkersPipe(Subscriber):
         self._outbox = Outbox(self._orders)
         self._outbox.start()
         self._bus = Bus([self._there])
-        self._hand = Hand("it", _Life(), Channel(ours), lambda tasks, how: self._lost(how))
+        self._hand = Hand("it", _Life(), Channel(ours), lambda tasks, loss: self._lost(loss.how))
         self._hand.listen(Heard(run_id, SharedForms()), self._bus, _Publisher())
         self._ends: queue.SimpleQueue[HostResult | str] = queue.SimpleQueue()
 

@@ -1,12 +1,13 @@
 """The controller's end of what leads to a worker."""
 
 import json
+import threading
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from orchestrator.cluster import frames
+from orchestrator.cluster import far_link, frames
 from orchestrator.cluster.far_link import FarLink
 from orchestrator.cluster.sealing import Box, KeyPair
 
@@ -64,3 +65,26 @@ def test_a_reason_acts_on_no_terminal() -> None:
     link, _ = greeted()
     link.heard(frames.ENDED + b"code\x1b]0;x\x07 1")
     assert link.ending() == "its process has ended, code 1"
+
+
+def test_what_waits_to_be_read_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who brings more waits until something is read, or the worker is over."""
+    monkeypatch.setattr(far_link, "MOST_INBOX", 10)
+    link, box = greeted()
+    frames_of_it = [frames.SEALED + box.seal(b"x" * 8) for _ in range(5)]
+
+    def bring() -> None:
+        for frame in frames_of_it:
+            link.heard(frame)
+
+    thread = threading.Thread(target=bring)
+    thread.start()
+    thread.join(0.2)
+    assert (thread.is_alive(), link._inbox.qsize()) == (True, 2)
+    assert link.receive() == "x" * 8
+    thread.join(0.2)
+    assert (thread.is_alive(), link._inbox.qsize()) == (True, 2)
+    link.end("gone")
+    thread.join(60)
+    assert not thread.is_alive()
+    assert link._inbox.qsize() <= 4

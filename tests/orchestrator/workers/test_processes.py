@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -14,6 +15,7 @@ import pytest
 
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job
+from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.workers import forking
 from orchestrator.workers import hand as hands
@@ -21,7 +23,8 @@ from orchestrator.workers.channel import Channel
 from orchestrator.workers.hand import Hand
 from orchestrator.workers.hearing import Heard, SharedForms
 from orchestrator.workers.processes import Processes
-from tests.orchestrator.fleet.fakes import SETTINGS, FakePlanner
+from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
+from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner
 from tests.orchestrator.workers.scenes import Connectors
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -194,11 +197,11 @@ def test_a_worker_registers_for_its_own_hosts_only(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     there, published, lost = Telling("rweb2\t[{}]"), list[str](), list[str]()
     publisher: Any = SimpleNamespace(add=lambda host, told: published.append(host))
-    hand = Hand("w1", there, there, lambda tasks, how: lost.append(how))
+    hand = Hand("w1", there, there, lambda tasks, loss: lost.append(loss.message))
     hand.listen(Heard("run", SharedForms()), Bus([]), publisher)
     assert hand.wait(time.monotonic() + 300)
     assert (published, there.killed) == ([], True)
-    assert "a defect in ccm" in lost[0]
+    assert lost[0].startswith("the worker w1 broke the protocol: expected registrations of hosts")
 
 
 def test_a_worker_that_asks_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,7 +210,7 @@ def test_a_worker_that_asks_without_end_is_ended(monkeypatch: pytest.MonkeyPatch
     there, lost = Telling(*(f"q{number}\t[0,1]" for number in range(9))), list[str]()
     asked: list[Any] = []
     answers: Any = SimpleNamespace(begin=lambda question, tell: asked.append(tell))
-    hand = Hand("w1", there, there, lambda tasks, how: lost.append(how))
+    hand = Hand("w1", there, there, lambda tasks, loss: lost.append(loss.message))
     nobody: Any = None  # registers
     hand.listen(Heard("run", SharedForms()), Bus([]), nobody, answers=answers)
     assert hand.wait(time.monotonic() + 300)
@@ -234,3 +237,54 @@ def test_what_a_worker_leaves_makes_no_difference_where_it_makes_no_sense(told: 
     assert hand.wait(time.monotonic() + 300)
     hand.teach([Strict(), Strict()])
     assert Strict.known == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "x",
+        "\n" * 9,
+        "l7",
+        "l{",
+        "pweb1\t[]",
+        "hweb1\t3",
+        "eweb1\t7",
+        "eweb1\t{}",
+        'dweb1\t[[],"a",1]',
+        'tweb1\t["@everyone","a",false]',
+        "n[[7],[]]",
+        "fweb1\t{}",
+        'tweb2\t["info","a",false]',
+        "tweb1\t" + "[" * 100_000,
+        "q7",
+        "z" * (hands.MOST_LINE + 1),
+    ],
+)
+def test_a_worker_that_breaks_the_protocol_is_no_defect_of_ccm(
+    line: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its hosts are lost with a kind of its own, its name and what was expected; there is no crash
+    report, and it is ended."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    there, bus = Telling(line), Bus([])
+    ends: list[HostResult] = []
+
+    def lose(tasks: Sequence[RemoteTask], loss: WorkerLostError) -> None:
+        for task in tasks:
+            task.lose(loss)
+
+    hand = Hand("w1\x1b[2J", there, there, lose)
+    crew: Any = SimpleNamespace(
+        begin=lambda task: hand.begin([task]), finished=lambda task: None, tell=hand.tell
+    )
+    RemoteTask(FakeHost("web1"), 0, crew).begin(lambda name, result: ends.append(result))
+    nobody: Any = None  # registers
+    hand.listen(Heard("run", SharedForms()), bus, nobody)
+    assert hand.wait(time.monotonic() + 300)
+    (end,) = ends
+    assert (end.outcome, end.kind, there.killed) == ("unreachable", "worker.protocol", True)
+    assert end.message.startswith("the worker w1 broke the protocol: expected ")
+    assert "whose worker" in end.hint
+    assert not list(tmp_path.rglob("*crash*"))
+    assert not bus.faults

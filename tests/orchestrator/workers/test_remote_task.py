@@ -6,7 +6,7 @@ import time
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
-from orchestrator.workers.remote_task import RemoteTask
+from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
 from tests.orchestrator.fleet.fakes import FakeHost, make_event, stable_turns
 
 
@@ -37,7 +37,7 @@ def test_it_is_begun_and_finished_once() -> None:
     task = RemoteTask(FakeHost("web1"), 0, crew)
     task.begin(lambda name, result: answers.append(result))
     task.finish(result := HostResult("web1", Tally()))
-    task.lose("killed")
+    task.lose(WorkerLostError("killed"))
     assert (answers, crew.begun, crew.over) == ([result], ["web1"], ["web1"])
 
 
@@ -80,7 +80,7 @@ def test_it_knows_what_was_told_when_its_worker_is_lost() -> None:
     event = make_event(status="changed")
     task.heard(happening.ResourceEvent("web1", event, ""))
     task.heard(happening.ResourcesStable("web1", stable_turns("web1", "/b")))
-    task.lose("killed by signal 9")
+    task.lose(WorkerLostError("killed by signal 9"))
     (lost,) = answers
     assert (lost.outcome, lost.kind, lost.planned) == ("unreachable", "worker.lost", 3)
     assert (lost.tally.changed, lost.tally.stable, lost.tally.unique) == (1, 1, 2)
