@@ -1,7 +1,6 @@
 """Who takes over a worker or the scheduler does not come to run code in the controller.
 
-Held on the installed ``distributed`` here, on the oldest and the newest one by
-``python -m tests.hostile dask_versions``.
+Tested on the installed ``distributed`` only.
 """
 
 import json
