@@ -104,7 +104,7 @@ class Host(unittest.TestCase):
         """What is known of the units once the script has started one with these lines."""
         commands = FakeCommands()
         commands.on("systemctl show", SHOWN % state)
-        text = "[Unit]\n%s\n[Service]\nExecStart=/bin/sh\n%s\n" % (unit, lines)
+        text = "[Unit]\n%s\n[Service]\nExecStart=/bin/sleep 9\n%s\n" % (unit, lines)
         return self.effects(script, commands=commands, text=text)
 
     def test_what_a_start_leaves(self):
