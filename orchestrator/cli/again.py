@@ -4,6 +4,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.planning.options import PLACEHOLDER
 from orchestrator.project.settings import DEFAULT_FORKS
 from remote_runtime.item import SELECTION
 from remote_runtime.options import RunOptions
@@ -49,7 +50,7 @@ def words_again(push: "Push", options: "PushOptions") -> tuple[str, ...]:
         words += [f"--{name}={one}" for name in SELECTION for one in _listed(record.get(name))]
     for name in ("data", "fact"):
         for key in _listed(record.get(name)):
-            words += [f"--{name}", f"{key}=..."]
+            words += [f"--{name}", f"{key}={PLACEHOLDER}"]
     words += ["--engine", record["engine"]] if "engine" in record else []
     words += _of_connection(options.connection)
     return (*words, *(push.words or [_path(push.what, options.where.inventory)]))
@@ -71,7 +72,11 @@ def words_for_failed(push: "Push", options: "PushOptions") -> tuple[str, ...]:
         words += [word for value in _listed(record.get(name)) for word in (_flag(name), value)]
     words += [f"--{name}={one}" for name in SELECTION for one in _listed(record.get(name))]
     for name in ("data", "fact"):
-        words += [word for key in _listed(record.get(name)) for word in (_flag(name), f"{key}=...")]
+        words += [
+            word
+            for key in _listed(record.get(name))
+            for word in (_flag(name), f"{key}={PLACEHOLDER}")
+        ]
     words += ["--engine", record["engine"]] if "engine" in record else []
     words += _of_connection(options.connection)
     return (*words, *choice, "-o", plan, _path(push.what, options.where.inventory or ()))

@@ -49,6 +49,10 @@ class PlanOptions(NamedTuple):
         return {name: list(map(Mask().text, texts)) for name, texts in given if texts}
 
 
+PLACEHOLDER = "..."
+"""What a command that a report prints has in place of each value of ``--data`` and ``--fact``."""
+
+
 def assignments(option: str, texts: Sequence[str]) -> dict[str, Any]:
     """The tree that ``--data a.b=1`` or ``--fact a.b=1`` stand for; UsageError."""
     tree: dict[str, Any] = {}
@@ -57,6 +61,11 @@ def assignments(option: str, texts: Sequence[str]) -> dict[str, Any]:
         if not equals or not all(path.split(".")):
             raise UsageError(
                 f"{option} {text!r} is not an assignment", hint=f"write {option} name.below=value"
+            )
+        if value == PLACEHOLDER:
+            raise UsageError(
+                f"{option} {text} is a placeholder: its value may be secret, so it was not kept",
+                hint=f"write the value of the first run in place of {PLACEHOLDER}",
             )
         tree = merge_deep(tree, nest(path, _scalar(option, text, value)))
     return tree

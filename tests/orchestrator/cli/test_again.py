@@ -12,6 +12,8 @@ from orchestrator.cli.job import Push, PushOptions
 from orchestrator.cli.output import read_output
 from orchestrator.cli.pushing import read_push
 from orchestrator.cli.rollout_options import read_rollout
+from orchestrator.planning.options import assignments
+from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 
 
@@ -71,6 +73,17 @@ def test_the_manifest_is_named_as_the_inventory_is(
     given = [word for source in sources for word in ("-i", source)]
     words = again(*given, manifest, what=os.path.abspath(manifest))
     assert words[-1] == told.format(here=tmp_path, above=tmp_path.parent)
+
+
+@pytest.mark.parametrize("flag", ["--data", "--fact"])
+def test_a_placeholder_is_refused_with_what_to_write(flag: str) -> None:
+    """A proposed command that is pasted as it is says that the value must be written there."""
+    _, placeholder = again("-i", "h,", flag, "a.key=s3cret", "site.yaml")[4:6]
+    with pytest.raises(UsageError) as refused:
+        assignments(flag, [placeholder])
+    assert f"{flag} a.key=... is a placeholder" in str(refused.value)
+    assert "write the value of the first run" in str(refused.value)
+    assert assignments(flag, ["a.key=s3cret"]) == {"a": {"key": "s3cret"}}
 
 
 def test_it_is_the_same_part_of_the_manifest() -> None:
