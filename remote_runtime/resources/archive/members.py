@@ -8,6 +8,7 @@ from remote_runtime.resources.archive.guard import Limit
 
 BLOCK = 256 << 10
 _LONGEST = 4095  # bytes of a path on Linux
+_MOST_LINKS = 40  # on the way to one path, as Linux has it
 
 FILE, DIRECTORY, SYMLINK, HARDLINK = "file", "directory", "symlink", "hardlink"
 
@@ -37,15 +38,23 @@ def refusal(archive: str, message: str, hint: str = "") -> ResourceError:
     )
 
 
+class _Link(NamedTuple):
+    """Where a symlink leads: so many directories up from its own, then these steps."""
+
+    up: int
+    steps: List[str]
+
+
 class Admission(object):
     """Decides about the members of one archive, in their order; keeps what was admitted.
 
     ``kinds`` maps each admitted path, relative and clean, to its kind; the directories on the way
-    to a member are in it too.
+    to a member are in it too. A member below a symlink of the archive goes where that leads.
     """
 
     def __init__(self, archive: str, max_size: int, max_members: int) -> None:
         self.kinds: Dict[str, str] = {}
+        self._links: Dict[str, _Link] = {}
         self._archive = archive
         self._max_size = max_size
         self._max_members = max_members
@@ -53,7 +62,8 @@ class Admission(object):
         self._count = 0
 
     def admit(self, member: Member) -> str:
-        """The clean path of a member, "" for the root itself. ``ResourceError`` if refused."""
+        """The clean path of a member, without symlinks of the archive above it; "" for the root
+        itself. ``ResourceError`` if refused."""
         if member.size < 0:
             raise self._refused("its member %r has a negative size" % member.name)
         self._count += 1
@@ -68,6 +78,7 @@ class Admission(object):
             raise self._refused("its member %r is %s" % (member.name, member.kind))
         path = self._path(member)
         if path:
+            path = self._resolved(path, member)
             self._enter(path, member)
         elif member.kind != DIRECTORY:
             raise self._refused("its member %r has no name" % member.name)
@@ -101,6 +112,29 @@ class Admission(object):
             )
         self._claim(path, FILE if member.kind == HARDLINK else member.kind, member)
 
+    def _resolved(self, path: str, member: Member) -> str:
+        """A path without the symlinks of the archive above it, none of which leads outside."""
+        if not self._links:
+            return path
+        *above, name = path.split("/")
+        done: List[str] = []
+        followed = 0
+        while above:
+            done.append(above.pop(0))
+            link = self._links.get("/".join(done))
+            if link is None:
+                continue
+            followed += 1
+            if followed > _MOST_LINKS or len(done) + len(above) + len(link.steps) > _LONGEST:
+                raise self._refused("its member %r lies below too many symlinks" % member.name)
+            done.pop()
+            del done[len(done) - link.up :]
+            above = link.steps + above
+        resolved = "/".join([*done, name])
+        if len(resolved) > _LONGEST:
+            raise self._refused("its member %r... has too long a path" % member.name[:100])
+        return resolved
+
     def _claim(self, path: str, kind: str, member: Member) -> None:
         there = self.kinds.setdefault(path, kind)
         if there != kind:
@@ -111,7 +145,7 @@ class Admission(object):
 
     def linked(self, member: Member) -> str:
         """The path of the member that a hard link names."""
-        return self._path(member._replace(name=member.link))
+        return self._resolved(self._path(member._replace(name=member.link)), member)
 
     def _symlink(self, parts: List[str], member: Member) -> None:
         """Only leading .. and no more than lead to the root: by induction no chain leads out."""
@@ -127,6 +161,7 @@ class Admission(object):
                 "its member %r is a symlink to %r, which leads or could lead outside"
                 % (member.name, target)
             )
+        self._links["/".join(parts)] = _Link(up, steps[up:])
 
 
 _CHECKED = 0.02  # seconds from one look at the limit to the next

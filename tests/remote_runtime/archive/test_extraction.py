@@ -200,14 +200,60 @@ class ExtractionTest(ArchiveTest):
             self.refused(zipped(("good", b"x"), entry), "is not extracted: ", "a.zip")
 
     def test_through_a_symlink(self) -> None:
-        """No member lies below a symlink or a file of the archive, in whichever order."""
+        """No member lies below a file, a loop or what becomes a symlink only after it."""
         for entries in (
-            [directory("d"), symlink("s", "d"), member("s/file", b"x")],
             [member("s/file", b"x"), symlink("s", "d")],
+            [symlink("s", "d"), directory("s")],
+            [symlink("s", "s"), member("s/file", b"x")],
+            [symlink("a", "b"), symlink("b", "a"), member("a/file", b"x")],
+            [member("f", b"x"), symlink("s", "f"), member("s/file", b"x")],
+            [directory("d"), symlink("s", "d"), symlink("s/up", "../.."), member("s/up/x", b"x")],
+            [directory("d/e"), symlink("s", "d/e"), symlink("s/up", "../../..")],
+            [symlink("s", "a/b"), symlink("a/b/t", "../../../x"), member("s/t/x", b"x")],
+            [directory("d"), symlink("s", "d"), member("s/../../x", b"x")],
+            [directory("a/b"), symlink("x", "a/b"), symlink("y", "x/.."), member("y/../z", b"x")],
             [member("s", b"x"), member("s/file", b"x")],
             [symlink("s", "d"), hardlink("h", "s")],
         ):
             self.refused(tar(entries), "is not extracted: ")
+
+    def test_below_a_symlink_that_stays_inside(self) -> None:
+        """A member below a symlink of the archive is extracted where the symlink leads."""
+        entries = [
+            directory("app/lib"),
+            symlink("app/lib64", "lib"),
+            member("app/lib64/x", b"x"),
+            symlink("app/usr/lib64", "../lib64"),
+            member("app/usr/lib64/sub/y", b"y"),
+            symlink("app/lib64/here", "."),
+            member("app/lib64/here/here/z", b"z"),
+            hardlink("app/lib64/same", "app/usr/lib64/x"),
+            symlink("app/lib64/up", "../data"),
+            member("app/lib/up/deep", b"d"),
+            symlink("app/new", "later"),
+            member("app/new/file", b"n"),
+        ]
+        for number in range(2):  # over what is there as well
+            name, last = "%d.tar.gz" % number, "app/%d" % number
+            self.serve(name, tar([*entries, member(last, b"")]))
+            event = self.apply(self.extracting(name, creates=self.path("out", last)))
+            self.assertFalse(event["failed"], event)
+        self.assertEqual(self.names("out/app/lib"), ["here", "same", "sub", "up", "x", "z"])
+        self.assertEqual(self.names("out/app/data"), ["deep"])
+        self.assertEqual(self.names("out/app/later"), ["file"])
+        self.assertEqual(os.readlink(self.path("out/app/lib64")), "lib")
+        self.assertEqual(os.readlink(self.path("out/app/usr/lib64")), "../lib64")
+        self.assertTrue(os.path.samefile(self.path("out/app/lib/x"), self.path("out/app/lib/same")))
+
+    def test_a_symlink_of_the_host_is_not_followed(self) -> None:
+        """Where the host has a symlink to elsewhere in the way of one of the archive."""
+        os.mkdir(self.path("elsewhere"))
+        os.makedirs(self.path("out/app"))
+        os.symlink(self.path("elsewhere"), self.path("out/app/lib"))
+        entries = [directory("app/lib"), symlink("app/lib64", "lib"), member("app/lib64/x", b"x")]
+        self.serve("a.tar.gz", tar(entries))
+        self.assertRegex(self.error(self.extracting()), "app/lib is a symlink")
+        self.assertEqual(self.names("elsewhere"), [])
 
     def test_bombs(self) -> None:
         """More content, more members or a longer header than allowed: refused unwritten."""
