@@ -135,7 +135,7 @@ class Conversation:
             observed=plan.observes,
             mask=self._mask.value,
         )
-        self._recall = Recall(host_in(self._host))
+        self._recall = Recall(host_in(self._host), settings.run_id)
         self._shared_lore = lore or PackageLore()
         self._talk_over(link)
 

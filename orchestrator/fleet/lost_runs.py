@@ -16,7 +16,6 @@ import hmac
 import json
 import os
 import re
-import secrets
 import time
 from collections.abc import Mapping
 from functools import lru_cache
@@ -85,7 +84,7 @@ def _secret() -> bytes:
         beside = path.with_name(f".{_KEY_FILE}.{os.getpid()}.new")
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            os.write(handle, secrets.token_bytes(32))
+            os.write(handle, os.urandom(32))
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -114,12 +113,16 @@ def forget(run_id: str) -> None:
         (_folder() / run_id).unlink()
 
 
-def lost_on(host: str) -> dict[str, Lost]:
-    """By receipt, the runs to ask that host of the inventory about, the newest first."""
+def lost_on(host: str, current: str = "") -> dict[str, Lost]:
+    """By receipt, the runs to ask that host of the inventory about, the newest first.
+
+    ``current`` is the run that asks, about which there is nothing to ask.
+    """
     try:
-        found = sorted(filter(_RUN_ID.match, os.listdir(_folder())), reverse=True)
+        names = set(os.listdir(_folder())) - {current}
     except OSError:
         return {}
+    found = sorted(filter(_RUN_ID.match, names), reverse=True)
     wanted: dict[str, Lost] = {}
     for run_id in found[:MOST_RUNS]:
         for each in _lost(run_id, str(_folder())):
@@ -202,8 +205,8 @@ class _Places:
 class Recall:
     """What one contact with a host asks and hears of its earlier runs."""
 
-    def __init__(self, host: str) -> None:
-        self._lost = lost_on(host)
+    def __init__(self, host: str, current: str = "") -> None:
+        self._lost = lost_on(host, current)
         self._turns: dict[str, dict[int, Mapping[str, Any]]] = {one: {} for one in self._lost}
         self._open = set(self._lost)
 

@@ -26,8 +26,8 @@ QUESTION_PATIENCE = 5.0  # seconds of silence that make the end of a line a ques
 
 # sudo-rs shows "[sudo: PROMPT] Password: ", and an asterisk for each letter
 _SUDO_RS = b"[sudo: "
-_ASKED_BY_SUDO_RS = re.compile(rb"\] ?([^\n]*[:?])\s*")
-_PASSWORD_OF_SUDO_RS = re.compile(rb"\] ?[^\n:?]*[Pp]assword[^\n:?]*:[\s*]*\Z")
+_ASKED_BY_SUDO_RS = rb"\] ?([^\n]*[:?])\s*"
+_PASSWORD_OF_SUDO_RS = rb"\] ?[^\n:?]*[Pp]assword[^\n:?]*:[\s*]*\Z"
 _REFUSING = (
     b"incorrect password",
     b"Sorry, try again",
@@ -187,7 +187,7 @@ class Opening:
             return ""
         last = bytes(self._err).rpartition(b"\n")[2]
         ours, mark, rest = last.rpartition(self._prompt)
-        if mark and ours.endswith(_SUDO_RS) and (not rest or _PASSWORD_OF_SUDO_RS.match(rest)):
+        if mark and ours.endswith(_SUDO_RS) and (not rest or re.match(_PASSWORD_OF_SUDO_RS, rest)):
             return ""
         text = readable(rest)
         return text[-MAX_QUESTION:] if text.endswith((":", "?", ")", "]", ">")) else ""
@@ -203,10 +203,10 @@ class Opening:
             return
         if before.endswith(_SUDO_RS):
             # Behind our prompt sudo-rs shows what it asks for, which need not be the password.
-            asked = _ASKED_BY_SUDO_RS.match(rest)
+            asked = re.match(_ASKED_BY_SUDO_RS, rest)
             if asked is None and len(rest) < MAX_QUESTION:
                 return
-            if not _PASSWORD_OF_SUDO_RS.match(rest):
+            if not re.match(_PASSWORD_OF_SUDO_RS, rest):
                 question = readable(asked[1] if asked is not None else rest)
                 raise refusals.asked(self._host, question[:MAX_QUESTION])
         self._unseen.clear()

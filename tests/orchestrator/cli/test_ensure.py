@@ -222,7 +222,7 @@ def test_types_beside_have_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 HEAVY = {
     "ast", "asyncio", "bz2", "calendar", "concurrent.futures", "dataclasses", "difflib", "email",
-    "fabric", "gjson", "hashlib", "hmac", "http", "inspect", "invoke", "jinja2", "jsonschema",
+    "fabric", "gjson", "http", "inspect", "invoke", "jinja2", "jsonschema",
     "lzma", "multiprocessing", "nats", "paramiko", "pkgutil", "random", "rich", "secrets", "shutil",
     "socket", "ssl", "textwrap", "xml", "zipfile", "orchestrator.transport.route",
     "orchestrator.transport.ssh_config",
