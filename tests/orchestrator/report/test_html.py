@@ -85,7 +85,9 @@ def test_filters_leave_what_was_asked_for(browser: Chrome, tmp_path: Path) -> No
     browser.refresh()
     assert shown(browser, ".matrix tbody th") == ["file#/etc/broken"]
     browser.find_element(By.CSS_SELECTOR, "#filter button").click()
-    assert shown(browser, "#filter output") == ["8 of 8 hosts, 13 of 13 resources"]
+    everything = ["8 of 8 hosts, 13 of 13 resources"]  # shown once the form has its values back
+    WebDriverWait(browser, PATIENCE).until(lambda _: shown(browser, "#filter output") == everything)
+    assert shown(browser, "#filter output") == everything
 
 
 def test_a_click_on_a_cell_tells_about_it(browser: Chrome, tmp_path: Path) -> None:
