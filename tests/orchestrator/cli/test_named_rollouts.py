@@ -36,7 +36,7 @@ def test_a_name_stands_for_options() -> None:
     assert record() == {}
     careful = {"waves": "1,10%,100%", "max_fail": "0", "per": ["rack=1"]}
     assert record("--rollout", "careful") == careful
-    assert record("--rollout", "careful", command="run") == careful
+    assert record("--rollout", "careful", "-l", "all", command="run") == careful
     given = record("--max-fail", "2", "--rollout", "careful", "--per", "zone=3")
     assert given == {**careful, "max_fail": "2", "per": ["zone=3"]}
     assert "soak" not in record("--rollout", "gated", "--soak", "0")
@@ -55,7 +55,7 @@ def test_gates_are_of_pushes() -> None:
         "after_host": "./up",
     }
     with pytest.raises(InputError) as told:
-        record("--rollout", "gated", command="run")
+        record("--rollout", "gated", "-l", "all", command="run")
     assert "gated has soak, which this command has not" in str(told.value.problems[0])
 
 
