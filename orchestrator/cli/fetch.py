@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.fleet.landing import Landing
     from orchestrator.planning.fetch_command import FetchCommand
 
-    landing = Landing(args.directory, args.max_size, args.max_total)
+    landing = Landing(args.directory.absolute(), args.max_size, args.max_total)
     command = FetchCommand(args.paths, landing, args.recursive)
     options = pushing.read_push(args, read_output(args))
     options = options._replace(

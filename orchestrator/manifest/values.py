@@ -75,9 +75,10 @@ def _with_plain_hint(problem: Problem) -> Problem:
     match = re.search(r"^the expression '\s*[^\w\s'\"(\[{-]", problem.message)
     if match:  # as {{ $labels.x }}, {{.Names}}, {{#each x}}: no hint about names helps
         return problem._replace(hint=_PLAIN)
-    if "cannot be read" in problem.message or "is not a name or function" in problem.message:
+    if "is not a name or function" in problem.message:
         return problem._replace(hint=f"{problem.hint}; {_PLAIN}" if problem.hint else _PLAIN)
-    return problem
+    unreadable = "cannot be read" in problem.message
+    return problem._replace(hint=_PLAIN) if unreadable and not problem.hint else problem
 
 
 def parse_bare(

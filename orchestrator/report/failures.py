@@ -65,9 +65,11 @@ class SharedFailure(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Why, in one line: the last that a command printed, else the first of what ccm says."""
+        """Why, in one line: the last line that an ``exec``'s command printed, which alone knows
+        the reason; else the first line of ccm's own sentence."""
         told, *printed = self.errors or ("",)
-        lines = printed[0].splitlines()[-1:] if printed else told.splitlines()[:1]
+        of_command = printed and all(one.startswith("exec#") for one in self.resources)
+        lines = printed[0].splitlines()[-1:] if of_command else told.splitlines()[:1]
         return next(iter(lines), "no reason given").strip()
 
     def record(self) -> dict[str, Any]:

@@ -16,7 +16,10 @@ ccm:
     - package:
         - defaults: {provider: PROVIDER}
         - ccm-slow: {ensure: present}
-        - ccm-hello: {ensure: present}
+    - file:
+        - /srv/between: {content: x, owner: root, group: root, mode: "0644"}
+    - package:
+        - ccm-hello: {ensure: present, provider: PROVIDER}
     - file:
         - /srv/after: {content: x, owner: root, group: root, mode: "0644"}
 """

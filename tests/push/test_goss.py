@@ -117,7 +117,7 @@ def test_monitoring_shows_what_is_well(local: Target) -> None:
     """With -v every check is shown, also one that is OK; without it only how many there are."""
     done = local.push(WATCHED, "--monitor-only", "-v")
     assert done.code == 0
-    assert "ok       exec#a" in done.stdout
+    assert "unchanged exec#a" in done.stdout
     assert "account OK: 2 of 2 passed" in done.stdout
     assert not local.path("ran").exists()
     done = local.push(WATCHED, "--monitor-only")
@@ -156,7 +156,7 @@ def test_refused_before_any_host(local: Target) -> None:
 
 def test_rules_that_templates_make(local: Target) -> None:
     """What a template makes of a rule is checked before the host is changed."""
-    site = REFUSED.replace("servce", "service").replace("0644}}", '"0644"}}').replace("/(/", "x")
+    site = REFUSED.replace("servce", "service").replace("420", '"0644"').replace("/(/", "x")
     assert local.push(site.replace("kind: mode", "kind: mod")).code == 1
     assert not local.path("ran").exists()
     done = local.push(site.replace("kind: mode", "kind: mod"))

@@ -105,4 +105,4 @@ def test_units_and_packages_that_fail(ccm: Ccm, lab: Lab, hosts: list[Host]) -> 
     assert "as intended" in errors["ccm-broken"]
     assert "ccm-does-not-exist" in errors["ccm-unmet"]
     assert "ccm-never-heard-of" in errors["ccm-never-heard-of"]
-    assert "the reason is on web1" in done.stdout
+    assert "service#broken failed on 2 hosts: broken.service ended right after" in done.stdout

@@ -44,8 +44,9 @@ def converged(folder: Path) -> list[dict[str, Any]]:
         {"type": "file", "name": str(path), "properties": properties},
         {"type": "exec", "name": "x", "properties": {"command": "true", "creates": str(path)}},
     ]
-    if dpkg.is_used():  # what each Debian has
-        for name in ("dpkg", "base-files"):
+    if dpkg.is_used():
+        shown = subprocess.run(["apt-mark", "showmanual"], stdout=subprocess.PIPE, check=True)
+        for name in shown.stdout.decode().split()[:2]:  # one marked as automatic would change
             found.append({"type": "package", "name": name, "properties": {"ensure": "present"}})
     return found
 
