@@ -1,5 +1,7 @@
 """apt and systemd in trouble on one host: a clear error there, the other hosts unharmed."""
 
+import re
+
 from tests.lab import Host, Lab
 from tests.push.command import Ccm
 
@@ -105,4 +107,5 @@ def test_units_and_packages_that_fail(ccm: Ccm, lab: Lab, hosts: list[Host]) -> 
     assert "as intended" in errors["ccm-broken"]
     assert "ccm-does-not-exist" in errors["ccm-unmet"]
     assert "ccm-never-heard-of" in errors["ccm-never-heard-of"]
-    assert "service#broken failed on 2 hosts: broken.service ended right after" in done.stdout
+    # One line for both or one for each: that depends on what their journals have by then.
+    assert re.search("service#broken failed on .*: broken.service ended", done.stdout)
