@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from orchestrator.transport import Connector
 
 
+ON_THIS_MACHINE = "on this machine only; -i or -l names other hosts"
+"""The first line of a command that has this machine as its default, for people only."""
+
+
 class Chosen(NamedTuple):
     """The hosts that are meant, of which inventory, and the files that it was read of."""
 
@@ -51,6 +55,12 @@ def choose(
 
         runs = PastRuns(manifest, among)
     return Chosen(loaded, loaded.select(options.limit, runs), tuple(options.inventory))
+
+
+def note_this_machine(options: InventoryOptions) -> None:
+    """Write to stderr that a command is about this machine only, where nothing names hosts."""
+    if options.inventory is None:
+        print(f"ccm: {ON_THIS_MACHINE}", file=sys.stderr)
 
 
 def connector(

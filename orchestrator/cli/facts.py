@@ -41,7 +41,9 @@ def run(args: argparse.Namespace) -> int:
     from remote_runtime.errors import CcmError, PlanError
 
     check_path("facts", args.path)
-    chosen = assembly.choose(read_inventory(args))
+    where = read_inventory(args)
+    chosen = assembly.choose(where)
+    assembly.note_this_machine(where)
     overlay = assembly.fact_overlay(read_facts(args))
     answers = gather(chosen, read_connection(args))
     found: dict[str, Any] = {}

@@ -77,6 +77,8 @@ def carry_out(
     if output is None:
         output = Output(options.output, options.run, lambda: _title(shown, options.run.noop))
     output.prepare()
+    if options.where.inventory is None and not options.output.json:
+        output.say(assembly.ON_THIS_MACHINE)
     for lacking in _unshared(push, options, chosen):
         output.say(f"warning: {lacking}")
     types = own_types(push)

@@ -57,7 +57,10 @@ def run(args: argparse.Namespace) -> int:
     make_room(connection.forks)
     types = own_types()
     planner = Planner(_site(args, known_type(args.type, types, "status"), types))
-    chosen = assembly.choose(read_inventory(args))
+    where = read_inventory(args)
+    chosen = assembly.choose(where)
+    if not args.json:
+        assembly.note_this_machine(where)
     seen = Seen()
     bus = Bus([seen])
     options = RunOptions(noop=True, diff=False, status_only=True)

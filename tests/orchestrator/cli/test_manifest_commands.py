@@ -246,12 +246,37 @@ ccm:
 def test_without_an_inventory_it_is_this_host(site: Path) -> None:
     """facts and render ask this host then, as apply does."""
     done = ccm(site, "facts", "host.info.os")
-    assert (done.stdout, done.stderr) == ('{\n  "localhost": "linux"\n}\n', "")
+    assert done.stdout == '{\n  "localhost": "linux"\n}\n'
+    assert done.stderr == "ccm: on this machine only; -i or -l names other hosts\n"
     (site / "here.yaml").write_text(
         "ccm: {resources: [{exec: [{x: {command: 'echo {{ Facts.host.info.os }}'}}]}]}"
     )
     done = ccm(site, "render", "here.yaml")
     assert "command: echo linux" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("apply", "--noop", "here.yaml"),
+        ("ensure", "exec", "x", "--command", "true", "--noop"),
+        ("status", "file", "/etc/passwd"),
+        ("facts", "host.info.os"),
+    ],
+)
+def test_the_first_line_says_that_it_is_this_machine(site: Path, words: tuple[str, ...]) -> None:
+    """Commands about this machine say so first, unless hosts are named or a program reads them."""
+    (site / "here.yaml").write_text("ccm: {resources: [{exec: [{x: {command: 'true'}}]}]}")
+    (site / "local.yaml").write_text("hosts: {here: {connection: local}}")
+    line = "on this machine only; -i or -l names other hosts"
+    done = ccm(site, *words)
+    first = (done.stderr or done.stdout).splitlines()[0]
+    assert first.removeprefix("ccm: ") == line, done.stderr
+    named = ccm(site, *words, "-i", "local.yaml")
+    assert (named.returncode, line in named.stdout + named.stderr) == (0, False), named.stderr
+    if words[0] != "facts":
+        done = ccm(site, *words, "--json")
+        assert line not in done.stdout + done.stderr
 
 
 def test_render_wants_one_host_that_has_its_facts(site: Path) -> None:
