@@ -36,13 +36,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Say that it is good, with warnings; every mistake, a child's too, is an InputError."""
+    from orchestrator.cli.child_validation import check_as_part
     from orchestrator.rollout.recognising import is_stages
+    from remote_runtime.errors import InputError
 
     data = read_selection(args)
     chosen = _chosen(args)
     if is_stages(args.manifest):
         return _stages(args.manifest, data, chosen)
-    site, found = _found(args.manifest, data, chosen)
+    try:
+        site, found = _found(args.manifest, data, chosen)
+    except InputError:
+        part = check_as_part(args.manifest, data, chosen)
+        if part is None:
+            raise
+        if part.problems:
+            raise InputError(list(part.problems)) from None
+        _tell("warning", part.warnings)
+        _say(args.manifest, f"checked as a part of {' and '.join(part.parents)}")
+        return 0
     _warn([site])
     _say(args.manifest, found)
     return 0
@@ -108,6 +120,8 @@ def _tell(what: str, problems: "Iterable[Problem | str]") -> None:
 def _found(manifest: str, data: "PlanOptions", chosen: "Chosen | None") -> "tuple[Site, str]":
     """A manifest, and what is in it. InputError."""
     from orchestrator.cli import assembly
+    from orchestrator.cli.child_validation import check_as_part
+    from orchestrator.planning.site_check import UNKNOWN_READ
     from remote_runtime.errors import InputError
 
     site, planner = assembly.planner(manifest, data)
@@ -117,7 +131,13 @@ def _found(manifest: str, data: "PlanOptions", chosen: "Chosen | None") -> "tupl
         raise InputError(list(dict.fromkeys([*survey.conditional, *failing])))
     checked = _check_hosts(planner, chosen) if chosen is not None else ""
     _tell("note", planner.notes())
-    _tell("warning", planner.data_warnings(_every_host(chosen)))
+    doubtful = planner.data_warnings(_every_host(chosen))
+    if any(problem.kind == UNKNOWN_READ for problem in doubtful):
+        part = check_as_part(manifest, data, chosen)
+        if part is not None:
+            doubtful = [one for one in doubtful if one.kind != UNKNOWN_READ]
+            doubtful += [one for one in part.warnings if one.kind == UNKNOWN_READ]
+    _tell("warning", doubtful)
     found = f"{survey.resources} resource{'' if survey.resources == 1 else 's'}"
     if survey.manifests > 1:
         found += f" in {survey.manifests} manifests"

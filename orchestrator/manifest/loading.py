@@ -63,6 +63,14 @@ def read_site(path: Path, parent: Site) -> Site:
     return site
 
 
+def read_unchecked(path: Path) -> Site | None:
+    """A manifest with its mistakes left aside, to see what it applies; None for another file."""
+    try:
+        return _read(path, [], types=None, children=Children(read_site))
+    except InputError:
+        return None
+
+
 _OTHERS = (
     (
         "stages",

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 GATHERED = frozenset(("host", "cpu", "memory", "network", "partition"))
 """The families of facts that every host reports."""
+UNKNOWN_READ = "data.unknown_read"
+"""The kind of a warning about a value that is read and that no data has."""
 NEEDS_FACTS = FactsUnavailableError.default_kind
 _MOST_NAMES = 3
 _READ = re.compile(r"\bData\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?!\w*\()")
@@ -153,7 +155,7 @@ def unknown_reads(
                 likely = nearest(keys[0], known)
                 hint = f"did you mean data.{likely}?" if likely else "nothing sets it"
                 message = f"data.{keys[0]} is read here, but no data has it"
-                found[Problem(message, expression.where, hint, "data.unknown_read")] = None
+                found[Problem(message, expression.where, hint, UNKNOWN_READ)] = None
     return list(found)
 
 

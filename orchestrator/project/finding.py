@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 from typing import NamedTuple
 
 from orchestrator.support.trust import Looked, around, require_own
@@ -71,6 +72,25 @@ def _nearest(start: str) -> str:
     except OSError:  # whoever uses the folder tells it
         pass
     return ""
+
+
+def folders_above(manifest: str) -> list[Path]:
+    """The folder of a manifest and those above it, up to that of the project or the repository.
+
+    Where there is neither, the folder and the one above it. Ends as the search for ``ccm.yaml``.
+    """
+    folder = Path(os.path.abspath(manifest)).parent
+    owner = folder.stat().st_uid
+    found = [folder]
+    while not any(os.path.lexists(folder / name) for name in (FILE, *_REPOSITORIES)):
+        folder, below = folder.parent, folder
+        status = folder.stat()
+        if folder == below:
+            return found[:2]
+        if status.st_uid != owner or status.st_mode & _WRITABLE:
+            return found[:2]
+        found.append(folder)
+    return found
 
 
 def require_private(folder: str) -> None:

@@ -1,0 +1,91 @@
+"""Which manifests of a project apply another one (controller). Contacts no host."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from orchestrator.expressions import Expression, Template
+from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.loading import read_unchecked
+from orchestrator.manifest.site import DEEPEST, Site
+
+MOST_FILES = 200
+MOST_BYTES = 1 << 20
+_WORD = b"apply"
+
+
+class Parent(NamedTuple):
+    """A manifest that applies another one, itself or by one that it applies.
+
+    ``path`` is the manifest that is pushed, ``site`` the one that names the child. ``certain``: the
+    path is spelled out; else it is a template that the child's path fits.
+    """
+
+    path: Path
+    site: Site
+    certain: bool
+
+
+def parents_of(child: Path, folders: Iterable[Path]) -> list[Parent]:
+    """The manifests in these folders that apply ``child``, those that spell out its path first.
+
+    A parent's own mistakes are left aside; a file that is no manifest is no parent.
+    """
+    found = [
+        Parent(path, site, certain)
+        for path in _candidates(child, folders)
+        if (top := read_unchecked(path)) is not None
+        for site, certain in _naming(top, child, 0)
+    ]
+    return sorted(found, key=lambda parent: not parent.certain)
+
+
+def _candidates(child: Path, folders: Iterable[Path]) -> Iterator[Path]:
+    """The YAML files that speak of ``apply``, at most ``MOST_FILES``."""
+    files = (path for folder in folders for path in sorted(folder.iterdir()))
+    seen = 0
+    for path in files:
+        if path.suffix not in (".yaml", ".yml") or not path.is_file() or path.samefile(child):
+            continue
+        seen += 1
+        if seen > MOST_FILES:
+            return
+        try:
+            with path.open("rb") as file:
+                text = file.read(MOST_BYTES + 1)
+        except OSError:
+            continue
+        if len(text) <= MOST_BYTES and _WORD in text:
+            yield path
+
+
+def _naming(site: Site, child: Path, depth: int) -> Iterator[tuple[Site, bool]]:
+    """Each manifest of a run that names the child, and whether it spells out the path."""
+    for declared in site.resources:
+        if not declared.type.applies:
+            continue
+        path = declared.child
+        if path is None:
+            relative = os.path.relpath(child.absolute(), site.folder.path)
+            if _fits(declared, relative):
+                yield site, False
+        elif os.path.realpath(site.path.parent / path) == os.path.realpath(child):
+            yield site, True
+        elif depth < DEEPEST:
+            below = site.children.of(site, declared, path, depth).site
+            if below is not None:
+                yield from _naming(below, child, depth + 1)
+
+
+def _fits(declared: Declared, path: str) -> bool:
+    """Whether the template of a child's path can result in this one."""
+    template = declared.values.get("manifest", declared.name)
+    if not isinstance(template, Template):
+        return False
+    pieces = [".+" if isinstance(one, Expression) else re.escape(one) for one in template.pieces]
+    fixed = any(isinstance(one, str) for one in template.pieces)
+    return fixed and re.fullmatch("".join(pieces), path, re.DOTALL) is not None

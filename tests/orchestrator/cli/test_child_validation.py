@@ -1,0 +1,97 @@
+"""``ccm validate`` of a manifest that others of the project apply."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli import app
+
+CHILD = """
+ccm:
+  resources:
+    - file: [{/etc/x: {content: "{{ Data.port }}", require: ["exec#first"]}}]
+"""
+PARENT = """
+ccm:
+  defaults: {file: {owner: root, group: root, mode: "0644"}}
+  resources:
+    - exec: [{first: {command: "true"}}]
+    - apply: [{%s: {data: {port: 80}}}]
+"""
+LITERAL = "roles/web.yaml"
+TEMPLATE = "\"roles/{{ lookup('facts.role') }}.yaml\""
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "roles").mkdir()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "roles/web.yaml").write_text(CHILD)
+    (tmp_path / "hosts.yaml").write_text("hosts: {a: {vars: {role: web}}}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("path", [LITERAL, TEMPLATE])
+@pytest.mark.parametrize("words", [[], ["-i", "hosts.yaml"]])
+def test_what_the_parent_gives_is_not_missing(
+    project: Path, capsys: pytest.CaptureFixture[str], path: str, words: list[str]
+) -> None:
+    """Defaults, data and earlier resources of the manifest that applies it count."""
+    (project / "site.yaml").write_text(PARENT % path)
+    assert app.main(["validate", *words, "roles/web.yaml"]) == 0
+    told = capsys.readouterr()
+    assert told.out == "roles/web.yaml is valid: checked as a part of site.yaml\n"
+    assert told.err == ""
+
+
+@pytest.mark.parametrize("path", [LITERAL, TEMPLATE])
+def test_its_own_mistakes_are_mistakes(
+    project: Path, capsys: pytest.CaptureFixture[str], path: str
+) -> None:
+    """What the parent cannot give is refused, and nothing else is."""
+    (project / "site.yaml").write_text(PARENT % path)
+    (project / "roles/web.yaml").write_text(CHILD.replace("content", "contnt"))
+    assert app.main(["validate", "roles/web.yaml"]) == 2
+    told = capsys.readouterr().err
+    assert "did you mean content?" in told
+    assert "owner" not in told
+
+
+def test_a_parents_own_mistakes_are_not_the_childs(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A broken parent is for ``ccm validate`` of that; its child is judged by itself."""
+    (project / "site.yaml").write_text(PARENT.replace("command", "comand") % LITERAL)
+    assert app.main(["validate", "roles/web.yaml"]) == 0
+    assert app.main(["validate", "site.yaml"]) == 2
+
+
+def test_one_certain_parent_counts_before_those_that_may_be(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where one manifest spells out the path, one whose template fits it claims no error."""
+    (project / "site.yaml").write_text(PARENT % LITERAL)
+    bare = PARENT.replace('defaults: {file: {owner: root, group: root, mode: "0644"}}', "")
+    (project / "other.yaml").write_text(bare % TEMPLATE)
+    assert app.main(["validate", "roles/web.yaml"]) == 0
+
+
+def test_without_a_parent_it_stands_alone(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A manifest that nothing applies is checked as what a push would get."""
+    assert app.main(["validate", "roles/web.yaml"]) == 2
+    assert "owner" in capsys.readouterr().err
+
+
+def test_data_that_the_parent_hands_over_is_known(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No warning says that nothing sets what every parent hands over; one says it of a typo."""
+    text = "ccm: {resources: [{exec: [{x: {command: 'echo {{ Data.%s }}'}}]}]}"
+    (project / "site.yaml").write_text(PARENT % LITERAL)
+    for name, warned in (("port", False), ("prot", True)):
+        (project / "roles/web.yaml").write_text(text % name)
+        assert app.main(["validate", "roles/web.yaml"]) == 0
+        assert ("no data has it" in capsys.readouterr().err) is warned
