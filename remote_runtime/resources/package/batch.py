@@ -42,6 +42,7 @@ def carry_out(
     context = provider.context
     done = provider.changed_ahead.pop(wish.item.index, None)
     if done is not None:
+        provider.acted()  # this turn's action changes nothing more: what the lists said still holds
         return done.changes
     first = wish.operation
     coming, found = _together(provider, first, others())

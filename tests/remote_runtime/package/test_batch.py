@@ -93,6 +93,14 @@ class Turns(unittest.TestCase):
         )  # fmt: skip
         self.assertEqual([o.changed for o in outcomes], [True, True])
 
+    def test_the_lists_are_read_once(self):
+        """A transaction changes nothing that the package lists say: they are asked once for all."""
+        self.commands.on("apt-get -s", SIMULATED + "Inst c (1 Debian:12 [all])\n")
+        self.after(ALL)
+        self.run_items("a", "b", "c")
+        asked = [line for line in self.commands.asked if line.startswith("apt-cache policy")]
+        self.assertEqual(len(asked), 1, self.commands.asked)
+
     def test_a_failure_is_that_of_its_package(self):
         """What a failed transaction did not reach is tried alone; only the broken one fails."""
         reached = NONE + "a 1 all installed install\n"
