@@ -1,14 +1,16 @@
 """Reads what apt-cache prints (target)."""
 
 import re
-from typing import Dict, List
+from typing import Callable, Dict, List, Sequence
 
+from remote_runtime.resources.package import dpkg
 from remote_runtime.resources.package.provider import Available
 
 _HEADER = re.compile(r"(\S+):$")
 _CANDIDATE = re.compile(r"  Candidate: (\S+)$")
 _VERSION = re.compile(r" (?:\*\*\*|   ) (\S+)(?: -?\d+(?: .*)?)?$")
 _NONE = "(none)"
+_NAMES = 1000  # names on one command line
 
 # A name that apt cannot have. Such a one is never handed to apt, which reads `~nvim` and `vim-` as
 # a pattern and as the wish to remove vim.
@@ -18,6 +20,25 @@ _LEGAL = re.compile(r"[a-z0-9][a-z0-9+.-]*(:[a-z0-9-]+)?\Z")
 def legal(name: str) -> bool:
     """Whether Debian allows this to be the name of a package."""
     return _LEGAL.match(name) is not None
+
+
+def look_up(
+    names: Sequence[str], query: Callable[[List[str]], str], native: str
+) -> Dict[str, Available]:
+    """What the lists have of each name; ``query`` runs apt-cache, ``native`` is the host's own
+    architecture."""
+    legal_names = [name for name in names if legal(name)]
+    found: Dict[str, Available] = {}
+    for at in range(0, len(legal_names), _NAMES):
+        found.update(parse_policy(query(["policy", "--"] + legal_names[at : at + _NAMES])))
+    answers: Dict[str, Available] = {}
+    for name in names:
+        package, architecture = dpkg.split_name(name)
+        answer = found.get(name)
+        if answer is None and architecture in ("any", *dpkg.NATIVE, native):
+            answer = found.get(package)
+        answers[name] = answer or Available()
+    return answers
 
 
 def parse_policy(printed: str) -> Dict[str, Available]:

@@ -1,7 +1,7 @@
 """Says in plain words why apt-get failed (target)."""
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable, Sequence
 
 from remote_runtime.resources.package import failures
 from remote_runtime.resources.package.failures import known
@@ -63,22 +63,36 @@ _TABLE = (
     known(
         r"held broken packages|[Uu]nmet dependencies",
         "package.dependencies",
-        "a dependency cannot be had from the host's repositories",
+        "a dependency cannot be had from the host's repositories, or a hold or pin prevents it",
     ),
 )
 _NOISE = re.compile(
     r"Reading package lists|Building dependency tree|Reading state information"
     r"|\(Reading database|debconf: delaying|Get:|Selecting previously|Preparing to unpack"
 )
+_OF_HOLDS = ("package.held", "package.dependencies")
+_WORD = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 _SCRIPT = re.compile(r"dpkg: error processing (?:package|archive) (\S+) \(--\w+\):\s*\n\s*(.+)")
 _UNMET = re.compile(r"^ (\S+ : (?:(?:Pre-?)?Depends|Conflicts|Breaks): .+)$", re.MULTILINE)
 _ERROR = re.compile(r"^(?:E|dpkg(?:-query)?: error): (.+)$", re.MULTILINE)
 
 
-def explain(what: str, result: "Result") -> "ResourceError":
-    """Return the error of a failed apt-get; ``what`` is what was tried, "installing nginx"."""
-    headline = _headline(result.stdout + "\n" + result.stderr)
-    return failures.explain(what, result, headline=headline, table=_TABLE, noise=_NOISE)
+def explain(
+    what: str, result: "Result", held: Callable[[], Sequence[str]] = tuple
+) -> "ResourceError":
+    """Return the error of a failed apt-get; ``what`` is what was tried, "installing nginx".
+
+    ``held`` gives the packages of this host that are on hold, of which the error names those that
+    apt mentions.
+    """
+    text = result.stdout + "\n" + result.stderr
+    error = failures.explain(what, result, headline=_headline(text), table=_TABLE, noise=_NOISE)
+    if error.kind in _OF_HOLDS:
+        words = set(_WORD.findall(text))
+        names = " ".join(name for name in held() if name in words)
+        if names:
+            error.hint = "release what is on hold with `apt-mark unhold %s`" % names
+    return error
 
 
 def _headline(text: str) -> str:

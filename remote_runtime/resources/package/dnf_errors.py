@@ -63,6 +63,11 @@ _TABLE = (
         "refresh the package lists with `update_cache: 1h`, or add the repository that has it",
     ),
     known(
+        r"filtered out by exclude filtering|filtered out by modular filtering",
+        "package.excluded",
+        "look for `exclude=` in /etc/dnf and /etc/yum.repos.d, and at `dnf versionlock list`",
+    ),
+    known(
         r"nothing provides|conflicting requests|conflicts with|requires .*, but none of",
         "package.dependencies",
         "a dependency cannot be had from the host's repositories",

@@ -1,7 +1,7 @@
 """What dnf says of a transaction that it has resolved, and its index of packages (target)."""
 
 import re
-from typing import Iterator, List, NamedTuple, Optional, Sequence
+from typing import Iterator, List, NamedTuple, Optional, Sequence, Set
 
 from remote_runtime.resources.package.probing import Indexed
 
@@ -61,6 +61,18 @@ def changed(printed: str) -> List[str]:
         at = [place for place, word in enumerate(words[:-1]) if word == "replacing"]
         found += [words[place + 1].rpartition(".")[0] for place in at]
     return found
+
+
+def sections(printed: str) -> Set[str]:
+    """What dnf's table does, as in ``Installing dependencies``; nothing where there is no table."""
+    table = printed.partition("\n Package ")[2].partition("\nTransaction Summary")[0]
+    found = set()
+    for line in _rows(table.splitlines()[2:]):
+        if not line.startswith(" "):
+            found.add(line.rstrip(":"))
+        elif "replacing" in line.split():
+            found.add("Replacing")
+    return found - {""}
 
 
 def _rows(lines: Sequence[str]) -> Iterator[str]:

@@ -6,9 +6,12 @@ asked.
 """
 
 import os
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.resources.package.provider import Installed
+
+if TYPE_CHECKING:
+    from remote_runtime.system.commands import Commands
 
 # Without names: dpkg-query reads its whole database either way, and one name that it finds illegal
 # would cost the answer for all others.
@@ -17,6 +20,8 @@ QUERY = (
     "-W",
     "-f=${Package} ${Version} ${Architecture} ${db:Status-Status} ${db:Status-Want}\\n",
 )
+_HOLD = "hold "
+SELECTIONS = ("dpkg-query", "-W", "-f=${db:Status-Want} ${Package}\\n", "*")
 ADMIN = "/var/lib/dpkg"
 DATABASE = ADMIN + "/status"
 NATIVE = ("native", "all")  # what apt takes for the host's own architecture
@@ -153,6 +158,12 @@ def read(admin: str = ADMIN) -> Optional[StatusFile]:
             return StatusFile(file.read())
     except (OSError, Unclear):
         return None
+
+
+def held(commands: "Commands") -> List[str]:
+    """The names of the packages on hold, installed or not; none where dpkg-query fails."""
+    found = commands.run(SELECTIONS).stdout.splitlines()
+    return sorted(line[len(_HOLD) :] for line in found if line.startswith(_HOLD))
 
 
 def plain(name: str, native: str) -> str:

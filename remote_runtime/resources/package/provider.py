@@ -88,12 +88,14 @@ class PackageProvider(Provider):
 
     A file below one of ``sources`` says where packages come from; ``fetches_lists`` says whether
     the package manager fetches by itself lists that it does not have at all, ``marks`` whether
-    it is known which packages are there for others only.
+    it is known which packages are there for others only. ``marks_changed``: a package that gets
+    another version because it is asked for is marked as manual by that.
     """
 
     sources: Tuple[str, ...] = ()
     fetches_lists = False
     marks = False
+    marks_changed = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -220,6 +222,11 @@ class PackageProvider(Provider):
         """The packages that provide a virtual package, at most a handful."""
         raise NotImplementedError
 
+    def exclusion(self, name: str) -> Optional[Tuple[str, str]]:
+        """Which setting of this host keeps versions of a package from being installed, and what to
+        do about it; None where none is found."""
+        return None
+
     def lists_outdated(self, max_age: Optional[float]) -> str:
         """Return why lists that may be ``max_age`` seconds old have to be refreshed, or "".
 
@@ -262,6 +269,10 @@ class PackageProvider(Provider):
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
         """Change packages, never interrupted; return all that changed, as far as can be told."""
         raise NotImplementedError
+
+    def kind(self, operation: Operation) -> Tuple[object, ...]:
+        """What operations have in common that one command can carry out."""
+        return operation.removal, operation.recommends
 
     def shares(
         self, operations: Sequence[Operation]

@@ -30,8 +30,8 @@ from remote_runtime.resources.package.provider import (
 
 if TYPE_CHECKING:
     from remote_runtime.resources.package.batch import Wish
+    from remote_runtime.resources.package.preconditions import Obstacle, Preconditions
 
-_VERSIONS_SHOWN = 10
 _GONE = ("not-installed", "config-files")
 
 
@@ -78,8 +78,8 @@ class Resource(ResourceType):
             raise Unknowable("%s; only a push refreshes them" % outdated, would=would)
         self.context.saw("lists", "")
         obstacle = self._obstacle(installed, available)
-        if obstacle:
-            raise Missing(obstacle[0], would=self._would(state), hint=obstacle[1])
+        if obstacle is not None:
+            raise Missing(obstacle.message, would=self._would(state), hint=obstacle.hint)
         return state
 
     def _listed_now(self, installed: Installed) -> Available:
@@ -150,57 +150,16 @@ class Resource(ResourceType):
             return "the package lists do not know the pending %s yet" % path
         return ""
 
-    def _obstacle(self, installed: Installed, available: Available) -> Tuple[str, ...]:
-        """Return why it cannot be installed and what to do, or ()."""
-        if self._settled(installed, available):
-            return ()
-        if installed.held and installed.version:
-            return (
-                "%s is held at version %s" % (self.name, self._reported(installed)),
-                "release it with `apt-mark unhold %s`" % self.name,
-            )
-        if not available.known:
-            return (
-                "no package list of this host has a package %r" % self.name,
-                "refresh the lists with `update_cache: 1h`, or add the repository that has it",
-            )
-        if self.ensure not in (PRESENT, LATEST):
-            return self._version_obstacle(available)
-        return () if available.candidate else self._candidate_obstacle(available)
+    def _obstacle(self, installed: Installed, available: Available) -> "Optional[Obstacle]":
+        """Return why it cannot be installed and what to do, or None."""
+        if self.ensure == ABSENT or self._settled(installed, available):
+            return None
+        return self._preconditions().installation(installed, available)
 
-    def _version_obstacle(self, available: Available) -> Tuple[str, ...]:
-        if matching_version(self.provider, available, self.ensure) is not None:
-            return ()
-        if not available.versions:
-            return self._candidate_obstacle(available)
-        shown = self._listed(available.versions)
-        if len(available.versions) > _VERSIONS_SHOWN:
-            shown += " and %d more" % (len(available.versions) - _VERSIONS_SHOWN)
-        return (
-            "version %s of %s is not available" % (self.ensure, self.name),
-            "available: %s" % shown,
-        )
+    def _preconditions(self) -> "Preconditions":
+        from remote_runtime.resources.package.preconditions import Preconditions
 
-    def _listed(self, versions: Sequence[str]) -> str:
-        return ", ".join(self.provider.shown(v) for v in versions[:_VERSIONS_SHOWN])
-
-    def _candidate_obstacle(self, available: Available) -> Tuple[str, ...]:
-        if available.versions:
-            return (
-                "%s has no installation candidate, though there are versions of it: %s"
-                % (self.name, self._listed(available.versions)),
-                "the host's package preferences (pinning) exclude them; name the version",
-            )
-        providers = ", ".join(self.provider.providers_of(self.name))
-        if not providers:
-            return (
-                "%s has no installation candidate" % self.name,
-                "it is known only because other packages mention it; name another package",
-            )
-        return (
-            "%s is a virtual package" % self.name,
-            "name one of the packages that provide it: %s" % providers,
-        )
+        return Preconditions(self.provider, self.name, self.ensure)
 
     def _settled(self, installed: Installed, available: Available) -> bool:
         version = installed.version
@@ -219,11 +178,9 @@ class Resource(ResourceType):
         if self._settled(state.installed, state.available):
             return [self._marking()] if self._is_to_mark(state.installed) else []
         step = self._step(state)
-        if state.installed.held and step.operation.removal:
-            raise ResourceError(
-                "%s is held at version %s" % (self.name, state.ensure),
-                hint="release it with `apt-mark unhold %s`" % self.name,
-            )
+        held = self._preconditions().hold(state.installed) if step.operation.removal else None
+        if held is not None:
+            raise ResourceError(held.message, hint=held.hint)
         foreseen: Sequence[VersionChange] = ()
         if self.context.noop:
             foreseen = self._foreseen(state, step)
@@ -231,12 +188,15 @@ class Resource(ResourceType):
             # Held to what was promised, so each is a transaction of its own.
             foreseen = self.provider.foresee(step.operation)
         try:
-            return [self._action(state, step, foreseen)]
+            planned = [self._action(state, step, foreseen)]
         except Missing as missing:
             missing.would = missing.would or self._would(state)
             raise
         except ResourceError as error:  # what the package holds cannot come to this host
             raise Missing(error.message, would=self._would(state), hint=error.hint) from error
+        if self._is_to_mark(state.installed) and not self.provider.marks_changed:
+            planned.append(self._marking())
+        return planned
 
     def _is_to_mark(self, installed: Installed) -> bool:
         """Whether it is there for another package only, and would go with that."""
@@ -245,8 +205,12 @@ class Resource(ResourceType):
     def _marking(self) -> Action:
         if self.context.noop:
             self.provider.wished(self.name)
-        change = Change("marked as", "automatic", "manual")
-        return Action(wording.MARKED, lambda: self.provider.mark_manual(self.name), [change], [])
+
+        def act() -> None:
+            self.provider.mark_manual(self.name)
+            self.provider.acted()
+
+        return Action(wording.MARKED, act, [Change("marked as", "automatic", "manual")], [])
 
     def _coming(self, own: Operation) -> "List[Wish]":
         """What the turns right behind this one are going to do of the same kind."""
@@ -268,8 +232,7 @@ class Resource(ResourceType):
                     break  # which is told at its turn
             if wish is None:
                 continue
-            kind = wish.operation.removal, wish.operation.recommends
-            if kind != (own.removal, own.recommends):
+            if self.provider.kind(wish.operation) != self.provider.kind(own):
                 break
             found.append(wish)
             if item.health_checks:
@@ -291,7 +254,7 @@ class Resource(ResourceType):
                     raise ResourceError("the lists are refreshed first")
             available = self.provider.available(self.name)
         obstacle = self._obstacle(installed, available)
-        if self._settled(installed, available) or obstacle or installed.held:
+        if self._settled(installed, available) or obstacle is not None or installed.held:
             return None
         state = State(self._reported(installed), installed=installed, available=available)
         return Wish(self.item, self._step(state).operation, installed)

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Callable, Sequence
 
+from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import rpm_contents
 from remote_runtime.resources.package.deb_contents import Contents
 from remote_runtime.resources.package.probing import TIMEOUT, Indexed, Packages
@@ -9,6 +10,7 @@ from remote_runtime.resources.package.probing import TIMEOUT, Indexed, Packages
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
+LIMIT = 16 << 20  # bytes of a query's output
 HEADER = ("rpm", "-qp", "--nosignature", "--nodigest", "--queryformat", rpm_contents.FORMAT)
 
 
@@ -31,3 +33,25 @@ class Rpms(Packages):
         if header.code != 0 or run(rpm_contents.unpacking(path, folder), timeout=TIMEOUT).code != 0:
             raise ValueError("rpm cannot unpack it")
         return rpm_contents.Header(header.stdout).contents(folder)
+
+
+def confirm(context: "Context", printed: str, query: Callable[..., str]) -> None:
+    """Let the controller compare what previews were told of packages with what came.
+
+    ``printed`` is what dnf printed of the transaction; ``query`` asks its index.
+    """
+    from remote_runtime.resources.package import dnf_transaction
+
+    came = dnf_transaction.coming(printed)
+    if not came:
+        return
+    names = [one.spec for one in came]
+    try:
+        index = query(*names, form=dnf_transaction.INDEX)
+    except ResourceError:  # the installation itself went well
+        return
+    found = {one.name: one.sha256 for one in dnf_transaction.indexed(index, came)}
+    told = context.commands.run((*rpm_contents.INSTALLED, *names), limit=LIMIT)
+    prints = rpm_contents.fingerprints(told.stdout)
+    both = [(found[name], print_) for name, print_ in prints.items() if name in found]
+    context.shared().confirm(dict(both))

@@ -181,6 +181,19 @@ class Acting(unittest.TestCase):
             self.assertIn(hint, error.hint)
             self.assertNotIn("Reading database", error.output)
 
+    def test_what_is_on_hold_is_named(self):
+        """An error about held packages, or about what is needed, names those that apt mentions."""
+        for name, mentioned in (("held", "ccm-pkg01"), ("unmet", "ccm-does-not-exist")):
+            commands = recorded_commands()
+            commands.on("apt-get install", failure(name))
+            selections = "hold %s\nhold ccm-other\ninstall vim\n" % mentioned
+            commands.on("dpkg-query -W -f=${db:Status-Want} ${Package}\\n *", selections)
+            with self.assertRaises(ResourceError) as caught:
+                Plan(commands, ("ccm-hello", {})).carry_out()
+            self.assertIn(mentioned, recorded(name + ".out") + recorded(name + ".err"))
+            told = "release what is on hold with `apt-mark unhold %s`" % mentioned
+            self.assertEqual(caught.exception.hint, told)
+
     def test_another_broken_package_is_not_this_ones_failure(self):
         """dpkg fails for a package that was broken before; the one that was asked for is there."""
         commands = recorded_commands()

@@ -101,6 +101,22 @@ class Turns(unittest.TestCase):
         asked = [line for line in self.commands.asked if line.startswith("apt-cache policy")]
         self.assertEqual(len(asked), 1, self.commands.asked)
 
+    def test_removals(self):
+        """Packages that are to go are removed by one apt-get."""
+        self.commands.on("dpkg-query", ALL)
+        self.commands.on("apt-get -s", "Remv a [1]\nRemv b [1]\n")
+        gone = {"properties": {"ensure": "absent"}}
+
+        def during():
+            if self.commands.asked[-1].startswith("apt-get -q -y remove"):
+                self.commands.on("dpkg-query", NONE)
+
+        self.commands.during = during
+        outcomes = self.run_items("a", "b", a=gone, b=gone)
+        removed = [line for line in self.commands.asked if line.startswith("apt-get -q -y remove")]
+        self.assertEqual(removed, ["apt-get -q -y remove a b"])
+        self.assertEqual([o.changed for o in outcomes], [True, True])
+
     def test_a_failure_is_that_of_its_package(self):
         """What a failed transaction did not reach is tried alone; only the broken one fails."""
         reached = NONE + "a 1 all installed install\n"

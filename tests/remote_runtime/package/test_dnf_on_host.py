@@ -229,3 +229,83 @@ def test_the_package_manager_of_the_host_is_chosen(rpms: Host) -> None:
         assert apply(rpms, item, noop=True).events["package#ccm-one"]["provider"] == "dnf"
     finally:
         rpms.run("mv /root/status /var/lib/dpkg/status")
+
+
+def reason(host: Host, name: str) -> str:
+    query = f"dnf -q repoquery --installed --qf '%{{reason}}' {name} 2>/dev/null"
+    return host.run(query).stdout.strip()
+
+
+def transactions(host: Host) -> int:
+    told = host.run("dnf history list 2>/dev/null | grep -cE '^ +[0-9]+ ' || true").stdout
+    return int(told.strip() or 0)
+
+
+def test_packages_are_one_transaction(rpms: Host) -> None:
+    """Those of consecutive turns come and go together, each with its event; what another of them
+    needs comes with that and is marked at its turn; a broken one fails alone.
+    """
+    rpms.publish_rpms(
+        Rpm("ccm-many-lib", "1.0-1"),
+        *(Rpm(f"ccm-many-{n}", "1.0-1", fields={"Requires": "ccm-many-lib"}) for n in range(4)),
+    )
+    rpms.run("dnf -q makecache --refresh")
+    names = [f"ccm-many-{n}" for n in range(4)]
+    before = transactions(rpms)
+    events = list(apply(rpms, *map(package, names)).events.values())
+    assert [(e["changed"], e["failed"], e["final_ensure"]) for e in events] == [
+        (True, False, "1.0-1")
+    ] * 4
+    assert transactions(rpms) - before == 1
+    marked = one(rpms, "ccm-many-lib", noop=True)
+    assert (marked["noop_message"], marked["prediction"]) == (
+        "Would have marked as installed manually",
+        "certain",
+    )
+    assert one(rpms, "ccm-many-lib")["changes"] == [
+        {"what": "marked as", "from": "automatic", "to": "manual"}
+    ]
+    assert reason(rpms, "ccm-many-lib") == "user"
+    assert not one(rpms, "ccm-many-lib")["changed"]
+    before = transactions(rpms)
+    absent = [package(name, ensure="absent") for name in [*names, "ccm-many-lib"]]
+    events = list(apply(rpms, *absent).events.values())
+    assert [e["final_ensure"] for e in events] == ["absent"] * 5
+    assert transactions(rpms) - before == 1
+    plan = [package(name) for name in ("ccm-many-0", "ccm-many-lib", "ccm-broken", "ccm-many-1")]
+    events = list(apply(rpms, *plan).events.values())
+    assert [e["failed"] for e in events] == [False, False, True, False]
+    assert "as intended" in json.dumps(events[2]["error"])
+    assert events[1]["changes"] == [{"what": "marked as", "from": "automatic", "to": "manual"}]
+
+
+def test_a_dependency_in_another_version_is_marked(rpms: Host) -> None:
+    """dnf keeps the mark when it changes the version: the package gets both changes."""
+    rpms.publish_rpms(
+        Rpm("ccm-dep", "1.0-1"), Rpm("ccm-dep", "2.0-1"),
+        Rpm("ccm-dependent", "1.0-1", fields={"Requires": "ccm-dep"}),
+    )  # fmt: skip
+    rpms.run("dnf -q makecache --refresh && dnf -qy install ccm-dependent")
+    assert reason(rpms, "ccm-dep") == "dependency"
+    wanted = {"ensure": "1.0"}
+    preview, event = one(rpms, "ccm-dep", noop=True, **wanted), one(rpms, "ccm-dep", **wanted)
+    assert preview["prediction"] == "certain"
+    assert [c["what"] for c in event["changes"]] == ["ensure", "marked as"]
+    assert preview["changes"] == event["changes"]
+    assert not event["failed"]
+    assert reason(rpms, "ccm-dep") == "user"
+
+
+def test_what_is_excluded_is_named(rpms: Host) -> None:
+    """An exclude of dnf's settings fails the preview and the push, with its file."""
+    conf = rpms.read("/etc/dnf/dnf.conf")
+    rpms.write("/etc/dnf/dnf.conf", f"{conf.rstrip()}\nexcludepkgs=ccm-virt*\n")
+    try:
+        one(rpms, "ccm-virtual", ensure="absent")
+        for noop in (True, False):
+            event = one(rpms, "ccm-virtual", noop=noop)
+            assert event["failed"]
+            told = "ccm-virtual is excluded by `exclude=ccm-virt*` in /etc/dnf/dnf.conf"
+            assert told in json.dumps(event["error"])
+    finally:
+        rpms.write("/etc/dnf/dnf.conf", conf)

@@ -32,7 +32,6 @@ PROGRAMS = ("dpkg-query", "apt-cache", "apt-get")
 SETTINGS, LISTS_LOCK = "/etc/apt/apt.conf.d", "/var/lib/apt/lists/lock"
 _AFTER_DNF = 3
 _LIMIT = 16 << 20  # bytes of a query's output; 64 bytes per package
-_NAMES = 1000  # names on one command line
 _PROVIDERS_SHOWN = 8
 _STEPS = ("Get:", "Unpacking ", "Setting up ", "Removing ")
 
@@ -111,19 +110,16 @@ class Provider(PackageProvider):
         """Ask ``apt-cache policy`` for all of them."""
         from remote_runtime.resources.package import apt_cache
 
-        legal = [name for name in names if apt_cache.legal(name)]
-        found: Dict[str, Available] = {}
-        for at in range(0, len(legal), _NAMES):
-            argv = ["policy", "--"] + legal[at : at + _NAMES]
-            found.update(apt_cache.parse_policy(self._query(argv)))
-        answers: Dict[str, Available] = {}
-        for name in names:
-            package, architecture = dpkg.split_name(name)
-            answer = found.get(name)
-            if answer is None and architecture in ("any", *dpkg.NATIVE, self._architecture):
-                answer = found.get(package)
-            answers[name] = answer or Available()
-        return answers
+        return apt_cache.look_up(names, self._query, self._architecture)
+
+    def _held(self) -> Sequence[str]:
+        return dpkg.held(self.context.commands)
+
+    def exclusion(self, name: str) -> Optional[Tuple[str, str]]:
+        """See the base class."""
+        from remote_runtime.resources.package import apt_preferences
+
+        return apt_preferences.find(self.plain(name))
 
     def _query(self, words: Sequence[str]) -> str:
         private = self._private() if self.context.noop else []
@@ -200,7 +196,7 @@ class Provider(PackageProvider):
         argv[1:1] = [*apt_simulation.OPTIONS, *self._private(), *self._as_planned()]
         result = self._ask(argv)
         if result.code != 0:
-            raise apt_errors.explain(str(operation), result)
+            raise apt_errors.explain(str(operation), result, self._held)
         return apt_simulation.planned(result.stdout, self._architecture)
 
     def _as_planned(self) -> List[str]:
@@ -364,7 +360,7 @@ class Provider(PackageProvider):
 
         def explain(what: str, result: "Result") -> ResourceError:
             printed[:] = [result.stdout]
-            return apt_errors.explain(what, result)
+            return apt_errors.explain(what, result, self._held)
 
         env = dict(ENVIRONMENT, **host_locale.environment(self.context.files))
         try:

@@ -1,7 +1,7 @@
 """Packages of Fedora, RHEL and their relatives (target).
 
 Reading: one ``rpm -q`` for all packages, and one ``dnf repoquery`` for those that are to change or
-to be the latest. Changing: one ``dnf`` per resource, so that each has its own outcome and event.
+to be the latest. Changing: one ``dnf`` for packages of consecutive turns; see ``batch``.
 
 The lists are those that the host has, however old: dnf is told that they do not expire, because
 only ``update_cache`` refreshes them. Lists that are missing are fetched by dnf itself; in noop it
@@ -10,7 +10,7 @@ may not, so what they would say is not known then.
 What only a change needs is imported when there is one: most runs find everything installed.
 """
 
-from typing import TYPE_CHECKING, Dict, Optional, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, Optional, Sequence, Set, Tuple
 
 from remote_runtime.base import Doubt, Effect, Fog, PackageEffect, Properties, Unknowable
 from remote_runtime.context import Context
@@ -61,6 +61,8 @@ class Provider(PackageProvider):
     priority = 2
     sources = ("/etc/yum.repos.d/", "/etc/distro.repos.d/", "/etc/dnf/")
     fetches_lists = True
+    marks = True
+    marks_changed = False
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -69,6 +71,7 @@ class Provider(PackageProvider):
         self._provided: Dict[str, Sequence[str]] = {}
         self._records: Optional[rpm_database.Records] = None
         self._asked: Set[str] = set()
+        self._automatic: AbstractSet[Tuple[str, str]] = frozenset()
         self._records_at = -1
         self._resolved: Dict[Operation, str] = {}  # what dnf printed of it
 
@@ -97,8 +100,32 @@ class Provider(PackageProvider):
             self._asked = {name, *(item.name for item in self.items)}
             self._records = rpm_database.Records(self._read_database(sorted(self._asked)))
             self._records_at = self.context.acted
+            self._automatic = self._marked()
         assert self._records is not None
-        return rpm_database.installed(self._records.find(name))
+        found = rpm_database.installed(self._records.find(name))
+        key = self._records.split(name)[0], found.architecture
+        return found._replace(automatic=bool(found.version) and key in self._automatic)
+
+    def _marked(self) -> AbstractSet[Tuple[str, str]]:
+        from remote_runtime.resources.package import dnf_marks
+
+        return dnf_marks.automatic(
+            self.context.commands, lambda: self._query("--installed", form=dnf_marks.FORM)
+        )
+
+    def mark_manual(self, name: str) -> None:
+        """See the base class."""
+        from remote_runtime.resources.package import dnf_marks
+
+        what = "marking %s as installed manually" % name
+        argv = dnf_marks.mark(self.context.commands, name)
+        self._transaction(what, argv, self.context.options.lock_timeout)
+
+    def exclusion(self, name: str) -> Optional[Tuple[str, str]]:
+        """See the base class."""
+        from remote_runtime.resources.package import dnf_exclusions
+
+        return dnf_exclusions.find(name)
 
     def _read_database(self, names: Sequence[str]) -> str:
         printed = ""
@@ -121,9 +148,8 @@ class Provider(PackageProvider):
         """Ask ``dnf repoquery`` for all of them."""
         from remote_runtime.resources.package import dnf_candidates
 
-        printed = "".join(
-            self._query(*names[at : at + _NAMES]) for at in range(0, len(names), _NAMES)
-        )
+        starts = range(0, len(names), _NAMES)
+        printed = "".join(self._query(*names[at : at + _NAMES]) for at in starts)
         records = rpm_database.Records(printed)
         self._parts.update((name, records.split(name)) for name in names)
         return dnf_candidates.choose(records, names, self._lists().priorities())
@@ -185,14 +211,12 @@ class Provider(PackageProvider):
     def foresee(self, operation: Operation) -> Sequence[VersionChange]:
         """Let dnf resolve it, which shows whether it would fail; it can do that for the host as it
         is only. See the base class."""
-        from remote_runtime.resources.package import dnf_aside, dnf_transaction
+        from remote_runtime.resources.package import dnf_transaction
 
         what = str(operation._replace(version=self.shown(operation.version)))
         if self.planned_versions():
             raise Unknowable("dnf does not tell before what %s comes to after others" % what)
-        answers = {"-y": ("--assumeno", "--cacheonly")}
-        argv = [part for word in self._words(operation) for part in answers.get(word, (word,))]
-        result = self.context.commands.run(dnf_aside.aside(self.context, argv), limit=_LIMIT)
+        result = self.context.commands.run(self._asking([operation]), limit=_LIMIT)
         if result.code != 0 and _ASKED not in result.stdout + result.stderr:
             raise self._explain(what, result)
         self._resolved[operation] = result.stdout
@@ -251,7 +275,7 @@ class Provider(PackageProvider):
             from remote_runtime.resources.package import dnf_aside
             from remote_runtime.resources.package.probing import TIMEOUT
 
-            words = (*self._words(operation), "--downloadonly", "--downloaddir=" + folder)
+            words = (*self._words([operation]), "--downloadonly", "--downloaddir=" + folder)
             argv = dnf_aside.aside(self.context, words, folder)
             self.context.commands.run(argv, timeout=TIMEOUT, limit=_LIMIT)
 
@@ -263,10 +287,46 @@ class Provider(PackageProvider):
 
         What a removed package needed and nothing else needs goes with it, as dnf is set up.
         """
+        what = str(operation._replace(version=self.shown(operation.version)))
+        self._transact(what, self._words([operation]), lock_timeout)
+        return ()
+
+    def kind(self, operation: Operation) -> Tuple[object, ...]:
+        """See the base class."""
+        return (*super().kind(operation), self._is_older(operation))
+
+    def shares(
+        self, operations: Sequence[Operation]
+    ) -> Optional[Sequence[Sequence[VersionChange]]]:
+        """See the base class."""
+        from remote_runtime.resources.package import dnf_batch
+
+        result = self.context.commands.run(self._asking(operations), limit=_LIMIT)
+        return dnf_batch.shares(operations, result.stdout, self._package, self._follows(operations))
+
+    def _follows(self, operations: Sequence[Operation]) -> Callable[[Sequence[str]], Set[str]]:
+        """What tells which packages may come or go because others of ``operations`` do."""
+
+        def needed(names: Sequence[str]) -> Set[str]:
+            found: Set[str] = set()
+            for words in (("--requires", "--recursive"), ("--recommends",)):
+                found.update(self._query(*words, "--resolve", *names, form="%{name}\n").split())
+            return found
+
+        def automatic(names: Sequence[str]) -> Set[str]:
+            return {name for name in names if self.status(name).automatic}
+
+        return automatic if operations[0].removal else needed
+
+    def carry_out_together(self, operations: Sequence[Operation], lock_timeout: float) -> None:
+        """See the base class."""
+        first = operations[0]._replace(version=self.shown(operations[0].version))
+        what = "%s and %d more" % (first, len(operations) - 1)
+        self._transact(what, self._words(operations), lock_timeout)
+
+    def _transact(self, what: str, argv: Sequence[str], lock_timeout: float) -> None:
         from remote_runtime.resources.package import dnf_errors
 
-        argv = self._words(operation)
-        what = str(operation._replace(version=self.shown(operation.version)))
         self._records_at = -1
         known = self._lists().repositories()
         result = self._transaction(what, argv, lock_timeout)
@@ -276,37 +336,39 @@ class Provider(PackageProvider):
         for complaint in dnf_errors.complaints(result):
             self.context.notice("warning", "%s is done, though: %s" % (what, complaint))
         self._confirm(result.stdout)
-        return ()
 
     def _confirm(self, printed: str) -> None:
         """Let the controller compare what previews were told of these packages with what came."""
-        from remote_runtime.resources.package import dnf_transaction, rpm_contents
+        if self.context.options.package_probe:
+            from remote_runtime.resources.package import rpm_probe
 
-        came = dnf_transaction.coming(printed)
-        if not came or not self.context.options.package_probe:
-            return
-        names = [one.spec for one in came]
-        try:
-            index = self._query(*names, form=dnf_transaction.INDEX)
-        except ResourceError:  # the installation itself went well
-            return
-        found = {one.name: one.sha256 for one in dnf_transaction.indexed(index, came)}
-        told = self.context.commands.run((*rpm_contents.INSTALLED, *names), limit=_LIMIT)
-        prints = rpm_contents.fingerprints(told.stdout)
-        both = [(found[name], print_) for name, print_ in prints.items() if name in found]
-        self.context.shared().confirm(dict(both))
+            rpm_probe.confirm(self.context, printed, self._query)
 
-    def _words(self, operation: Operation) -> Sequence[str]:
-        name, version = operation.name, operation.version
-        if operation.removal:
-            return ("dnf", "remove", "-y", *OPTIONS, name)
-        now = self.status(name).version
-        older = operation.exact and bool(now) and self.compare(version, now) < 0
-        command = ("dnf", "downgrade" if older else "install", "-y")
+    def _words(self, operations: Sequence[Operation]) -> Sequence[str]:
+        """The command that carries out operations of one kind."""
+        first = operations[0]
+        if first.removal:
+            return ("dnf", "remove", "-y", *OPTIONS, *(one.name for one in operations))
+        command = ("dnf", "downgrade" if self._is_older(first) else "install", "-y")
         options: Sequence[str] = OPTIONS
-        if operation.recommends is not None:
-            options = (*OPTIONS, "--setopt=install_weak_deps=%s" % operation.recommends)
-        return (*command, *options, self._spec(name, version))
+        if first.recommends is not None:
+            options = (*OPTIONS, "--setopt=install_weak_deps=%s" % first.recommends)
+        return (*command, *options, *(self._spec(one.name, one.version) for one in operations))
+
+    def _is_older(self, operation: Operation) -> bool:
+        """Whether a version is asked for that is older than the one that is installed."""
+        now = self.status(operation.name).version if operation.exact else ""
+        return bool(now) and self.compare(operation.version, now) < 0
+
+    def _asking(self, operations: Sequence[Operation]) -> Sequence[str]:
+        """The command that has dnf print what it would do, and leave it."""
+        from remote_runtime.resources.package import dnf_aside
+
+        answers = {"-y": ("--assumeno", "--cacheonly")}
+        words = self._words(operations)
+        return dnf_aside.aside(
+            self.context, [part for word in words for part in answers.get(word, (word,))]
+        )
 
     def _spec(self, name: str, version: str) -> str:
         """How dnf is told one version of a package."""

@@ -1,0 +1,84 @@
+"""Which settings of dnf keep a package from changing: excludes and version locks (target)."""
+
+import fnmatch
+import os
+import re
+from typing import Iterator, List, Optional, Tuple
+
+_CONFIGURATION = "etc/dnf/dnf.conf"
+_DROP_INS = ("usr/share/dnf5/libdnf.conf.d", "etc/dnf/libdnf5.conf.d")
+_REPOSITORIES = ("etc/yum.repos.d", "etc/distro.repos.d", "etc/dnf/repos.override.d")
+_LOCKS = "etc/dnf/plugins/versionlock.list"  # of dnf 4's plugin
+_NEW_LOCKS = "etc/dnf/versionlock.toml"  # of dnf 5
+_KEYS = ("exclude", "excludepkgs")
+_LOCKED_NAME = re.compile(r"^\s*name\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE)
+
+
+def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
+    """The setting that names a package, and what to do about it; None where none does.
+
+    A file that cannot be read has none: dnf says itself what is the matter with it.
+    """
+    for path, pattern in _excludes(root):
+        if _names(pattern, name):
+            return ("`exclude=%s` in /%s" % (pattern, path), "take it out of that line")
+    for path, pattern in _locks(root):
+        if _names(pattern, name):
+            where = "the version lock %s in /%s" % (pattern, path)
+            return (where, "release it with `dnf versionlock delete %s`" % name)
+    return None
+
+
+def _names(pattern: str, name: str) -> bool:
+    """Whether a pattern means a package: a name, which versions and an architecture may follow."""
+    plain = name.partition(".")[0] if fnmatch.fnmatchcase(name, "*.*") else name
+    for one in {name, plain}:
+        if fnmatch.fnmatchcase(one, pattern) or fnmatch.fnmatchcase(one, pattern.partition(".")[0]):
+            return True
+        # Locks have versions: [epoch:]name-version-release.architecture, with or without the epoch
+        # in front of the version.
+        rest = re.sub(r"^\d+:", "", pattern)
+        if rest.startswith(one + "-") and re.match(r"(?:\d+:)?[\d*]", rest[len(one) + 1 :]):
+            return True
+    return False
+
+
+def _excludes(root: str) -> Iterator[Tuple[str, str]]:
+    paths = [_CONFIGURATION]
+    for folder in (*_DROP_INS, *_REPOSITORIES):
+        paths += [os.path.join(folder, name) for name in _entries(root, folder)]
+    for path in paths:
+        key = ""
+        for line in _lines(root, path):
+            if line[:1] in ("#", ";", "["):
+                key = ""
+                continue
+            if line[:1] not in (" ", "\t"):
+                key, _, line = (part.strip() for part in line.partition("="))
+            if key in _KEYS:
+                for pattern in line.replace(",", " ").split():
+                    yield path, pattern
+
+
+def _locks(root: str) -> Iterator[Tuple[str, str]]:
+    for line in _lines(root, _LOCKS):
+        pattern = line.strip()
+        if pattern and not pattern.startswith("#"):
+            yield _LOCKS, pattern.lstrip("!")
+    for found in _LOCKED_NAME.finditer("\n".join(_lines(root, _NEW_LOCKS))):
+        yield _NEW_LOCKS, found.group(1)
+
+
+def _entries(root: str, folder: str) -> List[str]:
+    try:
+        return sorted(os.listdir(os.path.join(root, folder)))
+    except OSError:
+        return []
+
+
+def _lines(root: str, path: str) -> List[str]:
+    try:
+        with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,97 @@
+"""Why a package cannot be installed as asked for, as far as lists and holds say (target)."""
+
+from typing import List, NamedTuple, Optional
+
+from remote_runtime.resources.package.provider import (
+    LATEST,
+    PRESENT,
+    Available,
+    Installed,
+    PackageProvider,
+    matching_version,
+)
+
+_VERSIONS_SHOWN = 10
+
+
+class Obstacle(NamedTuple):
+    """What is in the way, and what to do about it."""
+
+    message: str
+    hint: str
+
+
+class Preconditions(object):
+    """Those of one package; ``ensure`` is what is asked for, and is not what is installed."""
+
+    def __init__(self, provider: PackageProvider, name: str, ensure: str) -> None:
+        self._provider, self._name, self._ensure = provider, name, ensure
+
+    def hold(self, installed: Installed) -> Optional[Obstacle]:
+        """Why its version must not change, None where nothing holds it."""
+        if not (installed.held and installed.version):
+            return None
+        return Obstacle(
+            "%s is held at version %s" % (self._name, self._provider.shown(installed.version)),
+            "release it with `apt-mark unhold %s`" % self._name,
+        )
+
+    def installation(self, installed: Installed, available: Available) -> Optional[Obstacle]:
+        """Why it cannot be installed, None where nothing is known to be in its way."""
+        held = self.hold(installed)
+        if held is not None:
+            return held
+        if not available.known:
+            return self._excluded() or Obstacle(
+                "no package list of this host has a package %r" % self._name,
+                "refresh the lists with `update_cache: 1h`, or add the repository that has it",
+            )
+        if self._ensure not in (PRESENT, LATEST):
+            return self._version(available)
+        return None if available.candidate else self._candidate(available)
+
+    def _excluded(self) -> Optional[Obstacle]:
+        found = self._provider.exclusion(self._name)
+        return (
+            Obstacle("%s is excluded by %s" % (self._name, found[0]), found[1]) if found else None
+        )
+
+    def _version(self, available: Available) -> Optional[Obstacle]:
+        if matching_version(self._provider, available, self._ensure) is not None:
+            return None
+        if not available.versions:
+            return self._candidate(available)
+        shown = self._listed(available)
+        if len(available.versions) > _VERSIONS_SHOWN:
+            shown += " and %d more" % (len(available.versions) - _VERSIONS_SHOWN)
+        hint = "available: %s" % shown
+        found = self._provider.exclusion(self._name)
+        if found:
+            hint += "; versions may be excluded by %s: %s" % found
+        return Obstacle("version %s of %s is not available" % (self._ensure, self._name), hint)
+
+    def _listed(self, available: Available) -> str:
+        shown: List[str] = [self._provider.shown(v) for v in available.versions[:_VERSIONS_SHOWN]]
+        return ", ".join(shown)
+
+    def _candidate(self, available: Available) -> Obstacle:
+        if available.versions:
+            found = self._provider.exclusion(self._name)
+            hint = "the host's package preferences (pinning) exclude them; name the version"
+            if found:
+                hint = "%s excludes them: %s, or name the version" % found
+            return Obstacle(
+                "%s has no installation candidate, though there are versions of it: %s"
+                % (self._name, self._listed(available)),
+                hint,
+            )
+        providers = ", ".join(self._provider.providers_of(self._name))
+        if not providers:
+            return self._excluded() or Obstacle(
+                "%s has no installation candidate" % self._name,
+                "it is known only because other packages mention it; name another package",
+            )
+        return Obstacle(
+            "%s is a virtual package" % self._name,
+            "name one of the packages that provide it: %s" % providers,
+        )

@@ -1,0 +1,65 @@
+"""What keeps a package from being installed, by what the lists and the settings say."""
+
+import unittest
+from typing import Any
+
+from remote_runtime.resources.package.preconditions import Preconditions
+from remote_runtime.resources.package.provider import Available, Installed
+
+
+class Manager(object):
+    """A package manager with a setting that excludes everything, or none."""
+
+    def __init__(self, excluded=None, providers=()):
+        self._excluded, self._providers = excluded, providers
+
+    def exclusion(self, name):
+        return self._excluded
+
+    def providers_of(self, name):
+        return self._providers
+
+    def shown(self, version):
+        return version
+
+    def compare(self, left, right):
+        return (left > right) - (left < right)
+
+
+SETTING = ("`exclude=x` in /etc/dnf/dnf.conf", "take it out of that line")
+
+
+def found(available, ensure="present", installed=None, **manager):
+    provider: Any = Manager(**manager)
+    return Preconditions(provider, "x", ensure).installation(installed or Installed(), available)
+
+
+class Obstacles(unittest.TestCase):
+    def test_nothing_is_in_the_way(self):
+        """A candidate, or the version that is asked for, is enough."""
+        self.assertIsNone(found(Available(True, "2", ("2", "1"))))
+        self.assertIsNone(found(Available(True, "", ("2", "1")), "1"))
+
+    def test_each_obstacle_says_what_to_do(self):
+        """A hold, an unknown name, a version, pins, virtual packages, and the setting of each."""
+        held = Installed("1", "installed", held=True)
+        rows = [
+            (found(Available(True, "2", ("2",)), "latest", held), "held at version 1", "apt-mark"),
+            (found(Available()), "no package list", "update_cache"),
+            (found(Available(), excluded=SETTING), "x is excluded by `exclude=x`", "that line"),
+            (found(Available(True, "1", ("1",)), "2"), "version 2 of x is not", "available: 1"),
+            (found(Available(True, "1", ("1",)), "2", excluded=SETTING), "version 2", "dnf.conf"),
+            (found(Available(True, "", ("1",))), "no installation candidate", "preferences"),
+            (found(Available(True, "", ("1",)), excluded=SETTING), "candidate", "dnf.conf excl"),
+            (found(Available(True)), "no installation candidate", "other packages mention"),
+            (found(Available(True), excluded=SETTING), "x is excluded by", "that line"),
+            (found(Available(True), providers=("a", "b")), "virtual package", "a, b"),
+        ]
+        for obstacle, message, hint in rows:
+            assert obstacle is not None
+            self.assertIn(message, obstacle.message)
+            self.assertIn(hint, obstacle.hint)
+
+
+if __name__ == "__main__":
+    unittest.main()
