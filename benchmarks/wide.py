@@ -25,14 +25,14 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from inventory import load
-from orchestrator.cli import running
-from orchestrator.cli.engine_choice import parse_engine
-from orchestrator.cli.job import How, Push, Targets
 from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.fleet.run_folder import new_run_id
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner
+from orchestrator.runs.engine_choice import parse_engine
+from orchestrator.runs.push_job import PushConfig, PushJob, Targets
+from orchestrator.runs.run_loop import run_push
 from remote_runtime.options import RunOptions
 
 from .measure import prepare
@@ -75,7 +75,7 @@ def push(
     checked = load_site(str(site))
     own, others = spent()
     began = time.monotonic()
-    how = How(
+    config = PushConfig(
         settings=RunSettings(new_run_id(), "somebody@here", options),
         record={},
         engine=parse_engine(engine),
@@ -83,8 +83,8 @@ def push(
     targets = Targets(hosts, RecordedConnector(recording), forks)
     with contextlib.redirect_stdout(io.StringIO()) as said:
         output = Output(OutputOptions(), options)
-        pushed = Push("push", str(site), checked, Planner(checked))
-        code = running.carry_out(pushed, targets, how, output)
+        pushed = PushJob("push", str(site), checked, Planner(checked))
+        code = output.exit_code(run_push(pushed, targets, config, output))
     wall = time.monotonic() - began
     own_after, others_after = spent()
     if code:

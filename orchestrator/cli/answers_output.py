@@ -1,7 +1,6 @@
 """Where the output of a command over the fleet goes (controller)."""
 
 import sys
-from collections.abc import Callable
 
 from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.report.answers import Answers
@@ -16,10 +15,8 @@ class AnswersOutput(Output):
     ``fold`` is as for ``Answers``. Progress has stderr where it is not drawn.
     """
 
-    def __init__(
-        self, options: OutputOptions, run: RunOptions, title: Callable[[], str], *, fold: bool
-    ) -> None:
-        super().__init__(options, run, title)
+    def __init__(self, options: OutputOptions, run: RunOptions, *, fold: bool) -> None:
+        super().__init__(options, run)
         self._answers = Answers()
         self._fold = fold
 
@@ -29,8 +26,8 @@ class AnswersOutput(Output):
     def _plain_lines(self) -> Lines | None:
         return Lines(sys.stderr, verbose=True) if self.options.verbose else None
 
-    def summary(self, kept: str) -> None:
-        """Write what the hosts said, as they stand together."""
+    def write_summary(self, kept: str) -> None:
+        """Write the answers of the hosts, identical ones together."""
         self._answers.write(
             self.human,
             Style.of(self.human),

@@ -1,10 +1,10 @@
-"""``ccm apply``: make this host be as a manifest says (controller); ``ccm push`` of one machine."""
+"""``ccm apply``: ``ccm push`` to this machine (controller)."""
 
 import argparse
 
 from orchestrator.cli import push
 
-HELP = "Make this host be as a manifest says, or preview that with --noop."
+HELP = "Bring this host to the state described in a manifest, or preview that with --noop."
 EXAMPLE = """
 ccm apply --noop site.yaml
 sudo ccm apply site.yaml
@@ -21,5 +21,5 @@ around = push.around
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check everything, then make it so."""
+    """Check everything, then push to this host."""
     return push.run(args, "apply")

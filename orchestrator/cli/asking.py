@@ -1,5 +1,7 @@
 """Asks on the terminal (controller)."""
 
+from __future__ import annotations
+
 import select
 import sys
 from collections.abc import Callable
@@ -14,6 +16,11 @@ def ask_secret(prompt: str) -> str:
     except EOFError:
         print(file=sys.stderr)  # or what is said next would stand behind the prompt
         return ""
+
+
+def terminal_secret() -> Callable[[str], str] | None:
+    """What asks for a password; None where there is no terminal to ask on."""
+    return ask_secret if sys.stdin.isatty() else None
 
 
 def ask_line(prompt: str, left: Callable[[], float]) -> str | None:

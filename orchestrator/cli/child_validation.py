@@ -11,9 +11,9 @@ from remote_runtime.errors import InputError, Problem
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from orchestrator.cli.assembly import Chosen
     from orchestrator.manifest.parents import Parent
     from orchestrator.planning import PlanOptions
+    from orchestrator.runs.wiring import Chosen
 
 
 class PartCheck(NamedTuple):
@@ -52,16 +52,16 @@ def _under(
     parent: Parent, child: Path, data: PlanOptions, chosen: Chosen | None
 ) -> tuple[list[Problem], list[Problem]]:
     """The problems and the warnings of a run of one parent, in whatever file they are."""
-    from orchestrator.cli import assembly
     from orchestrator.manifest.loading import read_site
     from orchestrator.planning.site_check import SiteCheck
+    from orchestrator.runs import wiring
 
     warnings: list[Problem] = []
     try:
         if not parent.certain:
             warnings += read_site(child, parent.site).warnings
         if parent.certain or chosen is not None:
-            _, planner = assembly.planner(str(parent.path), data)
+            _, planner = wiring.planner(str(parent.path), data)
             survey = planner.survey
             warnings += [*survey.warnings, *planner.data_warnings()]
             problems = [*survey.conditional, *(problem for _, problem in survey.failing)]

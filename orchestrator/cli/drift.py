@@ -2,7 +2,7 @@
 
 import argparse
 
-from orchestrator.cli.engine_choice import add_engine, read_engine
+from orchestrator.cli.engine_flag import add_engine, read_engine
 from orchestrator.cli.options import (
     add_bounds,
     add_connection,
@@ -10,8 +10,9 @@ from orchestrator.cli.options import (
     add_inventory,
     add_keeping,
 )
-from orchestrator.cli.output import add_output, read_output
+from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.part_flags import add_selection
+from orchestrator.cli.run_request import read_request
 
 HELP = "Show what has come to differ since the last push of a manifest, and who did it."
 EXAMPLE = """
@@ -36,23 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Preview, on hosts that remember what was applied last; 4 where something has drifted."""
-    import os
+    from orchestrator.runs.push import drift
 
-    from orchestrator.cli import assembly
-    from orchestrator.cli.job import Push
-    from orchestrator.cli.pushing import carry_out, check_options, read_push
-    from orchestrator.manifest.identity import identity
-
-    options = read_push(args, read_output(args))
-    options = options._replace(
-        run=options.run._replace(noop=True, drift=True, package_probe=False),
-        engine=read_engine(args),
-    )
-    check_options(options)
-    chosen = assembly.choose(options.where, args.manifest)
-    data = options.data._replace(run=options.run)
-    site, planner = assembly.planner(args.manifest, data)
-    path = os.path.abspath(args.manifest)
-    remarks = planner.unmatched
-    push = Push("drift", path, site, planner, identity=identity(path), remarks=remarks, data=data)
-    return carry_out(push, options, chosen)
+    request = read_request(args, "drift")
+    request = request._replace(manifest=args.manifest, engine=read_engine(args))
+    output = Output(read_output(args), request.run._replace(noop=True))
+    return output.exit_code(drift(request, output))

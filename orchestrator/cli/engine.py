@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     """Make the certificates, and say what belongs where."""
     from pathlib import Path
 
-    from orchestrator.cli.far_work import required
+    from orchestrator.runs.remote_work import required
     from remote_runtime.errors import UsageError
 
     required("ccm engine")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli.data_here import with_data_here
 from orchestrator.cli.options import add_connection, add_data, add_diff, add_inventory, add_run
 from orchestrator.cli.output import Output, OutputOptions
+from orchestrator.cli.run_request import read_request
 from orchestrator.support.plain_text import plain
 
 if TYPE_CHECKING:
@@ -52,30 +53,32 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _answer(args: argparse.Namespace, responses: Responses) -> int:
-    from orchestrator.cli import assembly
-    from orchestrator.cli.job import Push
-    from orchestrator.cli.pushing import carry_out, check_options, read_push
     from orchestrator.fleet.event_store import session_store
-    from orchestrator.manifest.request import read_request
+    from orchestrator.manifest.request import read_request as read_resource
     from orchestrator.manifest.types import types_beside
     from orchestrator.planning import Planner
+    from orchestrator.runs.one_resource import push_resource
+    from orchestrator.runs.push_flow import check_request
 
-    options = read_push(args, OutputOptions(quiet=True))
-    options = options._replace(data=with_data_here(options.data))
-    check_options(options)
-    request = read_request(sys.stdin.buffer, types_beside(Path.cwd()))
-    store = session_store(options.run.noop)
-    chosen = assembly.choose(options.where)
-    site = _site(request, store)
-    push = Push(
-        command="ensure",
-        what=request.id,
-        site=site,
-        planner=Planner(site, options.data),
-        kept=args.inventory is not None,
-        told=[responses, *([store] if store else [])],
+    request = read_request(args, "ensure")
+    request = request._replace(data=with_data_here(request.data))
+    check_request(request)
+    resource = read_resource(sys.stdin.buffer, types_beside(Path.cwd()))
+    store = session_store(request.run.noop)
+
+    def prepare() -> tuple[Site, Planner]:
+        site = _site(resource, store)
+        return site, Planner(site, request.data)
+
+    output = _Aside(OutputOptions(quiet=True), request.run)
+    result = push_resource(
+        request,
+        resource.id,
+        prepare=prepare,
+        reporter=output,
+        subscribers=[responses, *([store] if store else [])],
     )
-    return carry_out(push, options, chosen, _Aside(options.output, options.run))
+    return output.exit_code(result)
 
 
 def _site(request: Request, store: Earlier | None) -> Site:
@@ -112,5 +115,5 @@ class _Aside(Output):
         if text:
             print(f"ccm: {plain(text)}", file=self.human)
 
-    def summary(self, kept: str) -> None:
-        """The responses say it all."""
+    def write_summary(self, kept: str) -> None:
+        """The responses are the report."""

@@ -15,8 +15,9 @@ from orchestrator.cli.common_flags import (
 )
 from orchestrator.cli.data_here import with_data_here
 from orchestrator.cli.options import add_connection, add_data, add_inventory, add_run
-from orchestrator.cli.output import add_output, read_output
+from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.property_flags import add_flag, flags_of, read_flag
+from orchestrator.cli.run_request import read_request
 from orchestrator.manifest.adhoc import Argument, adhoc_site, text_node
 from remote_runtime.errors import InputError, Problem
 
@@ -73,33 +74,32 @@ class EnsureType:
 
     def run(self, args: argparse.Namespace) -> int:
         """Check everything, then push the one resource."""
-        from orchestrator.cli import assembly
-        from orchestrator.cli.job import Push
-        from orchestrator.cli.pushing import carry_out, check_options, read_push
         from orchestrator.fleet.event_store import session_store
         from orchestrator.planning import Planner
+        from orchestrator.runs.one_resource import push_resource
 
-        options = read_push(args, read_output(args))
-        options = options._replace(data=with_data_here(options.data))
-        check_options(options)
-        store = session_store(options.run.noop)
+        request = read_request(args, "ensure")
+        request = request._replace(data=with_data_here(request.data))
+        output = Output(read_output(args), request.run)
+        store = session_store(request.run.noop)
         if store is None:
             refuse_references(read_common_flags(args))
-        chosen = assembly.choose(options.where)
-        try:
-            site = self.site(args, store)
-            planner = Planner(site, options.data)
-        except InputError as error:
-            raise InputError([self._of_flags(p, args.name) for p in error.problems]) from error
-        push = Push(
-            command="ensure",
-            what=f"{self._type.name}#{args.name}",
-            site=site,
-            planner=planner,
-            kept=args.inventory is not None,
-            told=[store] if store else [],
+
+        def prepare() -> tuple[Site, Planner]:
+            try:
+                site = self.site(args, store)
+                return site, Planner(site, request.data)
+            except InputError as error:
+                raise InputError([self._of_flags(p, args.name) for p in error.problems]) from error
+
+        result = push_resource(
+            request,
+            f"{self._type.name}#{args.name}",
+            prepare=prepare,
+            reporter=output,
+            subscribers=[store] if store else [],
         )
-        return carry_out(push, options, chosen)
+        return output.exit_code(result)
 
     def site(self, args: argparse.Namespace, earlier: Earlier | None) -> Site:
         """The resource that the flags describe; InputError."""

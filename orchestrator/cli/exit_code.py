@@ -1,9 +1,15 @@
 """The exit code of a run over a fleet (controller)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
+
+if TYPE_CHECKING:
+    from orchestrator.runs.result import RunResult
 
 INTERRUPTED = 130
 CHANGED = 4
@@ -36,6 +42,24 @@ def run_exit_code(results: Iterable[HostResult], interrupted: bool, detailed: bo
         if name in found:
             return code
     return CHANGED if drifted or (detailed and changed) else 0
+
+
+def result_exit_code(result: RunResult, detailed: bool) -> int:
+    """The exit code of a run with all that belongs to it: 70 for a defect in ccm's output, 1 for
+    an output that could not be written, or for a rollout that stopped."""
+    code = run_exit_code(result.results, result.interrupted, detailed)
+    for error in result.faults:
+        if isinstance(error, BrokenPipeError):
+            continue
+        if isinstance(error, OSError):
+            code = code or 1
+        elif code != INTERRUPTED:
+            code = 70
+    if result.incomplete and code in (0, CHANGED):
+        code = 1
+    if result.left_out:
+        code = stronger(code, 1)
+    return code if result.assessment is None else stronger(code, result.assessment.exit_code)
 
 
 def stronger(first: int, second: int) -> int:

@@ -4,6 +4,7 @@ import argparse
 import sys
 from typing import Any
 
+from orchestrator.cli.messages import note_this_machine, warn
 from orchestrator.cli.options import (
     add_connection,
     add_facts,
@@ -33,18 +34,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Gather in parallel and write one document: host → facts."""
-    from orchestrator.cli import assembly
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.documents import at_path, check_path, write
     from orchestrator.cli.gathering import gather
+    from orchestrator.runs import wiring
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import CcmError, PlanError
 
     check_path("facts", args.path)
     where = read_inventory(args)
-    chosen = assembly.choose(where)
-    assembly.note_this_machine(where)
-    overlay = assembly.fact_overlay(read_facts(args))
+    chosen = wiring.choose(where, warn)
+    note_this_machine(where)
+    overlay = wiring.fact_overlay(read_facts(args))
     answers = gather(chosen, read_connection(args))
     found: dict[str, Any] = {}
     code = 0

@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 
 from orchestrator.cli.commands import Parser
-from orchestrator.cli.engine_choice import add_engine, read_engine
+from orchestrator.cli.engine_flag import add_engine, read_engine
 from orchestrator.cli.options import add_connection, add_inventory, add_keeping
 from orchestrator.cli.output import add_output, read_output
+from orchestrator.cli.run_request import read_request
 
 HELP = "Bring files of hosts here, each host's below a folder of its own."
 EXAMPLE = """
@@ -70,27 +71,24 @@ def size(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Check everything, then fetch from all hosts."""
-    from orchestrator.cli import assembly, pushing
     from orchestrator.cli.answers_output import AnswersOutput
-    from orchestrator.cli.job import Push
-    from orchestrator.cli.output import check_output
-    from orchestrator.fleet.descriptors import make_room
     from orchestrator.fleet.landing import Landing
     from orchestrator.planning.fetch_command import FetchCommand
+    from orchestrator.runs.fleet_command import run_on_hosts
 
     landing = Landing(args.directory.absolute(), args.max_size, args.max_total)
     command = FetchCommand(args.paths, landing, args.recursive)
-    options = pushing.read_push(args, read_output(args))
-    options = options._replace(
-        run=options.run._replace(adhoc=True, diff=False), engine=read_engine(args)
+    request = read_request(args, "fetch")._replace(engine=read_engine(args))
+    output = AnswersOutput(read_output(args), request.run, fold=False)
+    result = run_on_hosts(
+        request,
+        command,
+        shown=command.shown,
+        words=_again(args),
+        reporter=output,
+        ready=lambda: _make(args.directory),
     )
-    make_room(options.connection.forks)
-    check_output(options.output)
-    chosen = assembly.choose(options.where)
-    _make(args.directory)
-    output = AnswersOutput(options.output, options.run, lambda: command.shown, fold=False)
-    push = Push("fetch", command.shown, site=None, planner=command, words=_again(args))
-    return pushing.carry_out(push, options, chosen, output)
+    return output.exit_code(result)
 
 
 def _again(args: argparse.Namespace) -> tuple[str, ...]:

@@ -2,23 +2,23 @@
 
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.asking import ask_secret
+from orchestrator.cli.asking import terminal_secret
 
 if TYPE_CHECKING:
-    from orchestrator.cli.assembly import Chosen
-    from orchestrator.cli.options import ConnectionOptions
     from orchestrator.fleet.gathered import Gathered
+    from orchestrator.runs.request import ConnectionOptions
+    from orchestrator.runs.wiring import Chosen
     from remote_runtime.errors import CcmError
 
 
 def gather(chosen: "Chosen", options: "ConnectionOptions") -> "dict[str, Gathered | CcmError]":
     """What each host says, or why it does not; in parallel, until the user interrupts."""
-    from orchestrator.cli import assembly
     from orchestrator.cli.signals import Interrupts
     from orchestrator.fleet.descriptors import make_room
     from orchestrator.fleet.fact_run import gather_facts
+    from orchestrator.runs import wiring
 
     make_room(options.forks)
-    connector = assembly.connector(chosen, options, ask=ask_secret)
+    connector = wiring.connector(chosen, options, ask=terminal_secret())
     with connector, Interrupts(lambda: None) as interrupts:
         return gather_facts(chosen.hosts, connector, options.forks, interrupts.watch)

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.documents import add_form, read_form
+from orchestrator.cli.messages import warn
 from orchestrator.cli.options import (
     add_connection,
     add_data,
@@ -80,17 +81,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Resolve for each host and write one document: the data, or host → data."""
-    from orchestrator.cli import assembly
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.documents import check_path, variables, write
     from orchestrator.cli.gathering import gather
+    from orchestrator.runs import wiring
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import CcmError, UsageError
 
     check_path("data", args.query)
     if args.env and args.inventory is not None:
         raise UsageError("--env is for the data of one host", hint="leave -i out, or take --json")
-    chosen = assembly.choose(read_inventory(args))
+    chosen = wiring.choose(read_inventory(args), warn)
     data = read_data(args)
     data = data._replace(fact=[*data.fact, *args.given], hiera=_others(data.hiera, args.manifest))
     hierarchy = _hierarchy(args.manifest, data, args.env_facts)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.asking import ask_secret
+from orchestrator.cli.asking import terminal_secret
+from orchestrator.cli.messages import warn
 from orchestrator.cli.options import add_connection, add_inventory, read_connection, read_inventory
 
 if TYPE_CHECKING:
@@ -39,16 +39,16 @@ def run(args: argparse.Namespace) -> int:
 
     3 when a host showed no key, 2 when nobody could be asked, 1 when a key was not written.
     """
-    from orchestrator.cli import assembly
+    from orchestrator.runs import wiring
     from orchestrator.transport import Credentials, Settings
     from orchestrator.transport.scanning import scan
     from orchestrator.transport.trusting import Shown, Unscanned, trust
 
-    chosen, options = assembly.choose(read_inventory(args)), read_connection(args)
+    chosen, options = wiring.choose(read_inventory(args), warn), read_connection(args)
     settings = Settings(
         chosen.inventory.hosts, user=options.user, connect_timeout=options.connect_timeout
     )
-    credentials = Credentials(ask_pass=options.ask_pass, prompt=_secret_prompt())
+    credentials = Credentials(ask_pass=options.ask_pass, prompt=terminal_secret())
     if options.ask_pass:
         credentials.prepare()
     found = scan(chosen.hosts, settings, credentials, options.forks)
@@ -115,7 +115,3 @@ def _confirmed(wanted: list[Shown], yes: bool) -> bool:
     print(f"Trust {len(wanted)} host keys{warning}? Compare the fingerprints first. [y/N] ", end="")
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _secret_prompt() -> Callable[[str], str] | None:
-    return ask_secret if sys.stdin.isatty() else None

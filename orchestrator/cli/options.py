@@ -7,9 +7,10 @@ nothing knows of a parser.
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from orchestrator.project.settings import DEFAULT_FORKS
+from orchestrator.runs.request import ConnectionOptions, HostChoice, PlanRequirements
 from orchestrator.support.seconds import parse_seconds
 from remote_runtime.options import RunOptions
 
@@ -17,32 +18,6 @@ if TYPE_CHECKING:
     from orchestrator.planning import PlanOptions
 
 Options = TypeVar("Options", bound=tuple[Any, ...])
-
-
-class InventoryOptions(NamedTuple):
-    """What ``-i`` and ``-l`` name; no ``inventory`` means this host."""
-
-    inventory: list[str] | None
-    limit: list[str] | None
-
-
-class PlanWishes(NamedTuple):
-    """What a push wants of a plan: its id, and how many of whom have approved it."""
-
-    expect: str | None = None
-    signers: str | None = None
-    approvals: int | None = None
-
-
-class ConnectionOptions(NamedTuple):
-    """How hosts are reached; what is None is up to the inventory, ``become`` may be a user."""
-
-    forks: int
-    user: str | None
-    ask_pass: bool
-    become: bool | str | None
-    ask_become_pass: bool
-    connect_timeout: float | None
 
 
 def read_fields(kind: type[Options], args: argparse.Namespace) -> Options:
@@ -90,9 +65,9 @@ def add_inventory(
     )
 
 
-def read_inventory(args: argparse.Namespace) -> InventoryOptions:
+def read_inventory(args: argparse.Namespace) -> HostChoice:
     """What ``add_inventory`` takes."""
-    return read_fields(InventoryOptions, args)
+    return read_fields(HostChoice, args)
 
 
 def add_keeping(parser: argparse.ArgumentParser) -> None:
@@ -167,13 +142,13 @@ def read_bounds(args: argparse.Namespace) -> RunOptions:
     return read_fields(RunOptions, args)
 
 
-def add_plan_wishes(parser: argparse.ArgumentParser) -> None:
+def add_plan_requirements(parser: argparse.ArgumentParser) -> None:
     """What must be true of a plan before it is pushed."""
     group = parser.add_argument_group("plan")
     group.add_argument(
         "--expect",
         metavar="ID",
-        help="go on only if this is the plan's id; of a manifest the plan is made anew first",
+        help="push only if the plan has this ID (a manifest is planned again first)",
     )
     group.add_argument(
         "--signers",
@@ -185,13 +160,13 @@ def add_plan_wishes(parser: argparse.ArgumentParser) -> None:
         "--approvals",
         metavar="N",
         type=count,
-        help="how many of them must have (default: 1)",
+        help="number of signatures required (default: 1)",
     )
 
 
-def read_plan_wishes(args: argparse.Namespace) -> PlanWishes:
-    """What ``add_plan_wishes`` takes."""
-    return read_fields(PlanWishes, args)
+def read_plan_requirements(args: argparse.Namespace) -> PlanRequirements:
+    """What ``add_plan_requirements`` takes."""
+    return read_fields(PlanRequirements, args)
 
 
 def add_diff(parser: argparse._ActionsContainer, none: str) -> None:

@@ -5,17 +5,24 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
+import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from orchestrator.cli.asking import ask_line, ask_secret
+from orchestrator.cli.exit_code import result_exit_code
+from orchestrator.cli.messages import ON_THIS_MACHINE, note, warn
 from orchestrator.cli.options import add_diff, read_fields
+from orchestrator.cli.signals import Interrupts
+from orchestrator.cli.verify_output import VerifyOutput
 from orchestrator.report.style import Style, can_redraw
+from orchestrator.support.crash import describe_crash
 from orchestrator.support.line_file import LineFile
 from orchestrator.support.plain_text import plain
+from orchestrator.support.stdout import let_go_of_stdout
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
     from orchestrator.report.collected import Collected
     from orchestrator.report.lines import Lines
     from orchestrator.report.live import LiveView
+    from orchestrator.runs.result import RunResult
 
 INTERRUPT_NOTE = "ending the run on every host; press Ctrl-C again to leave at once"
 
@@ -101,35 +109,70 @@ def check_output(options: OutputOptions) -> None:
 
 
 class Output:
-    """The subscribers of a run and the streams behind them; used by the main thread.
+    """Shows a run on the terminal and writes its documents: the ``Reporter`` of the command line.
 
-    ``title`` says what the run is. What listens and draws is made when the run asks for its
-    subscribers.
+    Used by the main thread, but for the questions. What listens and draws is created when the run
+    asks for its subscribers.
     """
 
-    def __init__(
-        self, options: OutputOptions, run: RunOptions, title: Callable[[], str] = str
-    ) -> None:
+    def __init__(self, options: OutputOptions, run: RunOptions) -> None:
         check_output(options)
         self.options = options
         # stdout belongs to the machine-readable form where one was asked for.
         self.human: TextIO = sys.stderr if options.wanting_stdout() else sys.stdout
+        self._run = run
         self._diff = run.diff and (run.noop or options.verbose)
-        self._title = title
         self._events: LineFile | None = None
         self._live: LiveView | None = None
         self._lines: Lines | None = None
+        self._unwritten = False
+        self._is_running = False
+        self._told_faults = 0
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether somebody can be asked."""
+        return sys.stdin.isatty()
+
+    @property
+    def needs_record(self) -> bool:
+        """Whether a document is made of the run's folder at the end."""
+        return self.options.documented
+
+    def for_preview(self) -> Output:
+        """The output of a preview that a push makes first: failures on stderr."""
+        output = Output(OutputOptions(quiet=True), self._run._replace(noop=True))
+        output.human = sys.stderr
+        return output
+
+    def note(self, text: str) -> None:
+        """Write a remark to stderr."""
+        note(text)
+
+    def warn(self, text: str) -> None:
+        """Write a warning about the input to stderr."""
+        warn(text)
+
+    def exit_code(self, result: RunResult) -> int:
+        """The exit code of a run that was shown."""
+        code = result_exit_code(result, self.options.detailed_exitcode)
+        return code or 1 if self._unwritten else code
 
     def prepare(self) -> None:
         """Open the file of ``--events``, once nothing is left that could refuse the run."""
         self._events = self._open_events()
 
-    def subscribers(self) -> list[Subscriber]:
-        """Those that were chosen; the one for the summary is always among them."""
+    def on_this_machine(self) -> None:
+        """Say that nothing names hosts, so that the run is about this machine."""
+        if not self.options.json:
+            self.say(ON_THIS_MACHINE)
+
+    def subscribers(self, command: str, subject: str) -> list[Subscriber]:
+        """The chosen ones; the one for the summary is always among them."""
         if not self.options.quiet and can_redraw(self.human):
             from orchestrator.report.live import LiveView
 
-            self._live = LiveView(self.human, self._title(), self.options.verbose)
+            self._live = LiveView(self.human, self._title(command, subject), self.options.verbose)
         elif not self.options.quiet:
             self._lines = self._plain_lines()
         chosen: list[Subscriber] = [self._summarised()]
@@ -146,8 +189,15 @@ class Output:
             chosen.append(self._lines)
         return chosen
 
+    def _title(self, command: str, subject: str) -> str:
+        from orchestrator.report.wording import run_subject, run_word
+
+        word = command if command == "plan" else run_word(command, self._run.noop)
+        return f"{word} of {run_subject(command, subject)}"
+
     def start(self) -> None:
         """Begin to draw, after the last question was asked."""
+        self._is_running = True
         if self._live is not None:
             self._live.start()
 
@@ -158,27 +208,40 @@ class Output:
         if self._lines is not None:
             self._lines.tick(time.monotonic())
 
-    def interrupting(self) -> None:
-        """Say that the run is being ended; called by a signal handler, so it only takes note."""
+    @contextlib.contextmanager
+    def interruptible(
+        self, interrupt: Callable[[], None], leave: Callable[[], None] = lambda: None
+    ) -> Iterator[None]:
+        """While it is entered, Ctrl-C and SIGTERM call ``interrupt``, and a second one leaves."""
+
+        def first() -> None:
+            if self._is_running:
+                self._note_interrupt()
+            interrupt()
+
+        with Interrupts(first, leave):
+            yield
+
+    def _note_interrupt(self) -> None:
+        """Say that the run is ending; called by a signal handler."""
         if self._live is not None:
             self._live.note(INTERRUPT_NOTE)
         else:
             # A handler must not use a stream that the main thread may be in the middle of.
-            import os
-
             with contextlib.suppress(OSError):
                 os.write(2, f"ccm: {INTERRUPT_NOTE}\n".encode())
 
-    def ask(self, prompt: str) -> str:
+    def ask_secret(self, prompt: str) -> str:
         """Ask for a secret on the terminal, the view out of the way. Any thread."""
         with self._aside():
             return ask_secret(prompt)
 
-    def ask_line(self, prompt: str, left: Callable[[], float]) -> str | None:
-        """Ask on the terminal, the view out of the way; None once no time is ``left``. Any
-        thread."""
+    def confirm(self, question: str, left: Callable[[], float]) -> bool | None:
+        """Ask for a yes on the terminal, the view out of the way; None where no answer comes in
+        time. Any thread."""
         with self._aside():
-            return ask_line(prompt, left)
+            answer = ask_line(f"{question} [y/N] ", left)
+        return None if answer is None else answer.strip().lower() in ("y", "yes")
 
     @contextlib.contextmanager
     def _aside(self) -> Iterator[None]:
@@ -194,21 +257,68 @@ class Output:
             self.human.write(plain(text).rstrip("\n") + "\n")
             self.human.flush()
 
-    def summary(self, kept: str) -> None:
-        """Write the summary; ``kept`` is the run's id, "" for a run that could not be kept."""
+    def summary(self, result: RunResult) -> None:
+        """Write the faults of the output, the summary and the metrics."""
+        self._is_running = False
+        self._write_faults(result.faults)
+        if self.human is sys.stdout and any(map(_is_of_a_stream, result.faults)):
+            let_go_of_stdout()  # there is no place for a summary
+        with contextlib.suppress(BrokenPipeError):
+            self.write_summary(result.run_id if result.kept else "")
+        folder = result.folder
+        if folder is not None and folder.whole and self.options.metrics is not None:
+            from orchestrator.fleet.kept_runs import KeptRun
+
+            try:
+                self._write_metrics(self.options.metrics, KeptRun(folder.path))
+            except UsageError as error:  # the run is over: a file must not hide its outcome
+                print(f"ccm: error: {error.message}", file=sys.stderr)
+                self._unwritten = True
+
+    def write_summary(self, kept: str) -> None:
+        """Write the summary; ``kept`` is the run's id, "" for a run without a record."""
         from orchestrator.report.rows import Choice
         from orchestrator.report.summary import Summary
 
         choice = Choice(self._diff, self.options.verbose, self.options.quiet)
         Summary(self._collected, Style.of(self.human), choice).write(self.human, kept)
 
-    def metrics(self, kept: KeptRun) -> None:
-        """Write the file of ``--metrics``, if one was asked for. UsageError."""
-        if self.options.metrics is not None:
-            from orchestrator.cli.report import write_form
-            from orchestrator.report.metrics import write_metrics
+    def _write_metrics(self, path: str, kept: KeptRun) -> None:
+        from orchestrator.cli.report import write_form
+        from orchestrator.report.metrics import write_metrics
 
-            write_form(kept, write_metrics, "--metrics", self.options.metrics)
+        write_form(kept, write_metrics, "--metrics", path)
+
+    def verifying(self) -> VerifyOutput:
+        """Shows the verify that follows a push."""
+        if not self.options.quiet:
+            self.human.write("\n")
+        quiet = self.options.quiet
+        return VerifyOutput(
+            self.human, verbose=self.options.verbose, quiet=quiet, silent_if_good=quiet
+        )
+
+    def finished(self, result: RunResult) -> None:
+        """Write the document of ``--json``."""
+        self._write_faults(result.faults[self._told_faults :])
+        if result.folder is not None and self.options.json:
+            from orchestrator.fleet.kept_runs import KeptRun
+            from orchestrator.report.document import write_document
+
+            write_document(KeptRun(result.folder.path), self.exit_code(result), sys.stdout)
+
+    def _write_faults(self, faults: Sequence[Exception]) -> None:
+        """Write which subscribers failed, and why."""
+        self._told_faults += len(faults)
+        for error in faults:
+            if isinstance(error, BrokenPipeError):
+                continue
+            if isinstance(error, OSError):
+                what = f"{error.filename}: {error.strerror}" if error.filename else error
+                print(f"ccm: error: output could not be written: {what}", file=sys.stderr)
+            else:
+                path = describe_crash(error, "writing the output of a run")
+                print(f"ccm: error: a defect in ccm's output, see {path}", file=sys.stderr)
 
     @functools.cached_property
     def _collected(self) -> Collected:
@@ -241,6 +351,11 @@ class Output:
             raise UsageError(
                 f"--events {path}: {error.strerror}", hint="name a file that can be written"
             ) from error
+
+
+def _is_of_a_stream(error: Exception) -> bool:
+    """Whether printing failed: an error of a file has its name."""
+    return isinstance(error, OSError) and not error.filename
 
 
 def _write_out(text: str) -> None:

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from orchestrator.cli.engine_choice import add_engine, read_engine
+from orchestrator.cli.engine_flag import add_engine, read_engine
 from orchestrator.cli.options import (
     add_connection,
     add_data,
@@ -13,9 +13,10 @@ from orchestrator.cli.options import (
     read_preview,
     seconds,
 )
-from orchestrator.cli.output import add_output, read_output
+from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.part_flags import add_selection
-from orchestrator.cli.stages import add_stage_choice, read_stage_choice
+from orchestrator.cli.run_request import read_request
+from orchestrator.cli.stage_flags import add_stage_choice, read_stage_choice
 
 HELP = "Preview what a push would do and keep it, so that ccm push does exactly that."
 EXAMPLE = """
@@ -62,11 +63,27 @@ def below(words: list[str]) -> tuple[str, Any] | None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Preview, and keep it."""
-    from orchestrator.cli.planned import make_plan
-    from orchestrator.cli.pushing import read_push
+    """Preview, and keep the plan."""
+    from orchestrator.kept_plans.kept_plan import moment
+    from orchestrator.kept_plans.reading import require_own_file
+    from orchestrator.runs.save_plan import save_plan
+    from remote_runtime.errors import InputError
 
-    options = read_push(args, read_output(args))
-    options = options._replace(run=read_preview(args), engine=read_engine(args))
-    choice = read_stage_choice(args)
-    return make_plan(args.manifest, options, choice=choice, out=args.out, valid=args.valid)
+    request = read_request(args, "plan")._replace(
+        manifest=args.manifest,
+        run=read_preview(args),
+        engine=read_engine(args),
+        stages=read_stage_choice(args),
+    )
+    output = Output(read_output(args), request.run)
+    result = save_plan(request, output, out=args.out, valid=args.valid)
+    if (plan := result.plan) is not None:
+        if args.out is not None:
+            until = moment(plan.record["expires"])
+            output.say(f"the plan is in {args.out}; it can be pushed until {until}")
+            try:
+                require_own_file(args.out)
+            except InputError as error:
+                output.say(f"warning: ccm push refuses the plan as it is: {error}")
+        output.human.write(f"{plan.id}\n" if args.quiet else f"plan {plan.id}\n")
+    return output.exit_code(result)

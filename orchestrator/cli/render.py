@@ -4,6 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.cli.messages import warn
 from orchestrator.cli.options import (
     add_connection,
     add_data,
@@ -14,9 +15,9 @@ from orchestrator.cli.options import (
 from orchestrator.cli.part_flags import add_selection, read_selection
 
 if TYPE_CHECKING:
-    from orchestrator.cli.assembly import Chosen
-    from orchestrator.cli.options import ConnectionOptions
     from orchestrator.planning.facts import Gathered
+    from orchestrator.runs.request import ConnectionOptions
+    from orchestrator.runs.wiring import Chosen
 
 HELP = "Show the manifest as it comes out for one host, as YAML."
 EXAMPLE = """
@@ -43,14 +44,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the plan of the one host that is meant, and write it as a manifest."""
-    from orchestrator.cli import assembly
     from orchestrator.planning.facts import NothingGathered
     from orchestrator.planning.resolved import resolved_manifest
+    from orchestrator.runs import wiring
     from orchestrator.support.plain_text import plain
 
-    chosen = assembly.choose(read_inventory(args), args.manifest)
+    chosen = wiring.choose(read_inventory(args), warn, args.manifest)
     _check_one(chosen)
-    site, planner = assembly.planner(args.manifest, read_selection(args))
+    site, planner = wiring.planner(args.manifest, read_selection(args))
     gathered = NothingGathered() if args.offline else _gather(chosen, read_connection(args))
     plan = planner.plan(chosen.hosts[0], gathered)
     for text in (*site.warnings, *plan.warnings, *planner.unmatched()):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.commands import Parser
-from orchestrator.cli.engine_choice import add_engine, read_engine
+from orchestrator.cli.engine_flag import add_engine, read_engine
 from orchestrator.cli.options import (
     add_connection,
     add_inventory,
@@ -16,11 +16,12 @@ from orchestrator.cli.options import (
 )
 from orchestrator.cli.output import add_output, read_output
 from orchestrator.cli.rollout_options import add_rollout, read_rollout
+from orchestrator.cli.run_request import read_request
 
 if TYPE_CHECKING:
     from orchestrator.planning.fleet_command import FleetCommand
 
-HELP = "Run a command or a script on hosts; those that say the same stand together."
+HELP = "Run a command or a script on hosts; identical output is grouped."
 EXAMPLE = """
 ccm run -i hosts.yaml -l web -- uptime
 ccm run -i hosts.yaml -l all --fold --shell -- 'df -h / | tail -1'
@@ -73,25 +74,21 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check everything, then run it on all hosts."""
-    from orchestrator.cli import assembly, pushing
     from orchestrator.cli.answers_output import AnswersOutput
-    from orchestrator.cli.job import Push
-    from orchestrator.cli.output import check_output
-    from orchestrator.fleet.descriptors import make_room
+    from orchestrator.runs.fleet_command import run_on_hosts
 
     command = _command(args)
-    options = pushing.read_push(args, read_output(args))
-    options = options._replace(
-        run=options.run._replace(adhoc=True, diff=False, timeout=0.0),
+    request = read_request(args, "run")
+    request = request._replace(
+        run=request.run._replace(timeout=0.0),
         rollout=read_rollout(args),
         engine=read_engine(args),
     )
-    make_room(options.connection.forks)
-    check_output(options.output)
-    chosen = assembly.choose(options.where)
-    output = AnswersOutput(options.output, options.run, lambda: command.shown, fold=args.fold)
-    push = Push("run", command.shown, site=None, planner=command, words=_again(args))
-    return pushing.carry_out(push, options, chosen, output)
+    output = AnswersOutput(read_output(args), request.run, fold=args.fold)
+    result = run_on_hosts(
+        request, command, shown=command.shown, words=_again(args), reporter=output
+    )
+    return output.exit_code(result)
 
 
 def _again(args: argparse.Namespace) -> tuple[str, ...]:

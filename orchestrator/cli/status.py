@@ -7,7 +7,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.cli.asking import ask_secret
+from orchestrator.cli.asking import terminal_secret
+from orchestrator.cli.messages import note_this_machine, warn
 from orchestrator.cli.options import (
     add_connection,
     add_inventory,
@@ -39,10 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, on all hosts at once, and write a line for each."""
-    from orchestrator.cli import assembly
     from orchestrator.cli.ensure import known_type, own_types
     from orchestrator.cli.exit_code import run_exit_code
-    from orchestrator.cli.pushing import user_at_host
     from orchestrator.cli.signals import Interrupts
     from orchestrator.fleet.bus import Bus
     from orchestrator.fleet.descriptors import make_room
@@ -51,6 +50,8 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.fleet.settings import RunSettings
     from orchestrator.fleet.window import run_all
     from orchestrator.planning import Planner
+    from orchestrator.runs import wiring
+    from orchestrator.runs.push_flow import user_at_host
     from remote_runtime.options import RunOptions
 
     connection = read_connection(args)
@@ -58,15 +59,15 @@ def run(args: argparse.Namespace) -> int:
     types = own_types()
     planner = Planner(_site(args, known_type(args.type, types, "status"), types))
     where = read_inventory(args)
-    chosen = assembly.choose(where)
+    chosen = wiring.choose(where, warn)
     if not args.json:
-        assembly.note_this_machine(where)
+        note_this_machine(where)
     seen = Seen()
     bus = Bus([seen])
     options = RunOptions(noop=True, diff=False, status_only=True)
     settings = RunSettings(new_run_id(), user_at_host(), options)
     sources = planner.site.types.sources()
-    connector = assembly.connector(chosen, connection, ask=ask_secret, own_types=sources)
+    connector = wiring.connector(chosen, connection, ask=terminal_secret(), own_types=sources)
     with connector, Interrupts(lambda: None) as interrupts:
         runs = (
             HostRun(host, connector, planner=planner, bus=bus, settings=settings)

@@ -4,6 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from orchestrator.cli.messages import warn
 from orchestrator.cli.options import add_data, add_inventory, read_inventory
 from orchestrator.cli.part_flags import add_selection, read_selection
 
@@ -11,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from inventory import Host
-    from orchestrator.cli.assembly import Chosen
     from orchestrator.manifest.site import Site
     from orchestrator.planning import Planner, PlanOptions
+    from orchestrator.runs.wiring import Chosen
     from remote_runtime.errors import Problem
 
 HELP = "Check a manifest and its data, or a file of stages; no host is contacted."
@@ -62,21 +63,21 @@ def run(args: argparse.Namespace) -> int:
 
 def _chosen(args: argparse.Namespace) -> "Chosen | None":
     """The hosts of the inventory that is given; None without one."""
-    from orchestrator.cli import assembly
+    from orchestrator.runs import wiring
 
     where = read_inventory(args)
     if where.inventory is None and not where.limit:
         return None
-    chosen = assembly.choose(where, args.manifest)
+    chosen = wiring.choose(where, warn, args.manifest)
     _tell("note", chosen.inventory.notes)
     return chosen
 
 
 def _stages(path: str, data: "PlanOptions", chosen: "Chosen | None") -> int:
     """The same of the manifests of all stages."""
-    from orchestrator.cli.stages import refuse_part
     from orchestrator.planning.unknown_data import keep_common
     from orchestrator.rollout.stages import read_stages
+    from orchestrator.runs.staged import refuse_part
     from remote_runtime.errors import InputError, Problem
 
     stages = read_stages(path)
@@ -119,12 +120,12 @@ def _tell(what: str, problems: "Iterable[Problem | str]") -> None:
 
 def _found(manifest: str, data: "PlanOptions", chosen: "Chosen | None") -> "tuple[Site, str]":
     """A manifest, and what is in it. InputError."""
-    from orchestrator.cli import assembly
     from orchestrator.cli.child_validation import check_as_part
     from orchestrator.planning.site_check import UNKNOWN_READ
+    from orchestrator.runs import wiring
     from remote_runtime.errors import InputError
 
-    site, planner = assembly.planner(manifest, data)
+    site, planner = wiring.planner(manifest, data)
     survey = planner.survey
     if survey.failing:
         failing = [problem for _, problem in survey.failing]

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from orchestrator.cli.asking import ask_secret
+from orchestrator.cli.asking import terminal_secret
 from orchestrator.cli.commands import Parser
 from orchestrator.cli.options import (
     add_connection,
@@ -15,7 +15,10 @@ from orchestrator.cli.options import (
     read_inventory,
     seconds,
 )
+from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.cli.part_flags import add_selection, read_selection
+from orchestrator.cli.verify_output import VerifyOutput
+from remote_runtime.options import RunOptions
 
 HELP = "Check hosts against a manifest with testinfra, and run a site's own tests."
 EXAMPLE = """
@@ -66,23 +69,24 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check everything that needs no host, then ask the hosts."""
-    from orchestrator.cli import assembly
-    from orchestrator.cli.verifying import carry_out
     from orchestrator.fleet.descriptors import make_room
-    from orchestrator.support.plain_text import plain
+    from orchestrator.runs import wiring
+    from orchestrator.runs.verification import run_verify
     from orchestrator.verify.running import Checkup, check_tests
 
     tests = args.tests
     check_tests(tests)
-    chosen, connection = assembly.choose(read_inventory(args), args.manifest), read_connection(args)
+    output = Output(OutputOptions(quiet=args.quiet), RunOptions())
+    chosen = wiring.choose(read_inventory(args), output.warn, args.manifest)
+    connection = read_connection(args)
     # With tests of the user's own every connection stays open for them.
     make_room(max(connection.forks, len(chosen.hosts)) if tests else connection.forks)
-    site, planner = assembly.planner(args.manifest, read_selection(args))
-    connector = assembly.connector(
-        chosen, connection, ask=ask_secret, own_types=site.types.sources()
+    site, planner = wiring.planner(args.manifest, read_selection(args))
+    connector = wiring.connector(
+        chosen, connection, ask=terminal_secret(), own_types=site.types.sources()
     )
     for text in site.warnings:
-        print(plain(f"ccm: warning: {text}"), file=sys.stderr)
+        output.warn(str(text))
     job = Checkup(
         manifest=Path(os.path.abspath(args.manifest)),
         inventory=chosen.inventory,
@@ -94,17 +98,17 @@ def run(args: argparse.Namespace) -> int:
         tests=tests,
         options=_pytest(args),
     )
+    shown = VerifyOutput(
+        sys.stdout,
+        verbose=args.verbose > 0,
+        quiet=args.quiet,
+        blocks=args.verbose < 2,  # else pytest's own report shows them
+    )
     with connector:
-        tally = carry_out(
-            job,
-            sys.stdout,
-            verbose=args.verbose > 0,
-            quiet=args.quiet,
-            blocks=args.verbose < 2,  # else pytest's own report shows them
-        )
+        found = run_verify(job, output, shown)
     for unmatched in planner.unmatched():
-        print(plain(f"ccm: warning: {unmatched}"), file=sys.stderr)
-    return tally.exit_code
+        output.warn(unmatched)
+    return found.exit_code
 
 
 def _pytest(args: argparse.Namespace) -> list[str]:

@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Work until a signal comes; 3 where the scheduler went away."""
-    from orchestrator.cli.far_work import required
+    from orchestrator.runs.remote_work import required
 
     required("ccm worker")
     from orchestrator.cluster import host_worker, trust

@@ -6,8 +6,7 @@ from collections import Counter
 
 import schemas
 from orchestrator.cli.commands import build_parser, load_command
-from orchestrator.cli.output import OutputOptions
-from orchestrator.cli.pushing import read_push
+from orchestrator.cli.run_request import read_request
 from orchestrator.project.settings import ROLLOUT
 from remote_runtime.options import RunOptions
 from tests.architecture.source import ROOT, modules, parsed, shown
@@ -82,7 +81,7 @@ def test_an_option_of_a_run_is_a_flag_and_a_field() -> None:
     words = parser.parse(["-i", "hosts.yaml", "site.yaml"])
     given = {name: object() for name in fields}
     vars(words).update(given)
-    options = read_push(words, OutputOptions())
+    options = read_request(words, "push")
     assert options.run == RunOptions(**given)  # type: ignore[arg-type]  # any field
     assert {name: options.record()[name] for name in fields} == given
 
@@ -99,6 +98,6 @@ def test_the_record_of_a_run_holds_no_value_of_data() -> None:
     """What was given by --data and --fact may be secret; a store of registrations has a login."""
     words = "-i hosts.yaml --data a.b=x1 --fact c=x2 --registration nats://u:x3@h/S site.yaml"
     parser = build_parser("push", load_command("push"))
-    record = read_push(parser.parse(words.split()), OutputOptions()).record()
+    record = read_request(parser.parse(words.split()), "push").record()
     assert (record["data"], record["fact"]) == (["a.b"], ["c"])
     assert not {"x1", "x2", "x3"} & set(re.findall(r"x\d", str(record)))

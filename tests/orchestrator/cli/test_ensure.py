@@ -128,7 +128,7 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
         (["exec", "x", "--unless", "test -e x"], "the property is --exec-unless"),
         (["exec", "x", "--require", "exec#y"], 'begin a session with: eval "$(ccm session new)"'),
         (["fil", "/x"], "did you mean 'ccm ensure file'?"),
-        (["exec", "x", "-l", "web"], "-l picks hosts of an inventory"),
+        (["exec", "x", "-l", "web"], "--limit needs an inventory"),
         ([], "which type?"),
         (["--noop", "file", "/x"], "the type comes before --noop"),
     ],
@@ -233,7 +233,7 @@ HEAVY = {
 OPTIONAL = {
     "inventory.explanation",
     "orchestrator.cli.answers_output",
-    "orchestrator.cli.gating", "orchestrator.cli.held", "orchestrator.cli.planned",
+    "orchestrator.runs.gates", "orchestrator.runs.apply_plan", "orchestrator.runs.save_plan",
     "orchestrator.fleet.fact_run", "orchestrator.fleet.kept_runs", "orchestrator.fleet.landing",
     "orchestrator.fleet.returning", "orchestrator.kept_plans.kept_plan",
     "orchestrator.kept_plans.reading", "orchestrator.manifest.validators",
@@ -267,7 +267,7 @@ def test_a_converged_push_to_this_machine_imports_nothing_heavy(tmp_path: Path) 
         (old / "run.json").write_text("{}")
     words = ("push", "-i", str(hosts(tmp_path)), str(site(tmp_path)))
     found = set(imported(tmp_path, *words))
-    assert "orchestrator.cli.running" in found
+    assert "orchestrator.runs.run_loop" in found
     assert found & (HEAVY | OPTIONAL) == set()
     assert len(list(old.parent.iterdir())) == KEPT
 

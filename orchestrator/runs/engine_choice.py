@@ -1,8 +1,7 @@
-"""Which engine works on the hosts of a push: ``--engine`` (controller)."""
+"""Which engine runs the hosts of a push: threads, processes or Dask (controller)."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import re
@@ -58,7 +57,7 @@ class Workers(Protocol):
         ...
 
 
-class FarSide(Protocol):
+class RemoteSide(Protocol):
     """What workers on other machines need of a push."""
 
     def engine(self, scheduler: str, staff: Staff) -> Workers:
@@ -69,8 +68,8 @@ class FarSide(Protocol):
 class Staff(NamedTuple):
     """Who is to work: on which hosts of a run, how many at a time, at which jobs.
 
-    ``planners`` are those of the manifests, which a job's may stand behind. ``far`` is what
-    workers on other machines need.
+    ``planners`` are those of the manifests, which a job's may wrap. ``remote`` is what workers
+    on other machines need.
     """
 
     hosts: Sequence[Target]
@@ -78,24 +77,7 @@ class Staff(NamedTuple):
     forks: int
     jobs: Sequence[Job]
     planners: Sequence[Planner] = ()
-    far: FarSide | None = None
-
-
-def add_engine(parser: argparse.ArgumentParser) -> None:
-    """``--engine``."""
-    parser.add_argument(
-        "--engine",
-        metavar="ENGINE",
-        help="what works on the hosts: threads of one process, processes[:N], N of them that "
-        "divide --forks (default: one per core, at most "
-        f"{MOST}), dask://HOST:PORT, the workers of that scheduler, or auto, which takes processes "
-        f"for {FEWEST} hosts and more (default: auto)",
-    )
-
-
-def read_engine(args: argparse.Namespace) -> EngineChoice:
-    """What ``add_engine`` takes; UsageError."""
-    return parse_engine(args.engine, args.settled["engine"].where)
+    remote: RemoteSide | None = None
 
 
 def parse_engine(given: str, where: str = "--engine") -> EngineChoice:
@@ -133,11 +115,11 @@ def engaged(choice: EngineChoice, staff: Staff) -> Iterator[Engage]:
 
 
 def _of_dask(choice: EngineChoice, staff: Staff) -> Workers:
-    if staff.far is None:
+    if staff.remote is None:
         raise UsageError(
             f"--engine {choice.text} is not for this command", hint="give --engine threads"
         )
-    return staff.far.engine(choice.scheduler, staff)
+    return staff.remote.engine(choice.scheduler, staff)
 
 
 def _started(choice: EngineChoice, staff: Staff) -> Workers | None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli import engine_choice
-from orchestrator.cli.engine_choice import FEWEST, EngineChoice, Staff, engaged, parse_engine
+from orchestrator.cli import engine_flag
 from orchestrator.fleet.engine import Job, Threads
+from orchestrator.runs import engine_choice
+from orchestrator.runs.engine_choice import FEWEST, EngineChoice, Staff, engaged, parse_engine
 from orchestrator.workers import forking, processes
 from remote_runtime.errors import UsageError
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner
@@ -94,7 +95,7 @@ def test_a_machine_of_many_cores_is_not_filled(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(engine_choice, "_cores", lambda: 64)
     assert chosen("auto") == engine_choice.MOST
     parser = argparse.ArgumentParser()
-    engine_choice.add_engine(parser)
+    engine_flag.add_engine(parser)
     assert f"at most {engine_choice.MOST}" in " ".join(parser.format_help().split())
     assert chosen("processes:20") == 20
 
@@ -115,7 +116,7 @@ def test_workers_elsewhere_are_let_go_as_processes_are() -> None:
     """Whatever becomes of the run, which may not have come to its first host."""
     far: Any = SimpleNamespace(engine=lambda scheduler, staff: Started(0, [], hosts={}))
     connector: Any = None
-    staff = Staff(hosts=[], connector=connector, forks=1, jobs=[], far=far)
+    staff = Staff(hosts=[], connector=connector, forks=1, jobs=[], remote=far)
     with contextlib.suppress(OSError), engaged(parse_engine("dask://s:1"), staff):
         assert not Started.all[-1].closed
         raise OSError("the disk is full")

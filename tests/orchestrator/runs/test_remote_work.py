@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from inventory import load
-from orchestrator.cli.assembly import Chosen, connector
-from orchestrator.cli.far_work import FarWork
-from orchestrator.cli.options import ConnectionOptions
+from orchestrator.runs.remote_work import RemoteWork
+from orchestrator.runs.request import ConnectionOptions
+from orchestrator.runs.wiring import Chosen, connector
 from orchestrator.transport.route import Router
 from orchestrator.transport.settings import Settings
 from remote_runtime.errors import InputError
@@ -38,7 +38,7 @@ def test_the_jumps_of_the_inventory_are_sent_that_the_way_leads_through(
     inventory = load([str(path)])
     host = inventory.hosts[name]
     nothing: Any = None
-    found = FarWork(nothing, nothing, Chosen(inventory, [host]))._jumps()
+    found = RemoteWork(nothing, nothing, Chosen(inventory, [host]), print)._jumps()
     router = Router(Settings(inventory.hosts, ssh_config=(config,)))
     assert {hop.label for hop in router.route(host).jumps if hop.listed} == sent
     assert set(found) == sent

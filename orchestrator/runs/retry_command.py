@@ -1,4 +1,4 @@
-"""The command that does again what a push did, for whoever picks its hosts (controller)."""
+"""Writes the command line that repeats a run, for hosts that are then chosen (controller)."""
 
 import os
 from contextlib import suppress
@@ -12,8 +12,8 @@ from remote_runtime.options import RunOptions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from orchestrator.cli.job import Push, PushOptions
-    from orchestrator.cli.options import ConnectionOptions
+    from orchestrator.runs.push_job import PushJob
+    from orchestrator.runs.request import ConnectionOptions, RunRequest
 
 _OF_MANIFESTS = ("push", "apply", "drift")  # commands whose last word is what they are about
 # The names of options that stand in a record as their flags' do, each with its value or values.
@@ -23,27 +23,27 @@ _APPROVAL = ("--signers=", "--approvals=")
 _VALUES = (*_OF_PLAN, "user", "registration")
 
 
-def words_again(push: "Push", options: "PushOptions") -> tuple[str, ...]:
-    """The words of the same command without ``-l``; none where nobody could say so.
+def words_again(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
+    """The words of the same command without ``-l``; none where no command line can do the same.
 
     Values of ``--data`` and ``--fact`` are left for the user to write: they may be secret.
     """
     said = push.words or push.command in _OF_MANIFESTS
-    if not (push.kept and options.where.inventory and said):
+    if not (push.kept and request.hosts.inventory and said):
         return ()
-    record = options.record()
+    record = request.record()
     words = ["ccm", push.command]
-    for path in options.where.inventory:
+    for path in request.hosts.inventory:
         words += ["-i", path]
-    words += _of_run(options.run)
-    words += ["--verify"] if options.verify else []
+    words += _of_run(request.run)
+    words += ["--verify"] if request.verify else []
     settled = push.binder is not None and push.words  # a plan's file has settled these
     for name in _VALUES:
         if settled and name in _OF_PLAN:
             continue
         for value in _listed(record.get(name)):
             words += [_flag(name), value]
-    for name, value in options.rollout.record().items():
+    for name, value in request.rollout.record().items():
         flag = _flag(name)
         words += [flag] if value is True else [w for one in _listed(value) for w in (flag, one)]
     if not settled:
@@ -52,21 +52,21 @@ def words_again(push: "Push", options: "PushOptions") -> tuple[str, ...]:
         for key in _listed(record.get(name)):
             words += [f"--{name}", f"{key}={PLACEHOLDER}"]
     words += ["--engine", record["engine"]] if "engine" in record else []
-    words += _of_connection(options.connection)
-    return (*words, *(push.words or [_path(push.what, options.where.inventory)]))
+    words += _of_connection(request.connection)
+    return (*words, *(push.words or [_path(push.what, request.hosts.inventory)]))
 
 
-def words_for_failed(push: "Push", options: "PushOptions") -> tuple[str, ...]:
-    """The same for hosts that failed: a host carries out a plan once, so it takes a new one."""
-    again = words_again(push, options)
+def words_for_failed(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
+    """The same for hosts that failed. A host applies a plan once, so a plan is made anew."""
+    again = words_again(push, request)
     if not (again and push.binder is not None and push.words):
         return again
     *choice, plan = (word for word in push.words if not word.startswith(_APPROVAL))
-    record = options.record()
+    record = request.record()
     words = ["ccm", "plan"]
-    for path in options.where.inventory or ():
+    for path in request.hosts.inventory or ():
         words += ["-i", path]
-    bounds = {name: getattr(options.run, name) for name in _OF_PREVIEW}
+    bounds = {name: getattr(request.run, name) for name in _OF_PREVIEW}
     words += _of_run(RunOptions(**bounds))
     for name in (*_OF_PLAN, "user"):
         words += [word for value in _listed(record.get(name)) for word in (_flag(name), value)]
@@ -78,8 +78,8 @@ def words_for_failed(push: "Push", options: "PushOptions") -> tuple[str, ...]:
             for word in (_flag(name), f"{key}={PLACEHOLDER}")
         ]
     words += ["--engine", record["engine"]] if "engine" in record else []
-    words += _of_connection(options.connection)
-    return (*words, *choice, "-o", plan, _path(push.what, options.where.inventory or ()))
+    words += _of_connection(request.connection)
+    return (*words, *choice, "-o", plan, _path(push.what, request.hosts.inventory or ()))
 
 
 def _path(manifest: str, sources: "Sequence[str]") -> str:

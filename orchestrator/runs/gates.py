@@ -1,6 +1,5 @@
-"""The gates and the hooks of a push, put together as the command line says (controller)."""
+"""Creates the gates between waves, and the hooks around hosts, of a rollout (controller)."""
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +12,12 @@ from orchestrator.rollout.course import Gates, NoGates
 from orchestrator.rollout.gates import Gate, GateAnswer, GateKeeper, Patience
 
 if TYPE_CHECKING:
-    from orchestrator.cli.job import How, Push, Targets
-    from orchestrator.cli.output import Output
     from orchestrator.fleet import events as happening
     from orchestrator.fleet.host_task import HostTask
     from orchestrator.fleet.outcome import HostResult
     from orchestrator.fleet.ports import Target
+    from orchestrator.runs.push_job import PushConfig, PushJob, Targets
+    from orchestrator.runs.reporter import Reporter
 
     Publish = Callable[[happening.Event], None]
 
@@ -26,28 +25,33 @@ VERIFY = "verify"
 
 
 def gates_of(
-    push: "Push", targets: "Targets", *, how: "How", output: "Output", publish: "Publish"
+    push: "PushJob",
+    targets: "Targets",
+    *,
+    config: "PushConfig",
+    reporter: "Reporter",
+    publish: "Publish",
 ) -> "Callable[[], Gates]":
-    """What makes what stands behind a wave."""
-    options = how.rollout
-    about = {"run_id": how.settings.run_id, "manifest": push.what}
+    """Creates the gates that follow a wave."""
+    options = config.rollout
+    about = {"run_id": config.settings.run_id, "manifest": push.what}
     if stage := next((host.stage for host in targets.hosts if isinstance(host, StageHost)), ""):
         about["stage"] = stage
     gates: list[Gate] = []
     if options.soak:
         from orchestrator.rollout.soaking import Soak
 
-        monitor = _monitor(push, targets, how)
+        monitor = _monitor(push, targets, config)
         gates.append(Soak(options.soak, targets.hosts, targets.forks, monitor))
     for word in sorted(options.gate, key=lambda word: word != VERIFY):
         gates.append(_gate(word, push, targets=targets, seconds=options.gate_timeout, about=about))
     if options.confirm:
-        gates.append(Confirmation(output, options.gate_timeout))
+        gates.append(Confirmation(reporter, options.gate_timeout))
     return (lambda: GateKeeper(gates, publish)) if gates else NoGates
 
 
 def _gate(
-    word: str, push: "Push", *, targets: "Targets", seconds: float, about: dict[str, Any]
+    word: str, push: "PushJob", *, targets: "Targets", seconds: float, about: dict[str, Any]
 ) -> Gate:
     if word != VERIFY:
         from orchestrator.rollout.asking import CommandGate
@@ -63,9 +67,9 @@ def _gate(
     return VerifyGate(hosts, means, forks=targets.forks, seconds=seconds)
 
 
-def _monitor(push: "Push", targets: "Targets", how: "How") -> Any:
-    """What makes the task that runs a host's health checks and nothing else."""
-    settings = how.settings
+def _monitor(push: "PushJob", targets: "Targets", config: "PushConfig") -> Any:
+    """Creates the task that only runs a host's health checks."""
+    settings = config.settings
     settings = settings._replace(options=settings.options._replace(monitor_only=True))
 
     def make(host: "Target", heard: "Publish") -> HostRun:
@@ -84,49 +88,48 @@ class _Heard:
 
 
 class Confirmation:
-    """Somebody at the terminal decides; without one the rollout stops."""
+    """A person decides whether the rollout continues; where nobody can be asked, it stops."""
 
     name = "confirmation"
     hears_all = True
 
-    def __init__(self, output: "Output", seconds: float) -> None:
+    def __init__(self, reporter: "Reporter", seconds: float) -> None:
         self.seconds = seconds
-        self._output = output
+        self._reporter = reporter
 
     def ask(self, wave: int, results: "Sequence[HostResult]", patience: Patience) -> GateAnswer:
-        """Show what the wave came to, and ask."""
-        if not sys.stdin.isatty():
+        """Show the outcome of the wave, and ask."""
+        if not self._reporter.is_terminal:
             return GateAnswer("there is no terminal to ask for a confirmation")
-        said = self._output.ask_line(
-            f"wave {wave}: {came_to(results)}. Go on? [y/N] ", lambda: patience.left
-        )
-        if said is None:
+        question = f"wave {wave}: {outcome_of_wave(results)}. Continue?"
+        confirmed = self._reporter.confirm(question, lambda: patience.left)
+        if confirmed is None:
             return GateAnswer("nobody has confirmed it in time")
-        return GateAnswer("" if said.strip().lower() in ("y", "yes") else "it was not confirmed")
+        return GateAnswer("" if confirmed else "it was not confirmed")
 
 
-def came_to(results: "Sequence[HostResult]") -> str:
-    """What a wave came to: how many hosts are well, and which are not, or were changed."""
+def outcome_of_wave(results: "Sequence[HostResult]") -> str:
+    """How many hosts of a wave are healthy, and which are not or were changed."""
     wrong = [result.host for result in results if result.outcome != outcome.OK]
     changed = [result.host for result in results if result.changed]
     well = len(results) - len(wrong)
-    parts = [f"{well:,} host{'' if well == 1 else 's'} well"]
+    parts = [f"{well:,} host{'' if well == 1 else 's'} healthy"]
     parts += [f"{len(wrong):,} not ({named(wrong, 60)})"] if wrong else []
     parts += [f"{len(changed):,} changed" + (f" ({named(changed, 60)})" if changed else "")]
     return ", ".join(parts)
 
 
 def hooked(
-    make: "Callable[[Target], HostTask[HostResult]]", how: "How"
+    make: "Callable[[Target], HostTask[HostResult]]", config: "PushConfig"
 ) -> "Callable[[Target], HostTask[HostResult]]":
-    """The same tasks between the commands that come before and after a host."""
-    options = how.rollout
+    """The same tasks, with the commands of --before-host and --after-host around each."""
+    options = config.rollout
     if not options.before_host and not options.after_host:
         return make
     from orchestrator.rollout.hooks import Hooked
 
     def wrapped(host: "Target") -> "HostTask[HostResult]":
-        told = {"run_id": how.settings.run_id, "host": described(host_itself(host))}
+        told = {"run_id": config.settings.run_id, "host": described(host_itself(host))}
         if isinstance(host, StageHost):
             told["stage"] = host.stage
         return Hooked(make(host), options.before_host, options.after_host, told)
@@ -135,6 +138,6 @@ def hooked(
 
 
 def described(host: Any) -> dict[str, Any]:
-    """A host of the inventory as a command is told of it."""
+    """A host of the inventory, as the input of a command."""
     names = ("name", "address", "port", "user", "groups", "vars")
     return {name: getattr(host, name) for name in names}

@@ -1,24 +1,24 @@
 """The gates and the hooks that the command line asks for."""
 
-from orchestrator.cli.gating import came_to, described, gates_of, hooked
-from orchestrator.cli.job import How, Push, Targets
 from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.rollout.gates import Gate, GateKeeper
 from orchestrator.rollout.hooks import Hooked
 from orchestrator.rollout.options import RolloutOptions
+from orchestrator.runs.gates import described, gates_of, hooked, outcome_of_wave
+from orchestrator.runs.push_job import PushConfig, PushJob, Targets
 from remote_runtime.options import RunOptions
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeConnector, FakeHost, FakePlanner
 
 
 def gates(options: RolloutOptions) -> list[Gate]:
     planner = FakePlanner([])
-    push = Push("push", "site.yaml", None, planner)
+    push = PushJob("push", "site.yaml", None, planner)
     targets = Targets([FakeHost("web1")], FakeConnector(), 5)
-    how = How(RunSettings("run-1", "alice@desk"), {}, rollout=options)
+    config = PushConfig(RunSettings("run-1", "alice@desk"), {}, rollout=options)
     output = Output(OutputOptions(), RunOptions())
-    keeper = gates_of(push, targets, how=how, output=output, publish=print)()
+    keeper = gates_of(push, targets, config=config, reporter=output, publish=print)()
     return list(keeper.gates) if isinstance(keeper, GateKeeper) else []
 
 
@@ -41,8 +41,8 @@ def test_a_wave_is_told_in_a_line() -> None:
     well, changed = HostResult("a", Tally()), HostResult("b", Tally())
     changed.tally.changed = 2
     lost = HostResult("c", Tally(), "unreachable")
-    assert came_to([well, changed]) == "2 hosts well, 1 changed (b)"
-    assert came_to([well, lost]) == "1 host well, 1 not (c), 0 changed"
+    assert outcome_of_wave([well, changed]) == "2 hosts healthy, 1 changed (b)"
+    assert outcome_of_wave([well, lost]) == "1 host healthy, 1 not (c), 0 changed"
 
 
 def test_a_host_without_hooks_is_itself() -> None:
@@ -56,8 +56,8 @@ def test_a_host_without_hooks_is_itself() -> None:
         (RolloutOptions(before_host="drain"), Hooked),
         (RolloutOptions(after_host="undrain"), Hooked),
     ):
-        how = How(SETTINGS, {}, rollout=options)
-        assert isinstance(hooked(make, how)(Described("web1")), kind)  # type: ignore[arg-type]  # no task
+        config = PushConfig(SETTINGS, {}, rollout=options)
+        assert isinstance(hooked(make, config)(Described("web1")), kind)  # type: ignore[arg-type]  # no task
 
 
 class Described(FakeHost):

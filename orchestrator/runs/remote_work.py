@@ -1,7 +1,6 @@
-"""What workers of a Dask scheduler need of a push: the engine, and what it sends (controller)."""
+"""Prepares a push for the workers of a Dask scheduler (controller)."""
 
 import os
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from orchestrator.cli.assembly import Chosen
-    from orchestrator.cli.engine_choice import Staff
-    from orchestrator.cli.job import Push, PushOptions
     from orchestrator.cluster.brief import Access, Brief, Recipe
     from orchestrator.cluster.dask_engine import DaskEngine
+    from orchestrator.runs.engine_choice import Staff
+    from orchestrator.runs.push_job import PushJob
+    from orchestrator.runs.request import RunRequest
+    from orchestrator.runs.wiring import Chosen
 
 
 _ELSE = "give --engine threads or processes, which wins over CCM_ENGINE"
@@ -27,13 +27,20 @@ def required(what: str) -> None:
         raise UsageError(f"{what} needs Dask", hint="pip install 'ccm-push[dask]'")
 
 
-class FarWork:
-    """A push as its workers need it; made before anything is sent."""
+class RemoteWork:
+    """A push as workers need it. ``note`` shows a remark to the user."""
 
-    def __init__(self, push: "Push", options: "PushOptions", chosen: "Chosen") -> None:
+    def __init__(
+        self,
+        push: "PushJob",
+        request: "RunRequest",
+        chosen: "Chosen",
+        note: "Callable[[str], None]",
+    ) -> None:
         self._push = push
-        self._options = options
+        self._request = request
         self._chosen = chosen
+        self._note = note
 
     def engine(self, scheduler: str, staff: "Staff") -> "DaskEngine":
         """The engine of the scheduler at ``HOST:PORT``, which has answered. UsageError."""
@@ -59,20 +66,19 @@ class FarWork:
         from orchestrator.cluster.bundle import pack
         from orchestrator.cluster.private_files import PrivateFiles, told
         from orchestrator.cluster.sealing import seal_content
-        from orchestrator.support.plain_text import plain
 
         folders, named = self._files()
         private = PrivateFiles(self._left_out())
         site = pack(folders, named, private=private)
         warning = told(private.left_out, folders)
         if warning:
-            print(plain(f"ccm: warning: {warning}"), file=sys.stderr)
+            self._note(f"warning: {warning}")
         key, sealed = seal_content(site)
         settings = staff.jobs[0].settings
         brief = Brief(
             run_id=settings.run_id,
             user=settings.user,
-            options=self._options.run,
+            options=self._request.run,
             recipes=tuple(self._recipes()),
             access=self._access(staff),
             folder=os.getcwd(),
@@ -96,7 +102,7 @@ class FarWork:
                 f"the folder that this command stands in cannot be named: {error.strerror}",
                 hint="change to one that is there",
             ) from error
-        given = _login_password(self._options.connection.ask_pass)
+        given = _login_password(self._request.connection.ask_pass)
         if given:
             raise UsageError(
                 f"{given}: a password for the login does not go to workers, which log in as "
@@ -110,7 +116,7 @@ class FarWork:
             manifest = isinstance(push.planner, Planner) and push.data is not None
             if not (manifest or isinstance(push.planner, FleetCommand)):
                 raise UsageError(
-                    f"ccm {push.command} brings here what is on hosts, which workers cannot",
+                    f"ccm {push.command} is not supported with --engine dask",
                     hint=_ELSE,
                 )
 
@@ -140,10 +146,10 @@ class FarWork:
             del data["run"], data["environ"]
             yield Recipe(str(planner.site.path), data, push.identity, *self._stage_of(push))
 
-    def _stage_of(self, push: "Push") -> "tuple[str, tuple[str, ...]]":
+    def _stage_of(self, push: "PushJob") -> "tuple[str, tuple[str, ...]]":
         for stage in self._push.stages:
             if stage.push is push:
-                noop = self._options.run.noop
+                noop = self._request.run.noop
                 return stage.name, tuple(host.host.name for host in stage.hosts) if noop else ()
         return "", ()
 
@@ -162,7 +168,7 @@ class FarWork:
     def _access(self, staff: "Staff") -> "Access":
         from orchestrator.cluster.brief import Access
 
-        connection = self._options.connection
+        connection = self._request.connection
         return Access(
             user=connection.user,
             become=connection.become,

@@ -1,11 +1,13 @@
-"""A push in stages: from their file and the hosts to what is pushed (controller)."""
+"""Prepares a push in stages from a file of stages and the hosts (controller)."""
 
 from __future__ import annotations
 
-import argparse
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from orchestrator.manifest.identity import identity
+from orchestrator.runs import wiring
+from orchestrator.runs.push_job import PushJob, PushStage
 from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.item import SELECTION
 from remote_runtime.nearest import nearest
@@ -14,55 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from inventory import Host, Inventory
-    from orchestrator.cli.assembly import Chosen
-    from orchestrator.cli.job import Push, PushOptions, PushStage
     from orchestrator.fleet.stage_host import StageHost
     from orchestrator.planning import PlanOptions
     from orchestrator.planning.host_secrets import HostSecrets
     from orchestrator.rollout.stages import Stage
-
-
-class StageChoice(NamedTuple):
-    """Which stages of a file are meant: from the one named ``begin`` on, or ``stage`` alone.
-
-    With names in ``among`` these only, which are those of a plan.
-    """
-
-    begin: str | None = None
-    stage: str | None = None
-    among: tuple[str, ...] = ()
-
-    def words(self) -> list[str]:
-        """Those of a command line that say the same."""
-        given = (("--from", self.begin), ("--stage", self.stage))
-        return [word for flag, name in given if name is not None for word in (flag, name)]
-
-
-def add_stage_choice(parser: argparse.ArgumentParser) -> None:
-    """Which stages of a file of stages are meant."""
-    group = parser.add_argument_group("stages").add_mutually_exclusive_group()
-    group.add_argument(
-        "--from",
-        metavar="STAGE",
-        dest="begin",
-        help="begin with this stage; those before it are taken for done",
-    )
-    group.add_argument("--stage", metavar="STAGE", help="this stage alone")
-
-
-def read_stage_choice(args: argparse.Namespace) -> StageChoice:
-    """What ``add_stage_choice`` takes."""
-    return StageChoice(args.begin, args.stage)
-
-
-def refuse_choice(choice: StageChoice, command: str, path: str) -> None:
-    """UsageError where a manifest is to be pushed, and stages of it are named."""
-    for option, name in (("--from", choice.begin), ("--stage", choice.stage)):
-        if name is not None:
-            raise UsageError(
-                f"{command}: {option} {name[:60]} picks a stage, and {path} has none",
-                hint="leave it out, or give a file with 'stages:'",
-            )
+    from orchestrator.runs.request import RunRequest, StageChoice
+    from orchestrator.runs.wiring import Chosen
 
 
 def chosen_stages(path: str, choice: StageChoice) -> list[Stage]:
@@ -84,19 +43,17 @@ def chosen_stages(path: str, choice: StageChoice) -> list[Stage]:
     return stages[at:] if choice.begin else stages[at : at + 1]
 
 
-def staged_push(
-    command: str, path: str, *, options: PushOptions, chosen: Chosen, choice: StageChoice
-) -> Push:
-    """All that the stages of a file push to those of the ``chosen`` hosts that are theirs.
+def staged_push(request: RunRequest, chosen: Chosen) -> PushJob:
+    """What the chosen stages of a file push to their hosts among the ``chosen`` ones.
 
-    InputError with every mistake, in their manifests too; UsageError. No host is contacted.
+    InputError with every mistake, also in the manifests; UsageError. No host is contacted.
     """
     from orchestrator.fleet.stage_host import StageHost
-    from orchestrator.manifest.identity import identity
     from orchestrator.planning.host_secrets import HostSecrets
 
-    stages = chosen_stages(path, choice)
-    _refuse(options, len(stages))
+    path = request.manifest
+    stages = chosen_stages(path, request.stages)
+    _refuse(request, len(stages))
     hosts = _hosts_of(stages, path, chosen.inventory)
     selected = {host.name for host in chosen.hosts}
     found: list[PushStage] = []
@@ -108,7 +65,7 @@ def staged_push(
         )
         secrets = HostSecrets(secrets)
         try:
-            made = _stage(command, stage, options=options, hosts=meant, secrets=secrets)
+            made = _stage(stage, request, hosts=meant, secrets=secrets)
         except InputError as error:
             problems += stage.placed(error)
             continue
@@ -118,14 +75,14 @@ def staged_push(
         raise InputError(list(dict.fromkeys(problems)))
     if not found:
         raise UsageError(
-            f"{command}: none of the selected hosts is in a stage of {path}",
+            f"{request.command}: none of the selected hosts is in a stage of {path}",
             hint="pick others with -l, or stages with --from",
         )
-    if options.data.data:
+    if request.data.data:
         from orchestrator.planning.unknown_data import keep_common
 
         keep_common([stage.push.site for stage in found if stage.push.site is not None])
-    if options.run.noop:
+    if request.run.noop:
         found = list(_behind_each_other(found))
     whole = os.path.abspath(path)
     first = found[0].push
@@ -134,30 +91,25 @@ def staged_push(
         what=whole,
         identity=identity(whole),
         binder=None,
-        words=(*choice.words(), whole),
+        words=(*request.stages.words(), whole),
         stages=tuple(found),
         remarks=lambda: [text for told in remarks for text in told()],
     )
 
 
 def _stage(
-    command: str,
     stage: Stage,
+    request: RunRequest,
     *,
-    options: PushOptions,
     hosts: tuple[StageHost, ...],
     secrets: HostSecrets,
 ) -> PushStage:
-    from orchestrator.cli import assembly
-    from orchestrator.cli.job import Push, PushStage
-    from orchestrator.manifest.identity import identity
-
-    data = options.data._replace(run=options.run, handed=stage.data)
-    site, planner = assembly.planner(stage.manifest, data)
+    data = request.data._replace(run=request.run, handed=stage.data)
+    site, planner = wiring.planner(stage.manifest, data)
     planner.host_secrets = secrets
     path = os.path.abspath(stage.manifest)
-    push = Push(
-        command,
+    push = PushJob(
+        request.command,
         path,
         site,
         planner,
@@ -165,11 +117,11 @@ def _stage(
         remarks=planner.unmatched,
         data=data,
     )
-    return PushStage(stage.name, push, hosts, stage.rollout(options.rollout))
+    return PushStage(stage.name, push, hosts, stage.rollout(request.rollout))
 
 
 def _behind_each_other(stages: list[PushStage]) -> Iterator[PushStage]:
-    """The stages of a preview: each host sees there what the stages before would leave on it."""
+    """The stages of a preview: each host sees what the earlier stages would leave."""
     from orchestrator.planning.behind import EarlierStage, PlannerBehind
 
     before: list[EarlierStage] = []
@@ -182,15 +134,15 @@ def _behind_each_other(stages: list[PushStage]) -> Iterator[PushStage]:
         before.append(EarlierStage(stage.name, names, planner, push.identity))
 
 
-def _refuse(options: PushOptions, stages: int) -> None:
+def _refuse(request: RunRequest, stages: int) -> None:
     """UsageError for options that say nothing of more than one manifest."""
-    if options.rollout.canary:
+    if request.rollout.canary:
         hint = "put a stage with 'take: 1' before the others"
         raise UsageError("--canary does not go with stages", hint=hint)
-    if options.verify:
+    if request.verify:
         hint = "write 'gate: verify' in each stage that is to be looked at again"
         raise UsageError("--verify does not go with stages", hint=hint)
-    refuse_part(options.data, stages)
+    refuse_part(request.data, stages)
 
 
 def refuse_part(data: PlanOptions, stages: int) -> None:

@@ -1,14 +1,12 @@
-"""Puts the rooms of the controller together as the command line says (controller)."""
+"""Creates the hosts, the connector and the planner that a request names (controller)."""
 
 from __future__ import annotations
 
-import sys
+import os
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inventory import Host, Inventory, load, this_host
-from orchestrator.cli.options import ConnectionOptions, InventoryOptions
-from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError
 from remote_runtime.masking import Mask
 
@@ -16,15 +14,13 @@ if TYPE_CHECKING:
     from orchestrator.fleet.gathered import Gathered
     from orchestrator.manifest import Site
     from orchestrator.planning import Planner, PlanOptions
+    from orchestrator.runs.push_job import PushJob
+    from orchestrator.runs.request import ConnectionOptions, HostChoice, RunRequest
     from orchestrator.transport import Connector
 
 
-ON_THIS_MACHINE = "on this machine only; -i or -l names other hosts"
-"""The first line of a command that has this machine as its default, for people only."""
-
-
 class Chosen(NamedTuple):
-    """The hosts that are meant, of which inventory, and the files that it was read of."""
+    """The selected hosts, their inventory, and the files that it was read from."""
 
     inventory: Inventory
     hosts: list[Host]
@@ -32,23 +28,24 @@ class Chosen(NamedTuple):
 
 
 def choose(
-    options: InventoryOptions, manifest: str = "", among: Collection[str] | None = None
+    options: HostChoice,
+    warn: Callable[[str], None],
+    manifest: str = "",
+    among: Collection[str] | None = None,
 ) -> Chosen:
-    """The hosts that are meant: this one where no inventory is given.
+    """Read the inventory and select hosts; without an inventory, this host. UsageError, InputError.
 
-    Words such as ``failed`` speak of the last push of the ``manifest``, and of no hosts but those
-    ``among`` which a plan is.
+    ``warn`` gets the warnings of the inventory. Words such as ``failed`` mean the last push of the
+    ``manifest``; with ``among``, of these hosts only.
     """
     if options.inventory is None:
         if options.limit:
-            raise UsageError(
-                "-l picks hosts of an inventory", hint="name one with -i, or in ccm.yaml"
-            )
+            raise UsageError("--limit needs an inventory", hint="name one with -i, or in ccm.yaml")
         here = this_host()
         return Chosen(here, list(here.hosts.values()))
     loaded = load(options.inventory)
     for warning in loaded.warnings:
-        print(plain(f"ccm: warning: {warning}"), file=sys.stderr)
+        warn(str(warning))
     runs = None
     if options.limit is not None:
         from orchestrator.fleet.past_runs import PastRuns
@@ -57,24 +54,19 @@ def choose(
     return Chosen(loaded, loaded.select(options.limit, runs), tuple(options.inventory))
 
 
-def note_this_machine(options: InventoryOptions) -> None:
-    """Write to stderr that a command is about this machine only, where nothing names hosts."""
-    if options.inventory is None:
-        print(f"ccm: {ON_THIS_MACHINE}", file=sys.stderr)
-
-
 def connector(
     chosen: Chosen,
     options: ConnectionOptions,
     *,
-    ask: Callable[[str], str],
+    ask: Callable[[str], str] | None,
     own_types: Mapping[str, bytes] | None = None,
     reaches: bool = True,
 ) -> Connector:
-    """The transport, every password asked for that is known to be needed; contacts no host.
+    """The transport, with every password that is known to be needed; contacts no host.
 
-    ``own_types`` travel with the runtime: ``site.types.sources()``. Where others log in to
-    the hosts, it ``reaches`` none: the ways to them are theirs.
+    ``ask`` asks for a password; None where nobody can be asked. ``own_types`` travel with the
+    runtime: ``site.types.sources()``. Without ``reaches``, workers log in to the hosts, and this
+    machine needs no way to them.
     """
     from orchestrator.image import build
     from orchestrator.transport import Connector, Credentials, Settings
@@ -86,15 +78,14 @@ def connector(
         connect_timeout=options.connect_timeout,
         inventory=chosen.files,
     )
-    prompt = ask if sys.stdin.isatty() else None
-    credentials = Credentials(options.ask_pass, options.ask_become_pass, prompt)
+    credentials = Credentials(options.ask_pass, options.ask_become_pass, ask)
     made = Connector(settings, credentials, build(own_types))
     made.prepare(chosen.hosts if reaches else [])
     return made
 
 
 def planner(manifest: str, options: PlanOptions) -> tuple[Site, Planner]:
-    """The manifest, checked whole, and what makes each host's plan of it."""
+    """The manifest, checked completely, and the planner of its hosts' plans. InputError."""
     from orchestrator.manifest import load_site
     from orchestrator.planning import Planner
 
@@ -107,10 +98,40 @@ def planner(manifest: str, options: PlanOptions) -> tuple[Site, Planner]:
     return site, Planner(site, options)
 
 
+def manifest_push(request: RunRequest) -> PushJob:
+    """What pushes the manifest of a request to its hosts; InputError with every mistake."""
+    from orchestrator.manifest.identity import identity
+    from orchestrator.runs.push_job import PushJob
+
+    data = request.data._replace(run=request.run)
+    site, made = planner(request.manifest, data)
+    path = os.path.abspath(request.manifest)
+    return PushJob(
+        request.command,
+        path,
+        site,
+        made,
+        identity=identity(path),
+        remarks=made.unmatched,
+        data=data,
+    )
+
+
+def refuse_stages(request: RunRequest, path: str) -> None:
+    """UsageError where stages are named of something that has none."""
+    choice = request.stages
+    for option, name in (("--from", choice.begin), ("--stage", choice.stage)):
+        if name is not None:
+            raise UsageError(
+                f"{request.command}: {option} {name[:60]} picks a stage, and {path} has none",
+                hint="leave it out, or give a file with 'stages:'",
+            )
+
+
 def fact_overlay(
     options: PlanOptions,
 ) -> Callable[[Host, Gathered], tuple[dict[str, Any], list[str]]]:
-    """Lays --facts, the inventory's vars and --fact over what a host said; warnings beside it."""
+    """Overlays a host's facts with --facts, the inventory's vars and --fact; with warnings."""
     from orchestrator.planning.facts import FactOverlay
 
     over = FactOverlay(options.facts, options.fact)

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli.again import words_again, words_for_failed
 from orchestrator.cli.commands import build_parser, load_command
-from orchestrator.cli.job import Push, PushOptions
-from orchestrator.cli.output import read_output
-from orchestrator.cli.pushing import read_push
 from orchestrator.cli.rollout_options import read_rollout
+from orchestrator.cli.run_request import read_request
 from orchestrator.planning.options import assignments
+from orchestrator.runs.push_job import PushJob
+from orchestrator.runs.request import RunRequest
+from orchestrator.runs.retry_command import words_again, words_for_failed
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 
@@ -25,11 +25,11 @@ def for_failed(*words: str, **more: Any) -> list[str]:
     return list(words_for_failed(*asked(*words, **more)))
 
 
-def asked(*words: str, **more: Any) -> tuple[Push, PushOptions]:
+def asked(*words: str, **more: Any) -> tuple[PushJob, RunRequest]:
     args = build_parser("push", load_command("push")).parse(list(words))
-    options = read_push(args, read_output(args))
+    options = read_request(args, "push")
     options = options._replace(rollout=read_rollout(args), verify=args.verify)
-    pushed = Push("push", args.manifest, None, None)  # type: ignore[arg-type]  # neither is looked at
+    pushed = PushJob("push", args.manifest, None, None)  # type: ignore[arg-type]  # neither is looked at
     options = options._replace(run=more.pop("run", options.run))
     pushed = pushed._replace(**more)
     return pushed, options

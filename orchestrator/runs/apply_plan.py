@@ -1,112 +1,106 @@
-"""A push that is held to a plan that was kept (controller)."""
+"""Pushes exactly what a plan file contains (controller)."""
 
-import os
-import sys
+from __future__ import annotations
+
 import time
 from typing import TYPE_CHECKING, cast
 
-from orchestrator.cli.job import Push, PushOptions
-from orchestrator.cli.options import InventoryOptions, PlanWishes
-from orchestrator.cli.stages import StageChoice, refuse_choice
-from orchestrator.support.plain_text import one_line, plain
+from orchestrator.kept_plans.holding import HeldPlanner
+from orchestrator.kept_plans.inputs import check_unchanged, check_whole
+from orchestrator.kept_plans.reading import parse_plan, read_text
+from orchestrator.runs import wiring
+from orchestrator.runs.push_flow import check_request, own_types, run_request
+from orchestrator.runs.push_job import PushJob
+from orchestrator.runs.staged import staged_push
+from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import InputError, PlanError, Problem, UsageError
 from remote_runtime.item import SELECTION
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
-    from orchestrator.cli.assembly import Chosen
-    from orchestrator.cli.job import PushStage
     from orchestrator.kept_plans.kept_plan import KeptPlan, Record
     from orchestrator.planning import Planner
+    from orchestrator.runs.push_job import PushStage
+    from orchestrator.runs.reporter import Reporter
+    from orchestrator.runs.request import PlanRequirements, RunRequest
+    from orchestrator.runs.result import RunResult
+    from orchestrator.runs.wiring import Chosen
 
-_SETTLED = ("hiera", "facts", *SELECTION)  # options that a plan keeps, values and all
-_SKEW = 300  # seconds that the clock of who made a plan may be ahead of ours
+_SETTLED = ("hiera", "facts", *SELECTION)  # options that a plan fixes, values and all
+_SKEW = 300  # seconds that the clock of the plan's author may be ahead
 
 
-def push_plan(
-    path: str, options: PushOptions, *, wishes: PlanWishes, command: str, choice: StageChoice
-) -> int:
-    """Push what a plan says, as far as its hosts are as it found them; the exit code."""
-    from orchestrator.cli.pushing import check_options
-    from orchestrator.kept_plans.inputs import check_unchanged, check_whole
-    from orchestrator.kept_plans.reading import parse_plan, read_text
-
-    text = read_text(path, own=not wishes.signers)
+def apply_plan_file(request: RunRequest, reporter: Reporter) -> RunResult:
+    """Push what a plan file contains, to the hosts that are as the plan expects them."""
+    path, required = request.manifest, request.plan
+    text = read_text(path, own=not required.signers)
     kept = parse_plan(path, text)
-    check_options(options)
-    _check_options(kept.record, options)
+    check_request(request)
+    _check_options(kept.record, request)
     _check_time(path, kept.record)
-    require_id(kept, wishes.expect)
-    _check_approved(path, text, wishes, kept)
+    require_id(kept, required.expect)
+    approvers = _approvers(path, text, required, kept.record["manifest"])
+    if approvers:
+        reporter.note(f"approved by {', '.join(approvers)}")
     check_whole(path, kept.record)
     check_unchanged(kept.record["files"], kept.record["salt"])
-    words = [f"--signers={wishes.signers}"] if wishes.signers else []
-    words += [f"--approvals={wishes.approvals}"] if wishes.approvals else []
-    return push_kept(kept, options, command=command, choice=choice, words=(*words, path))
+    words = [f"--signers={required.signers}"] if required.signers else []
+    words += [f"--approvals={required.approvals}"] if required.approvals else []
+    return apply_plan(kept, request, reporter, words=(*words, path))
 
 
-def push_kept(
-    kept: "KeptPlan",
-    options: PushOptions,
-    *,
-    command: str,
-    choice: StageChoice,
-    words: tuple[str, ...] = (),
-) -> int:
-    """The same of a plan that is known to be whole, valid and of these files; ``words`` name it on
-    a command line, where it has a file."""
-    from orchestrator.cli import assembly
-    from orchestrator.cli.pushing import carry_out, own_types
+def apply_plan(
+    kept: KeptPlan, request: RunRequest, reporter: Reporter, words: tuple[str, ...] = ()
+) -> RunResult:
+    """Push a plan that was checked; ``words`` name its file on a command line."""
     from orchestrator.image import build
-    from orchestrator.kept_plans.holding import HeldPlanner
-    from orchestrator.manifest.identity import identity
 
     record = kept.record
     settled = {name: record[name] for name in _SETTLED}
-    data = options.data._replace(**settled)
-    inventory = options.where.inventory or record["inventory"] or None
-    options = options._replace(data=data, where=options.where._replace(inventory=inventory))
+    data = request.data._replace(**settled)
+    inventory = request.hosts.inventory or record["inventory"] or None
+    request = request._replace(
+        manifest=record["manifest"],
+        data=data,
+        hosts=request.hosts._replace(inventory=inventory),
+    )
     if "stages" in record:
-        push, chosen = _held_stages(kept, options, command=command, choice=choice)
+        push, chosen = _stages_of_plan(kept, request, reporter)
     else:
-        refuse_choice(choice, command, "the plan")
-        chosen = _choose(kept, options.where)
-        data = data._replace(run=options.run)
-        site, planner = assembly.planner(record["manifest"], data)
-        path = os.path.abspath(record["manifest"])
-        held = HeldPlanner(planner, kept)
-        push = Push(command, path, site, planner, identity=identity(path), binder=held, data=data)
+        wiring.refuse_stages(request, "the plan")
+        chosen = _choose(kept, request, reporter)
+        push = wiring.manifest_push(request)
+        binder = HeldPlanner(cast("Planner", push.planner), kept)
+        push = push._replace(binder=binder, remarks=tuple)
     if build(own_types(push)).sha256 != record["runtime"]:
         raise _refused(
             f"the plan was made with another runtime, that of ccm {record['ccm']}",
             "push it with the ccm that made it, or plan anew",
         )
-    push = push._replace(words=(*choice.words(), *words) if words else ())
-    if options.rollout.canary:
-        from orchestrator.cli.canaries import behind_canaries, heard
+    push = push._replace(words=(*request.stages.words(), *words) if words else ())
+    if request.rollout.canary:
+        from orchestrator.runs.canaries import collect, with_clusters
 
-        push = behind_canaries(push, options, heard(kept.replay()), chosen)
-    return carry_out(push, options, chosen)
+        push = with_clusters(push, request, collect(kept.replay()), chosen)
+    return run_request(push, request, chosen, reporter)
 
 
-def _held_stages(
-    kept: "KeptPlan", options: PushOptions, *, command: str, choice: StageChoice
-) -> "tuple[Push, Chosen]":
-    """The push of the stages that a plan is of, to the hosts that it is for."""
-    from orchestrator.cli import assembly
-    from orchestrator.cli.stages import staged_push
+def _stages_of_plan(
+    kept: KeptPlan, request: RunRequest, reporter: Reporter
+) -> tuple[PushJob, Chosen]:
+    """The push of a plan's stages to the plan's hosts."""
     from orchestrator.fleet.stage_host import host_in, stage_in
-    from orchestrator.kept_plans.holding import HeldPlanner
 
     path = kept.record["manifest"]
-    chosen = assembly.choose(options.where, path, set(map(host_in, kept.hosts)))
-    settled = choice._replace(among=tuple(kept.record["stages"]))
-    push = staged_push(command, path, options=options, chosen=chosen, choice=settled)
-    if options.where.limit:
+    hosts_of_plan = set(map(host_in, kept.hosts))
+    chosen = wiring.choose(request.hosts, reporter.warn, path, hosts_of_plan)
+    among = tuple(kept.record["stages"])
+    push = staged_push(request._replace(stages=request.stages._replace(among=among)), chosen)
+    if request.hosts.limit:
         standing = (host_in(host.name) for stage in push.stages for host in stage.hosts)
-        _require_planned(standing, set(map(host_in, kept.hosts)))
-    _check_left_out(push.stages, kept, options)
+        _require_planned(standing, hosts_of_plan)
+    _check_left_out(push.stages, kept, request)
     held = []
     for stage in push.stages:
         binder = HeldPlanner(cast("Planner", stage.push.planner), kept, stage=stage.name)
@@ -115,7 +109,7 @@ def _held_stages(
     known = {host.name for stage in held for host in stage.hosts}
     pushed = {stage.name for stage in held}
     missing = [name for name in kept.hosts if stage_in(name) in pushed and name not in known]
-    if missing and not options.where.limit:
+    if missing and not request.hosts.limit:
         raise _refused(
             f"{', '.join(missing[:5])}, which the plan is for, is not in that stage any more",
             "name the inventory that it was made with, or pick hosts with -l",
@@ -128,7 +122,7 @@ def _held_stages(
     return push._replace(stages=stages, binder=stages[0].push.binder), chosen
 
 
-def require_id(kept: "KeptPlan", expected: str | None) -> None:
+def require_id(kept: KeptPlan, expected: str | None) -> None:
     """PlanError where another plan was expected."""
     if expected is not None and kept.id != expected:
         raise PlanError(
@@ -137,23 +131,21 @@ def require_id(kept: "KeptPlan", expected: str | None) -> None:
         )
 
 
-def _check_approved(path: str, text: bytes, wishes: PlanWishes, kept: "KeptPlan") -> None:
+def _approvers(path: str, text: bytes, required: PlanRequirements, manifest: str) -> Sequence[str]:
+    """Who has approved the plan; none where no approval is required. UsageError, InputError."""
     from orchestrator.kept_plans.signing import Approval, check_approved
 
-    signers = wishes.signers
-    if not signers:
-        if wishes.approvals is not None:
+    if not required.signers:
+        if required.approvals is not None:
             hint = "name those who may approve with --signers or CCM_SIGNERS"
-            raise UsageError("--approvals: whose is not said", hint=hint)
-        return
-    approval = Approval(signers, wishes.approvals or 1)
-    people = check_approved(path, text, approval, kept.record["manifest"])
-    print(plain(f"ccm: approved by {', '.join(people)}"), file=sys.stderr)
+            raise UsageError("--approvals requires --signers", hint=hint)
+        return ()
+    return check_approved(path, text, Approval(required.signers, required.approvals or 1), manifest)
 
 
-def _check_options(record: "Record", options: PushOptions) -> None:
+def _check_options(record: Record, request: RunRequest) -> None:
     """UsageError for what a plan has settled already."""
-    run, data = options.run, options.data
+    run, data = request.run, request.data
     for name, given in (("--noop", run.noop), ("--monitor-only", run.monitor_only)):
         if given:
             hint = "ccm plan show FILE shows what it would do"
@@ -172,7 +164,7 @@ def _check_options(record: "Record", options: PushOptions) -> None:
             )
 
 
-def _check_time(path: str, record: "Record") -> None:
+def _check_time(path: str, record: Record) -> None:
     from orchestrator.kept_plans.kept_plan import moment
 
     now = time.time()
@@ -186,12 +178,11 @@ def _check_time(path: str, record: "Record") -> None:
         )
 
 
-def _choose(kept: "KeptPlan", where: InventoryOptions) -> "Chosen":
-    """The hosts of the plan, or those of them that ``-l`` picks."""
-    from orchestrator.cli import assembly
-
-    chosen = assembly.choose(where, kept.record["manifest"], kept.hosts)
-    if where.limit:
+def _choose(kept: KeptPlan, request: RunRequest, reporter: Reporter) -> Chosen:
+    """The hosts of the plan, or those of them that ``-l`` selects."""
+    manifest = kept.record["manifest"]
+    chosen = wiring.choose(request.hosts, reporter.warn, manifest, kept.hosts)
+    if request.hosts.limit:
         _require_planned((host.name for host in chosen.hosts), kept.hosts)
         return chosen
     missing = [name for name in kept.hosts if name not in chosen.inventory.hosts]
@@ -203,7 +194,7 @@ def _choose(kept: "KeptPlan", where: InventoryOptions) -> "Chosen":
     return chosen._replace(hosts=[host for host in chosen.hosts if host.name in kept.hosts])
 
 
-def _require_planned(names: "Iterable[str]", planned: "Container[str]") -> None:
+def _require_planned(names: Iterable[str], planned: Container[str]) -> None:
     """UsageError for hosts that were picked and that a plan is not for."""
     others = list(dict.fromkeys(name for name in names if name not in planned))
     if others:
@@ -213,12 +204,12 @@ def _require_planned(names: "Iterable[str]", planned: "Container[str]") -> None:
         )
 
 
-def _check_left_out(stages: "Sequence[PushStage]", kept: "KeptPlan", options: PushOptions) -> None:
+def _check_left_out(stages: Sequence[PushStage], kept: KeptPlan, request: RunRequest) -> None:
     """InputError where a plan has left out so many hosts of a stage that those behind it must not
     begin."""
     from orchestrator.rollout.budget import Budget
 
-    whole = options.rollout.max_fail
+    whole = request.rollout.max_fail
     total = sum(len(stage.hosts) for stage in stages)
     overall, every = Budget.of(whole, total, waves=False), list[str]()
     for at, stage in enumerate(stages[:-1], 1):

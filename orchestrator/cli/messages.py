@@ -1,0 +1,25 @@
+"""Writes remarks and warnings to stderr (controller)."""
+
+import sys
+
+from orchestrator.runs.request import HostChoice
+from orchestrator.support.plain_text import plain
+
+ON_THIS_MACHINE = "on this machine only; -i or -l names other hosts"
+"""The first line of a command that has this machine as its default, for people only."""
+
+
+def note(text: str) -> None:
+    """Write a remark."""
+    print(plain(f"ccm: {text}"), file=sys.stderr)
+
+
+def warn(text: str) -> None:
+    """Write a warning about the input."""
+    note(f"warning: {text}")
+
+
+def note_this_machine(hosts: HostChoice) -> None:
+    """Write that a command is about this machine only, where nothing names hosts."""
+    if hosts.inventory is None:
+        note(ON_THIS_MACHINE)

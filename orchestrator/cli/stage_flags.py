@@ -1,0 +1,22 @@
+"""The flags that pick stages of a file of stages (controller)."""
+
+import argparse
+
+from orchestrator.runs.request import StageChoice
+
+
+def add_stage_choice(parser: argparse.ArgumentParser) -> None:
+    """Which stages of a file of stages are meant."""
+    group = parser.add_argument_group("stages").add_mutually_exclusive_group()
+    group.add_argument(
+        "--from",
+        metavar="STAGE",
+        dest="begin",
+        help="start with this stage; earlier stages are taken as done",
+    )
+    group.add_argument("--stage", metavar="STAGE", help="only this stage")
+
+
+def read_stage_choice(args: argparse.Namespace) -> StageChoice:
+    """What ``add_stage_choice`` takes."""
+    return StageChoice(args.begin, args.stage)

@@ -1,0 +1,40 @@
+"""Runs a command on hosts, or fetches files from them (controller)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.fleet.descriptors import make_room
+from orchestrator.runs import wiring
+from orchestrator.runs.push_flow import run_request
+from orchestrator.runs.push_job import PushJob
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from orchestrator.fleet.ports import Planner
+    from orchestrator.runs.reporter import Reporter
+    from orchestrator.runs.request import RunRequest
+    from orchestrator.runs.result import RunResult
+
+
+def run_on_hosts(
+    request: RunRequest,
+    planner: Planner,
+    *,
+    shown: str,
+    words: tuple[str, ...],
+    reporter: Reporter,
+    ready: Callable[[], None] = lambda: None,
+) -> RunResult:
+    """Have each host do what the planner plans, outside of any manifest.
+
+    ``shown`` is the command as people read it, ``words`` those of a command line that repeat it.
+    ``ready`` is called once the hosts are known, before the first one is contacted.
+    """
+    request = request._replace(run=request.run._replace(adhoc=True, diff=False))
+    make_room(request.connection.forks)
+    chosen = wiring.choose(request.hosts, reporter.warn)
+    ready()
+    job = PushJob(request.command, shown, site=None, planner=planner, words=words)
+    return run_request(job, request, chosen, reporter)

@@ -1,0 +1,66 @@
+"""Pushes a manifest, a file of stages or a plan file (controller)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.kept_plans.recognising import is_plan
+from orchestrator.rollout.recognising import is_stages
+from orchestrator.runs import wiring
+from orchestrator.runs.push_flow import check_request, run_request
+from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.runs.reporter import Reporter
+    from orchestrator.runs.request import RunRequest
+    from orchestrator.runs.result import RunResult
+
+
+def push(request: RunRequest, reporter: Reporter) -> RunResult:
+    """Bring hosts to the state that a manifest, the stages of a file or a plan describe.
+
+    UsageError and InputError come before any host is contacted.
+    """
+    if is_plan(request.manifest):
+        from orchestrator.runs.apply_plan import apply_plan_file
+
+        return apply_plan_file(request, reporter)
+    if request.plan.signers is not None or request.plan.approvals is not None:
+        raise UsageError(
+            f"{request.command}: only a plan is approved, and {request.manifest} is none",
+            hint="keep one with ccm plan -o, or leave --signers and --approvals out",
+        )
+    if request.command == "push" and request.hosts.inventory is None:
+        raise UsageError(
+            "push: -i/--inventory is missing",
+            hint="name the hosts with -i, in CCM_INVENTORY or in the project's ccm.yaml;"
+            f" for this machine it is ccm apply {request.manifest}",
+        )
+    if request.plan.expect is not None:
+        from orchestrator.runs.save_plan import push_expected
+
+        return push_expected(request, reporter)
+    check_request(request)
+    chosen = wiring.choose(request.hosts, reporter.warn, request.manifest)
+    if is_stages(request.manifest):
+        from orchestrator.runs.staged import staged_push
+
+        return run_request(staged_push(request, chosen), request, chosen, reporter)
+    wiring.refuse_stages(request, request.manifest)
+    job = wiring.manifest_push(request)
+    if request.rollout.canary:
+        from orchestrator.runs.canaries import previewed_with_canaries, push_with_canaries
+
+        if not request.run.noop:
+            return push_with_canaries(job, request, chosen, reporter)
+        job = previewed_with_canaries(job, request)
+    return run_request(job, request, chosen, reporter)
+
+
+def drift(request: RunRequest, reporter: Reporter) -> RunResult:
+    """Preview against what each host has from the last push. UsageError, InputError."""
+    run = request.run._replace(noop=True, drift=True, package_probe=False)
+    request = request._replace(run=run)
+    check_request(request)
+    chosen = wiring.choose(request.hosts, reporter.warn, request.manifest)
+    return run_request(wiring.manifest_push(request), request, chosen, reporter)

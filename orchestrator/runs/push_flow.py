@@ -1,0 +1,182 @@
+"""From what is pushed, and the hosts, to a result: what all commands share (controller)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from orchestrator.fleet.descriptors import make_room
+from orchestrator.fleet.lost_runs import key_of
+from orchestrator.fleet.origin import local_user, origin_of
+from orchestrator.fleet.run_folder import new_run_id
+from orchestrator.fleet.settings import RunSettings
+from orchestrator.runs import run_loop, wiring
+from orchestrator.runs.engine_choice import DASK, THREADS, EngineChoice
+from orchestrator.runs.push_job import PushConfig, PushJob, Targets
+from orchestrator.runs.retry_command import words_again, words_for_failed
+from remote_runtime.errors import UsageError
+from remote_runtime.masking import Mask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orchestrator.planning import Planner
+    from orchestrator.runs.remote_work import RemoteWork
+    from orchestrator.runs.reporter import Reporter
+    from orchestrator.runs.request import RunRequest
+    from orchestrator.runs.result import RunResult
+    from orchestrator.runs.verification import VerifyAfterPush
+    from orchestrator.runs.wiring import Chosen
+    from orchestrator.transport import Connector
+
+
+def check_request(request: RunRequest) -> None:
+    """Refuse what contradicts itself, before anything is read. UsageError."""
+    if request.run.noop and request.run.monitor_only:
+        raise UsageError(
+            "--noop with --monitor-only would do nothing: a preview runs no health checks",
+            hint="give one of them; --monitor-only alone changes nothing either",
+        )
+    make_room(request.connection.forks)
+    if request.verify:
+        from orchestrator.runs.verification import check_options
+
+        check_options(request.run)
+    if request.data.registration:
+        from orchestrator.registration.store import open_store
+
+        open_store(request.data.registration)  # contacts nothing yet
+
+
+def run_request(
+    push: PushJob, request: RunRequest, chosen: Chosen, reporter: Reporter
+) -> RunResult:
+    """Push to the chosen hosts; everything that needs no host was checked before."""
+    # The name of a resource, as with ccm ensure exec, may hold a login.
+    mask = Mask().text
+    shown = push._replace(what=mask(push.what), words=tuple(map(mask, push.words)))
+    reporter.prepare()
+    if request.hosts.inventory is None:
+        reporter.on_this_machine()
+    for warning in _hosts_without_share(push, request, chosen):
+        reporter.say(f"warning: {warning}")
+    types = own_types(push)
+    remote = _remote_work(push, request, chosen, reporter)
+    connector = wiring.connector(
+        chosen,
+        request.connection,
+        ask=reporter.ask_secret if reporter.is_terminal else None,
+        own_types=types,
+        reaches=remote is None or request.verify,
+    )
+    for site in push.sites:
+        for text in site.warnings:
+            reporter.say(f"warning: {text}")
+    for message in dict.fromkeys(site.pre_message for site in push.sites):
+        reporter.say(message)
+    verify = _verification(push, request, chosen, connector) if request.verify else None
+    hosts = [host for stage in push.stages for host in stage.hosts] or chosen.hosts
+    with connector:
+        targets = Targets(hosts, connector, request.connection.forks)
+        config = _config(shown, request, verify, remote)
+        result = run_loop.run_push(shown, targets, config, reporter)
+    if result.is_good:
+        for message in dict.fromkeys(site.post_message for site in push.sites):
+            reporter.say(message)
+    return result
+
+
+def _config(
+    shown: PushJob,
+    request: RunRequest,
+    verify: VerifyAfterPush | None,
+    remote: RemoteWork | None,
+) -> PushConfig:
+    origin = origin_of(shown.what if shown.site is not None or shown.stages else "")
+    run_id, run = new_run_id(), request.run
+    reads_only = run.noop or run.monitor_only or run.status_only or run.adhoc
+    return PushConfig(
+        settings=RunSettings(
+            run_id=run_id,
+            user=f"{origin.user}@{origin.machine}",
+            options=run,
+            manifest=shown.identity,
+            origin=origin,
+            key="" if reads_only or not shown.kept else key_of(run_id),
+        ),
+        record=request.record(),
+        registration=request.data.registration,
+        verify=verify,
+        rollout=request.rollout,
+        again=words_again(shown, request),
+        retry=words_for_failed(shown, request),
+        keep=request.keep,
+        engine=request.engine or EngineChoice(THREADS),
+        remote=remote,
+    )
+
+
+def _remote_work(
+    push: PushJob, request: RunRequest, chosen: Chosen, reporter: Reporter
+) -> RemoteWork | None:
+    """What the workers of a Dask scheduler need; None for another engine. UsageError."""
+    if request.engine is None or request.engine.word != DASK:
+        return None
+    from orchestrator.runs.remote_work import RemoteWork
+
+    remote = RemoteWork(push, request, chosen, reporter.note)
+    remote.check()
+    return remote
+
+
+def _hosts_without_share(push: PushJob, request: RunRequest, chosen: Chosen) -> Iterator[str]:
+    """Warnings about hosts without the variable of ``--per``; UsageError where no host has it."""
+    if not request.rollout.per and not any(stage.rollout.per for stage in push.stages):
+        return
+    from orchestrator.rollout.sharing import check_sharing
+
+    whole = request.rollout.per  # some stages may have their own
+    alike = [host for stage in push.stages if stage.rollout.per == whole for host in stage.hosts]
+    if alike or not push.stages:
+        yield from check_sharing(whole, alike or chosen.hosts)
+    for stage in push.stages:
+        if stage.rollout.per != whole:
+            yield from check_sharing(stage.rollout.per, stage.hosts)
+
+
+def own_types(push: PushJob) -> dict[str, bytes]:
+    """The files of the sites' own types, which travel with the runtime; UsageError where two
+    sites have different ones of the same name."""
+    found: dict[str, bytes] = {}
+    for site in push.sites:
+        for path, text in site.types.sources().items():
+            if found.setdefault(path, text) != text:
+                raise UsageError(
+                    f"two of the stages have different types in {path}",
+                    hint="keep their manifests beside the same types/, or push them apart",
+                )
+    return found
+
+
+def _verification(
+    push: PushJob, request: RunRequest, chosen: Chosen, connector: Connector
+) -> VerifyAfterPush:
+    from orchestrator.runs.verification import verify_after_push
+    from orchestrator.verify.running import Checkup
+
+    return verify_after_push(
+        Checkup(
+            manifest=Path(push.what),
+            inventory=chosen.inventory,
+            hosts=chosen.hosts,
+            connector=connector,
+            planner=cast("Planner", push.planner),  # only a manifest is verified
+            forks=request.connection.forks,
+        )
+    )
+
+
+def user_at_host() -> str:
+    """Who pushes, as the lock of a host shows it to others."""
+    return f"{local_user()}@{os.uname().nodename}"

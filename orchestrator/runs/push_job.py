@@ -1,0 +1,94 @@
+"""What is pushed, where and how (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.project.settings import KEPT
+from orchestrator.rollout.options import RolloutOptions
+from orchestrator.runs.engine_choice import THREADS, EngineChoice, RemoteSide
+
+if TYPE_CHECKING:
+    from orchestrator.fleet import ports
+    from orchestrator.fleet.bus import Subscriber
+    from orchestrator.fleet.ports import Connector, Target
+    from orchestrator.fleet.settings import RunSettings
+    from orchestrator.fleet.stage_host import StageHost
+    from orchestrator.manifest import Site
+    from orchestrator.planning import PlanOptions
+    from orchestrator.runs.verification import VerifyAfterPush
+
+
+class PushJob(NamedTuple):
+    """What a command pushes; everything in it was checked, and no host was contacted.
+
+    ``what`` is the path of the manifest or of the file of stages, or the words of a command.
+    With ``kept`` the run's folder stays. ``subscribers`` hear the events of the run. ``identity``
+    is the name by which hosts remember the manifest, "" for none. ``binder`` stands in for the
+    planner where a plan file is made or applied. A command over the fleet has no ``site``.
+    ``words`` are those of a command line that does the same. ``remarks`` makes the warnings that
+    follow the last host. The first host of each of the ``clusters`` is its canary.
+    """
+
+    command: str
+    what: str
+    site: Site | None
+    planner: ports.Planner
+    kept: bool = True
+    subscribers: Sequence[Subscriber] = ()
+    identity: str = ""
+    binder: ports.Planner | None = None
+    words: tuple[str, ...] = ()
+    clusters: tuple[tuple[str, ...], ...] = ()
+    remarks: Callable[[], Sequence[str]] = tuple
+    stages: tuple[PushStage, ...] = ()
+    data: PlanOptions | None = None
+
+    @property
+    def pushes(self) -> list[PushJob]:
+        """The pushes of the stages; this push where there are no stages."""
+        return [stage.push for stage in self.stages] or [self]
+
+    @property
+    def sites(self) -> list[Site]:
+        """The manifests, in order."""
+        return [push.site for push in self.pushes if push.site is not None]
+
+
+class PushStage(NamedTuple):
+    """A stage of a push: what it pushes, to which hosts, and with which limits."""
+
+    name: str
+    push: PushJob
+    hosts: tuple[StageHost, ...]
+    rollout: RolloutOptions
+
+
+class Targets(NamedTuple):
+    """The hosts of a push, what connects to them, and how many run at a time."""
+
+    hosts: Sequence[Target]
+    connector: Connector
+    forks: int
+
+
+class PushConfig(NamedTuple):
+    """How a push runs. The run's folder keeps ``record``, which says what the user chose.
+
+    ``registration`` is the store of registrations, None for the default. ``verify`` checks the
+    hosts after the push. ``again`` are the words of the command that does the same, without
+    ``-l``; ``retry`` those for hosts that failed. ``keep`` is how many runs are kept. ``remote``
+    is what workers on other machines need.
+    """
+
+    settings: RunSettings
+    record: dict[str, Any]
+    registration: str | None = None
+    verify: VerifyAfterPush | None = None
+    rollout: RolloutOptions = RolloutOptions()
+    again: tuple[str, ...] = ()
+    retry: tuple[str, ...] = ()
+    keep: int = KEPT
+    engine: EngineChoice = EngineChoice(THREADS)
+    remote: RemoteSide | None = None

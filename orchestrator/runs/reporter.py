@@ -1,0 +1,117 @@
+"""What a run needs of a front end (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.bus import Subscriber
+    from orchestrator.runs.result import RunResult
+    from orchestrator.verify.assessment import Assessment, Outcome
+
+
+class VerifyReporter(Protocol):
+    """Shows a verify: the start, each outcome, and the assessment at the end."""
+
+    def begin(self, name: str, hosts: int) -> None:
+        """A verify of the manifest ``name`` starts on so many hosts."""
+        ...
+
+    def answered(self, hosts: int) -> None:
+        """So many hosts have answered. Called from any thread."""
+        ...
+
+    def take(self, outcome: Outcome) -> None:
+        """One check has an outcome."""
+        ...
+
+    def finish(self, found: Assessment, seconds: float) -> None:
+        """All checks are done; they took so many ``seconds``."""
+        ...
+
+
+class Reporter(Protocol):
+    """Shows a run, and asks the person in front of it.
+
+    A run calls it from its main thread unless a method says otherwise.
+    """
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether somebody can be asked."""
+        ...
+
+    @property
+    def needs_record(self) -> bool:
+        """Whether ``finished`` reads the run's folder, even of a run that is not kept."""
+        ...
+
+    def prepare(self) -> None:
+        """Everything was checked: open what the run is written to. UsageError."""
+        ...
+
+    def on_this_machine(self) -> None:
+        """Nothing names hosts, so the run is about this machine."""
+        ...
+
+    def say(self, text: str) -> None:
+        """Show a text of the manifest, or a warning about the run."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Show a remark that is no part of the report."""
+        ...
+
+    def warn(self, text: str) -> None:
+        """Show a warning about the input."""
+        ...
+
+    def ask_secret(self, prompt: str) -> str:
+        """Ask for a password; "" for none. Called from any thread."""
+        ...
+
+    def confirm(self, question: str, left: Callable[[], float]) -> bool | None:
+        """Ask for a yes or no while seconds are ``left``; None for no answer. Any thread."""
+        ...
+
+    def for_preview(self) -> Reporter:
+        """The reporter of a preview that a push makes first: it shows failures only."""
+        ...
+
+    def interruptible(
+        self, interrupt: Callable[[], None], leave: Callable[[], None]
+    ) -> AbstractContextManager[object]:
+        """While it is entered, the first request to stop calls ``interrupt``, and a second one
+        calls ``leave`` and ends the process."""
+        ...
+
+    def subscribers(self, command: str, subject: str) -> Sequence[Subscriber]:
+        """What hears the events of the run, which is the ``command`` of a manifest, a resource or
+        the words of a command: the ``subject``."""
+        ...
+
+    def start(self) -> None:
+        """The last question was asked: begin to draw."""
+        ...
+
+    def tick(self) -> None:
+        """Draw what has changed; called several times a second."""
+        ...
+
+    def close(self) -> None:
+        """All events were published."""
+        ...
+
+    def summary(self, result: RunResult) -> None:
+        """Show the outcome of the run."""
+        ...
+
+    def verifying(self) -> VerifyReporter:
+        """Shows the verify that follows a push."""
+        ...
+
+    def finished(self, result: RunResult) -> None:
+        """Write the documents that are made of a whole run; its folder is still there."""
+        ...

@@ -1,0 +1,87 @@
+"""What a front end asks of a run (controller)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.project.settings import DEFAULT_FORKS, KEPT
+from orchestrator.rollout.options import RolloutOptions
+from remote_runtime.options import RunOptions
+
+if TYPE_CHECKING:
+    from orchestrator.planning import PlanOptions
+    from orchestrator.runs.engine_choice import EngineChoice
+
+
+class HostChoice(NamedTuple):
+    """Which hosts: the sources of the ``inventory``, None for this host, and the patterns of
+    ``limit``, None for all hosts."""
+
+    inventory: list[str] | None = None
+    limit: list[str] | None = None
+
+
+class ConnectionOptions(NamedTuple):
+    """How hosts are reached, ``forks`` at a time. None leaves a value to the inventory; ``become``
+    is True for root, or a user's name; ``connect_timeout`` is in seconds."""
+
+    forks: int = DEFAULT_FORKS
+    user: str | None = None
+    ask_pass: bool = False
+    become: bool | str | None = None
+    ask_become_pass: bool = False
+    connect_timeout: float | None = None
+
+
+class PlanRequirements(NamedTuple):
+    """What a plan file must be before it is pushed: its ID, and how many of whose approvals."""
+
+    expect: str | None = None
+    signers: str | None = None
+    approvals: int | None = None
+
+
+class StageChoice(NamedTuple):
+    """Which stages of a file: from the one named ``begin`` on, or ``stage`` alone.
+
+    With names in ``among`` only these, which are those of a plan.
+    """
+
+    begin: str | None = None
+    stage: str | None = None
+    among: tuple[str, ...] = ()
+
+    def words(self) -> list[str]:
+        """The words of a command line that choose the same."""
+        given = (("--from", self.begin), ("--stage", self.stage))
+        return [word for flag, name in given if name is not None for word in (flag, name)]
+
+
+class RunRequest(NamedTuple):
+    """A run that is asked for: the ``command``, what it is about, where, and how.
+
+    ``manifest`` is the path of a manifest, of a file of stages or of a plan; "" for commands
+    without one. ``verify`` checks the hosts again after the push. ``keep`` is how many runs the
+    state folder keeps. Without an ``engine`` only threads are possible.
+    """
+
+    command: str
+    hosts: HostChoice
+    data: PlanOptions
+    manifest: str = ""
+    run: RunOptions = RunOptions()
+    connection: ConnectionOptions = ConnectionOptions()
+    verify: bool = False
+    rollout: RolloutOptions = RolloutOptions()
+    keep: int = KEPT
+    engine: EngineChoice | None = None
+    plan: PlanRequirements = PlanRequirements()
+    stages: StageChoice = StageChoice()
+
+    def record(self) -> dict[str, Any]:
+        """What the run's folder keeps of the request; nothing in it may be secret."""
+        given = (self.hosts._asdict(), self.run._asdict(), self.connection._asdict())
+        more = (self.data.record(), self.rollout.record(), {"verify": self.verify})
+        kept = {name: value for options in (*given, *more) for name, value in options.items()}
+        kept.update({"engine": self.engine.text} if self.engine and self.engine.text else {})
+        return {name: value for name, value in kept.items() if value not in (None, False, [])}

@@ -1,0 +1,43 @@
+"""What a run ended with (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.fleet import outcome
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.outcome import HostResult
+    from orchestrator.fleet.run_folder import RunFolder
+    from orchestrator.kept_plans.kept_plan import KeptPlan
+    from orchestrator.verify.assessment import Assessment
+
+
+class RunResult(NamedTuple):
+    """The outcome of a run whose last host has ended.
+
+    ``incomplete``: a rollout stopped, or registrations were not published. ``faults`` are errors of
+    subscribers, such as a disk that is full. ``folder`` is the run's record, None where there is
+    none; with ``kept`` it stays. ``assessment`` is of the verify after a push, ``plan`` of a
+    preview that made one, ``left_out`` are the hosts that a plan could not take, with the reason.
+    """
+
+    run_id: str
+    results: Sequence[HostResult]
+    interrupted: bool = False
+    incomplete: bool = False
+    faults: Sequence[Exception] = ()
+    folder: RunFolder | None = None
+    kept: bool = False
+    assessment: Assessment | None = None
+    plan: KeptPlan | None = None
+    left_out: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def is_good(self) -> bool:
+        """Whether all that was asked for was done, and every host is well."""
+        done = not (self.interrupted or self.incomplete or self.faults or self.left_out)
+        verified = self.assessment is None or self.assessment.exit_code == 0
+        return done and verified and all(one.outcome == outcome.OK for one in self.results)

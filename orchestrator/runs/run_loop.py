@@ -1,0 +1,324 @@
+"""Runs a push over the hosts, from the first one to the result (controller)."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet import lost_runs
+from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.engine import Engine, Job, Maker, RunMeans
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.fleet.past_runs import REMAINING, UNDONE
+from orchestrator.fleet.run_folder import RunFolder
+from orchestrator.fleet.window import INTERRUPT_GRACE, Window
+from orchestrator.registration.publisher import CLOSING, Publisher
+from orchestrator.runs.engine_choice import Staff, engaged
+from orchestrator.runs.push_job import PushConfig, PushJob, Targets
+from orchestrator.runs.result import RunResult
+from orchestrator.support.state_folder import state_folder
+from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from orchestrator.fleet.host_task import HostTask
+    from orchestrator.registration.store import Store
+    from orchestrator.rollout.course import RolloutCourse, StagePlace
+    from orchestrator.rollout.staged import StagedCourse
+    from orchestrator.runs.engine_choice import Engage
+    from orchestrator.runs.reporter import Reporter
+
+INTERRUPTED_CLOSING = 3.0  # seconds
+AFTER_HOST_GRACE = 60.0  # seconds that --after-host has once the run is interrupted
+
+
+def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Reporter) -> RunResult:
+    """Push to the targets; everything was checked before. UsageError without a run's folder."""
+    begin = _begin(push, targets, config)
+    with contextlib.ExitStack() as stack:
+        # Processes start before any thread, and before files are open that they would inherit.
+        engage = stack.enter_context(engaged(config.engine, _staff(push, targets, config)))
+        folder = None
+        if push.kept:
+            folder = _folder(begin, config)
+        elif reporter.needs_record:
+            import tempfile  # loads a dozen modules that most pushes do not need
+
+            parent = stack.enter_context(tempfile.TemporaryDirectory(prefix="ccm-"))
+            folder = _folder(begin, config, Path(parent))
+        start = _Start(begin, folder, engage)
+        result = _run(push, targets, config=config, reporter=reporter, start=start)
+        reporter.summary(result)
+        if config.verify is not None and folder is not None and not result.interrupted:
+            result = _verified(config, result, reporter, folder)
+        reporter.finished(result)
+        return result
+
+
+def _staff(push: PushJob, targets: Targets, config: PushConfig) -> Staff:
+    """What the engine needs to know of the work."""
+    parts = _parts(push, targets, config)
+    connector: Any = targets.connector
+    return Staff(
+        hosts=targets.hosts,
+        connector=connector,
+        forks=targets.forks,
+        jobs=[_job(part) for part in parts],
+        planners=[part.push.planner for part in parts],
+        remote=config.remote,
+    )
+
+
+class _Start(NamedTuple):
+    """How a run starts: its first event, its record, and what makes its engine."""
+
+    event: happening.RunStarted
+    folder: RunFolder | None
+    engage: Engage
+
+
+def _run(
+    push: PushJob,
+    targets: Targets,
+    *,
+    config: PushConfig,
+    reporter: Reporter,
+    start: _Start,
+) -> RunResult:
+    started, folder, engage = start
+    shown = reporter.subscribers(push.command, push.what)
+    bus = Bus([*([folder] if folder else []), *push.subscribers, *shown])
+    ended: dict[str, HostResult] = {}
+
+    def publish(event: happening.Event) -> None:
+        if isinstance(event, happening.HostFinished):
+            ended[event.result.host] = event.result
+        bus.publish(event)
+
+    def finished(_: str, result: HostResult) -> None:
+        publish(happening.HostFinished(result))
+
+    publisher = Publisher(lambda: _registry(config))
+    lore = PackageLore(state_folder() / "packages")
+    engine = engage(RunMeans(targets.connector, bus, publisher, lore))
+    context = _RunContext(engine=engine, publish=publish, reporter=reporter)
+    planned = config.rollout.given or bool(push.stages)
+    course = _course(push, targets, config, context) if planned else None
+    limited = course is not None and not config.settings.options.noop
+    tasks = course if course and limited else _in_order(push, targets, config, context)
+    end_commands = _end_of_commands(planned)
+    grace = AFTER_HOST_GRACE if config.rollout.after_host else INTERRUPT_GRACE
+    window = Window(tasks, targets.forks, finished=finished, tick=reporter.tick, grace=grace)
+    with reporter.interruptible(window.interrupt, end_commands):
+        bus.publish(started)
+        if course is not None:
+            bus.publish(_planned(course, started, config, bool(push.stages)))
+        reporter.start()
+        try:
+            window.run()
+        finally:
+            end_commands()
+            engine.close()
+            unpublished = _announced(publisher, bus, window.interrupted)
+            _publish_remarks(push.remarks(), bus)
+            bus.publish(happening.RunFinished(time.time(), window.interrupted))
+            bus.close()
+            reporter.close()
+    results = list(ended.values())
+    if config.settings.key and all(one.is_end_known or not one.planned for one in results):
+        lost_runs.forget(started.run_id)
+    return RunResult(
+        run_id=started.run_id,
+        results=results,
+        interrupted=window.interrupted,
+        incomplete=unpublished or (course is not None and course.held),
+        faults=list(bus.faults),
+        folder=folder,
+        kept=push.kept and folder is not None and folder.path.is_dir(),
+    )
+
+
+def _verified(
+    config: PushConfig, result: RunResult, reporter: Reporter, folder: RunFolder
+) -> RunResult:
+    """The result with a verify of the hosts that the push has reached, which the folder keeps."""
+    from orchestrator.verify.kept import VerifyFile
+
+    assert config.verify is not None
+    file = VerifyFile(folder.path)
+    assessment = config.verify(result.results, reporter, file.take)
+    try:
+        file.finish(assessment)
+    except OSError as error:
+        result = result._replace(faults=[*result.faults, error])
+    return result._replace(assessment=assessment)
+
+
+class _RunContext(NamedTuple):
+    """What the parts of a push share: the engine, the bus and the reporter."""
+
+    engine: Engine
+    publish: Callable[[happening.Event], None]
+    reporter: Reporter
+
+
+class _Part(NamedTuple):
+    """What is pushed to some hosts, and how: all of a push, or a stage of it."""
+
+    push: PushJob
+    targets: Targets
+    config: PushConfig
+
+
+def _parts(push: PushJob, targets: Targets, config: PushConfig) -> list[_Part]:
+    """The stages of a push; all of it where it has none."""
+    if not push.stages:
+        return [_Part(push, targets, config)]
+    return [
+        _Part(
+            stage.push,
+            targets._replace(hosts=stage.hosts),
+            config._replace(
+                rollout=stage.rollout,
+                settings=config.settings._replace(manifest=stage.push.identity),
+            ),
+        )
+        for stage in push.stages
+    ]
+
+
+def _registry(config: PushConfig) -> Store:
+    from orchestrator.registration.store import open_store
+
+    return open_store(config.registration)
+
+
+def _end_of_commands(planned: bool) -> Callable[[], None]:
+    """What ends the commands of gates and hooks, which only a rollout has."""
+    if not planned:
+        return lambda: None
+    from orchestrator.rollout.asking import end_commands
+
+    return end_commands
+
+
+def _course(
+    push: PushJob, targets: Targets, config: PushConfig, context: _RunContext
+) -> RolloutCourse | StagedCourse:
+    """The hosts as the options of the rollout let them begin."""
+    from orchestrator.rollout.course import ALONE
+    from orchestrator.rollout.staged import Leg, StagedCourse
+
+    parts = _parts(push, targets, config)
+    if not push.stages:
+        return _course_of(parts[0], context, ALONE)
+    legs = [
+        Leg(stage.name, stage.hosts, stage.rollout, functools.partial(_course_of, part, context))
+        for stage, part in zip(push.stages, parts, strict=True)
+    ]
+    return StagedCourse(legs, config.rollout)
+
+
+def _course_of(part: _Part, context: _RunContext, place: StagePlace) -> RolloutCourse:
+    from orchestrator.rollout.course import RolloutCourse
+    from orchestrator.runs.gates import gates_of, hooked
+
+    push, targets, config = part
+    return RolloutCourse(
+        targets.hosts,
+        config.rollout,
+        make=hooked(_maker(part, context), config),
+        publish=context.publish,
+        gates=gates_of(
+            push, targets, config=config, reporter=context.reporter, publish=context.publish
+        ),
+        clusters=push.clusters,
+        stage=place,
+    )
+
+
+def _planned(
+    course: RolloutCourse | StagedCourse,
+    begin: happening.RunStarted,
+    config: PushConfig,
+    staged: bool,
+) -> happening.RolloutPlanned:
+    """How the hosts will begin, and the command that goes on where they did not."""
+    from orchestrator.report.paragraphs import Asked
+
+    # Of a stage that did not pass those that failed are to be well before the next one.
+    word, words = (UNDONE, config.retry) if staged else (REMAINING, config.again)
+    return course.planned(Asked(again=words).on(f"run:{begin.run_id}:{word}"))
+
+
+def _in_order(
+    push: PushJob, targets: Targets, config: PushConfig, context: _RunContext
+) -> Iterator[HostTask[HostResult]]:
+    """The hosts one after the other, as nothing holds them back."""
+    for part in _parts(push, targets, config):
+        yield from map(_maker(part, context), part.targets.hosts)
+
+
+def _maker(part: _Part, context: _RunContext) -> Maker:
+    """What makes the run of a host that begins."""
+    return context.engine.maker(_job(part))
+
+
+def _job(part: _Part) -> Job:
+    return Job(part.push.binder or part.push.planner, part.config.settings)
+
+
+def _begin(push: PushJob, targets: Targets, config: PushConfig) -> happening.RunStarted:
+    return happening.RunStarted(
+        run_id=config.settings.run_id,
+        at=time.time(),
+        hosts=tuple(host.name for host in targets.hosts),
+        noop=config.settings.options.noop,
+        manifest=push.what,
+        command=push.command,
+        identity=push.identity,
+        again=config.retry,
+        origin=config.settings.origin,
+    )
+
+
+def _publish_remarks(remarks: Iterable[str], bus: Bus) -> None:
+    """Say of the run what is no host's."""
+    for text in remarks:
+        bus.publish(happening.HostNotice("", "warning", text))
+
+
+def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
+    """Publish the registrations that are left; whether some could not be, which each host of them
+    is told of."""
+    failure = publisher.close(INTERRUPTED_CLOSING if interrupted else CLOSING)
+    if failure is None:
+        return False
+    for host, count in failure.hosts.items():
+        what = "1 registration was" if count == 1 else f"{count} registrations were"
+        text = f"{what} not published: {failure.reason}"
+        bus.publish(happening.HostNotice(host, "error", text))
+    return True
+
+
+def _folder(
+    begin: happening.RunStarted, config: PushConfig, parent: Path | None = None
+) -> RunFolder:
+    try:
+        folder = RunFolder(begin, config.record, parent=parent, keep=config.keep)
+        if parent is None and config.settings.key:
+            lost_runs.begin(begin.run_id)
+        return folder
+    except OSError as error:
+        raise UsageError(
+            f"the run's folder cannot be made: {error}",
+            kind="usage.state",
+            hint="make room there, or set XDG_STATE_HOME to a folder that can be written",
+        ) from error

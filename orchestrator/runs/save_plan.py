@@ -1,0 +1,136 @@
+"""Previews a push and makes a plan of it (controller)."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any, cast
+
+from orchestrator.kept_plans.inputs import here
+from orchestrator.kept_plans.making import PlanMaker
+from orchestrator.kept_plans.reading import require_place, write_plan
+from orchestrator.rollout.recognising import is_stages
+from orchestrator.runs import wiring
+from orchestrator.runs.apply_plan import apply_plan, require_id
+from orchestrator.runs.push_flow import check_request, own_types, run_request, user_at_host
+from orchestrator.runs.staged import staged_push
+from remote_runtime.errors import UsageError
+from remote_runtime.item import SELECTION
+from remote_runtime.version import VERSION
+
+if TYPE_CHECKING:
+    from orchestrator.planning import Planner
+    from orchestrator.planning.behind import HostPlanner
+    from orchestrator.runs.push_job import PushJob
+    from orchestrator.runs.reporter import Reporter
+    from orchestrator.runs.request import RunRequest
+    from orchestrator.runs.result import RunResult
+
+_DAY = 86_400.0
+
+
+def save_plan(
+    request: RunRequest, reporter: Reporter, *, out: str | None, valid: float
+) -> RunResult:
+    """Preview, and write the plan to ``out``, which can be pushed for ``valid`` seconds.
+
+    The result has the plan; none where no host could be planned. UsageError, InputError.
+    """
+    if out is not None:
+        require_place(out)
+        _require_files(request)
+    result = _preview(request, reporter, valid)
+    if result.plan is not None and out is not None:
+        write_plan(result.plan, out)
+    return result
+
+
+def push_expected(request: RunRequest, reporter: Reporter) -> RunResult:
+    """Plan again, and push if the plan has the expected ID. PlanError."""
+    run = request.run
+    if run.noop or run.monitor_only:
+        raise UsageError("--expect is of a push", hint="ccm plan shows the id of a plan")
+    preview = request._replace(command="plan", run=run._replace(noop=True))
+    result = _preview(preview, reporter.for_preview(), _DAY)
+    if result.plan is None:
+        return result
+    require_id(result.plan, request.plan.expect)
+    return apply_plan(result.plan, request, reporter)
+
+
+def _preview(request: RunRequest, reporter: Reporter, valid: float) -> RunResult:
+    """Preview; the result has a plan if at least one host has one."""
+    check_request(request)
+    manifest = request.manifest
+    chosen = wiring.choose(request.hosts, reporter.warn, manifest)
+    if is_stages(manifest):
+        push = staged_push(request, chosen)
+    else:
+        wiring.refuse_stages(request, manifest)
+        push = wiring.manifest_push(request)
+    push, maker = _with_maker(push)
+    created = int(time.time())
+    result = run_request(push, request, chosen, reporter)
+    if result.interrupted:
+        return result
+    about = {**_about(request, push), "created": created, "expires": created + int(valid)}
+    kept = maker.finish(about, _named_files(request))
+    left_out = maker.too_large()
+    for host, why in left_out.items():
+        reporter.say(f"{host} is left out of the plan: {why}")
+    if not kept.hosts:
+        reporter.say("no plan was made: it would be for no host")
+    return result._replace(plan=kept if kept.hosts else None, left_out=left_out)
+
+
+def _with_maker(push: PushJob) -> tuple[PushJob, PlanMaker]:
+    """The push with what makes a plan of it."""
+    planners = [cast("Planner", one.planner) for one in push.pushes]
+    maker = PlanMaker(planners[0], planners)
+    stages = tuple(
+        stage._replace(
+            push=stage.push._replace(
+                binder=maker.of_stage(stage.name, cast("HostPlanner", stage.push.binder))
+            )
+        )
+        for stage in push.stages
+    )
+    return push._replace(subscribers=(maker,), binder=maker, stages=stages), maker
+
+
+def _named_files(request: RunRequest) -> list[str]:
+    """The files that the request names; an inventory may be a program."""
+    inventory = request.hosts.inventory or ()
+    return [request.manifest, *inventory, *request.data.hiera, *request.data.facts]
+
+
+def _require_files(request: RunRequest) -> None:
+    """UsageError for what a push could not read again, such as the pipe of ``<(command)``."""
+    for path in _named_files(request):
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise UsageError(
+                f"{path} is not a regular file, so the push cannot check that it is the same",
+                hint="write it to a file first",
+            )
+
+
+def _about(request: RunRequest, push: PushJob) -> dict[str, Any]:
+    """What the plan records of its origin."""
+    from orchestrator.image import build
+
+    data = request.data
+    inventory = request.hosts.inventory or []
+    given = data.record()
+    return {
+        "ccm": VERSION,
+        "runtime": build(own_types(push)).sha256,
+        "user": user_at_host(),
+        "manifest": here(request.manifest),
+        "inventory": [here(one) if os.path.exists(one) else one for one in inventory],
+        "hiera": list(map(here, data.hiera)),
+        "facts": list(map(here, data.facts)),
+        "data": given["data"],
+        "fact": given["fact"],
+        **{name: list(getattr(data, name)) for name in SELECTION},
+        **({"stages": [stage.name for stage in push.stages]} if push.stages else {}),
+    }

@@ -1,0 +1,73 @@
+"""Verifies hosts: ``ccm verify`` and ``ccm push --verify`` (controller). Changes nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.fleet import outcome
+from orchestrator.verify.assessment import Assessment, Outcome
+from orchestrator.verify.running import Checkup, verify
+from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.outcome import HostResult
+    from orchestrator.fleet.window import Window
+    from orchestrator.runs.reporter import Reporter, VerifyReporter
+    from remote_runtime.options import RunOptions
+
+Keep = Callable[[Outcome], None]
+VerifyAfterPush = Callable[[Sequence["HostResult"], "Reporter", Keep], Assessment]
+
+
+def run_verify(
+    checkup: Checkup, reporter: Reporter, shown: VerifyReporter, keep: Keep | None = None
+) -> Assessment:
+    """Run all checks; ``shown`` and ``keep`` get each outcome. An interrupt ends them in order."""
+    shown.begin(checkup.manifest.name, len(checkup.hosts))
+    start = time.monotonic()
+    active: list[Window[Any] | None] = [None]
+
+    def take(one: Outcome) -> None:
+        if keep is not None:
+            keep(one)
+        shown.take(one)
+
+    def watch(window: Window[Any] | None) -> None:
+        active[0] = window
+
+    def interrupt() -> None:
+        if active[0] is None:
+            raise KeyboardInterrupt  # pytest ends the running test and its fixtures
+        active[0].interrupt()
+
+    with reporter.interruptible(interrupt, lambda: None):
+        found = verify(checkup, take, watch, shown.answered)
+    shown.finish(found, time.monotonic() - start)
+    return found
+
+
+def check_options(run: RunOptions) -> None:
+    """Refuse ``--verify`` of a run that changes nothing, before anything is read. UsageError."""
+    for option, given in (("--noop", run.noop), ("--monitor-only", run.monitor_only)):
+        if given:
+            raise UsageError(
+                f"--verify and {option} exclude each other: nothing is changed that could be"
+                " verified",
+                hint="use ccm verify for a look at the hosts as they are",
+            )
+
+
+def verify_after_push(checkup: Checkup) -> VerifyAfterPush:
+    """What verifies, after a push, the hosts that the push has reached."""
+
+    def check(results: Sequence[HostResult], reporter: Reporter, keep: Keep) -> Assessment:
+        done = (outcome.OK, outcome.FAILED)
+        reached = {one.host for one in results if one.outcome in done and not one.kind}
+        hosts = [host for host in checkup.hosts if host.name in reached]
+        if not hosts:
+            return Assessment()
+        return run_verify(checkup._replace(hosts=hosts), reporter, reporter.verifying(), keep)
+
+    return check
