@@ -1,13 +1,12 @@
-"""Links of a push that are lost at any moment: what the report says then, and what is so.
+"""Links of a push that are lost at any moment: what every report says then, and what is so.
 
-A site is pushed over SSH to an sshd on loopback. At a random moment the line is cut for good, cut
-and restored, or the controller is killed. Each resource leaves a trace on the host, which says what
-really happened. No report may contradict that log, neither the one right after the loss nor
-the one after the next contact; after that nothing is unknown any more.
+A site is pushed over SSH to an sshd on loopback. At a random moment the line goes dead for good, or
+for a while, or the controller is killed at a named point. Each resource leaves a trace on the host,
+which says what really happened. No form of the report may contradict it, neither right after the
+loss nor after the next contact, whatever command makes that; then nothing is unknown any more.
 """
 
 import contextlib
-import json
 import random
 import shutil
 import subprocess
@@ -16,10 +15,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from tests import own_lock
+from tests.hostile import claims
 from tests.hostile.figures import Figures
+from tests.hostile.quick_ccm import GRACE, quick_ccm
 from tests.lab.proxy import DelayProxy
 from tests.orchestrator.transport.sshd import Sshd
 from tests.push.command import Ccm
@@ -27,10 +27,13 @@ from tests.remote_runtime.controller import alive, within
 from tests.remote_runtime.fakes import GROUP, OWNER
 
 TITLE = "Lost links of a push"
-WAYS = ("cut", "restored", "killed")
-CONTACTS = ("push", "preview", "facts", "status", "run")
 _TURNS = 6
+_LAST = _TURNS - 1
+CONTACTS = ("push", "verify", "drift", "fetch", "run", "plan", "facts", "status", "preview")
+FINDINGS = {"verify": (1,), "drift": (4,), "fetch": (1,), "status": (1,)}
+"""Exit codes of those that say what they found on the host."""
 _PATIENCE = 60  # seconds until whatever was left alone has noticed
+_MOMENT = 2.4  # seconds that the commands of the site take
 
 
 class Place:
@@ -39,7 +42,7 @@ class Place:
     def __init__(self, scratch: Path, sshd: Sshd, proxy: DelayProxy) -> None:
         self.root = scratch / "root"
         self.proxy = proxy
-        self.ccm = Ccm(scratch)
+        self.ccm = quick_ccm(scratch)
         known = scratch / "known_hosts"
         key = sshd.known_hosts.read_text().partition(" ")[2]
         known.write_text(f"[127.0.0.1]:{proxy.port} {key}")
@@ -48,127 +51,184 @@ class Place:
             f"hosts: {{h: {{address: 127.0.0.1, port: {proxy.port}, key_file: {sshd.user_key}, "
             f"known_hosts: {known}, user: {OWNER}}}}}\n"
         )
-        self.site = self.ccm.site(self._site())
-
-    def _site(self) -> str:
-        lines = ["ccm:", "  resources:"]
-        own = f"owner: {OWNER}, group: '{GROUP}', mode: '0644'"
-        for number in range(_TURNS):
-            path = self.root / f"f{number}"
-            lines.append(f"    - file: [{{{path}: {{content: 'x', {own}}}}}]")
-            script = f"echo $PPID > runtime; sleep 0.3; echo x{number} >> log"
-            lines.append(
-                f"    - exec: [{{x{number}: {{command: '{script}', cwd: {self.root}, "
-                f"provider: shell, subscribe: ['file#{path}']}}}}]"
-            )
-        return "\n".join(lines) + "\n"
+        self.site = self.ccm.site(site(self.root))
 
     def renew(self) -> None:
         """As before the first push."""
         shutil.rmtree(self.root, ignore_errors=True)
         self.root.mkdir()
         self.proxy.black_hole = False
+        self.proxy.connections = 0
+        self._before = set(self._runs())
+
+    def _runs(self) -> list[Path]:
+        runs = self.ccm.scratch / "state" / "ccm" / "runs"
+        return sorted(runs.iterdir()) if runs.exists() else []
+
+    def kept(self, name: str) -> str:
+        """A file of the run that this push keeps; "" as long as it is not there."""
+        for run in set(self._runs()) - self._before:
+            with contextlib.suppress(OSError):
+                return (run / name).read_text(encoding="utf-8")
+        return ""
+
+    def has_phase(self, phase: str) -> bool:
+        return f'"{phase}"' in self.kept("turns.jsonl")
+
+    def log(self) -> set[str]:
+        """The commands that came to their end."""
+        return words_of(self.root / "log")
 
     def happened(self) -> set[str]:
         """The resources that did what they had to, as the host shows it."""
-        log = self.root / "log"
-        done = {f"exec#{word}" for word in log.read_text().split()} if log.exists() else set()
-        return done | {f"file#{path}" for path in self.root.glob("f*")}
+        files = {f"file#{path}" for path in self.root.glob("f*")}
+        return files | {f"exec#{word}" for word in self.log()}
 
     def is_quiet(self) -> bool:
-        path = self.root / "runtime"
-        return (
-            not any(alive(int(pid)) for pid in path.read_text().split()) if path.exists() else True
-        )
+        return not any(alive(int(pid)) for pid in words_of(self.root / "runtime"))
 
     def push(self) -> "subprocess.Popen[str]":
         return self.ccm.start("push", "-i", str(self.inventory), str(self.site))
 
-    def contact(self, how: str) -> None:
-        """Speak with the host once more, by one of the commands that do."""
-        where = ["-i", str(self.inventory)]
-        words = {
-            "push": ["push", *where, str(self.site)],
-            "preview": ["push", "--noop", *where, str(self.site)],
-            "facts": ["facts", *where],
-            "status": ["status", *where, "file", str(self.root / "f0")],
-            "run": ["run", *where, "-l", "all", "--", "true"],
-        }[how]
-        done = self.ccm.run(*words)
-        assert done.code == 0, done.output
+    def contact(self, how: str) -> list[str]:
+        """Speak with the host once more, by one of the commands that do; how that failed."""
+        done = self.ccm.run(*contact(how, self.inventory, self.site, str(self.root / "f0")))
+        over = done.code == 0 or (how in FINDINGS and done.code in FINDINGS[how])
+        return [] if over else [f"{how} ended with {done.code}: {done.output[-500:]}"]
 
-    def report(self, run_id: str) -> dict[str, Any]:
-        done = self.ccm.run("report", run_id, "--json")
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
+    def said(self, run_id: str, host: str = "h") -> Iterator[tuple[str, str, list[str]]]:
+        """What each form of the report says, and whether it could be made."""
+        yield from reports(self.ccm, run_id, host)
 
     def last_run(self) -> str:
-        return max(path.name for path in (self.ccm.scratch / "state" / "ccm" / "runs").iterdir())
+        """The id of the run that was pushed last, "" where it keeps none."""
+        new = sorted(path.name for path in set(self._runs()) - self._before)
+        return new[0] if new else ""
 
 
-def contradictions(document: dict[str, Any], happened: set[str], quiet: bool) -> list[str]:
-    """What a report says that the host does not; ``quiet``: nothing goes on there any more."""
+POINTS: dict[str, Callable[[Place], bool]] = {
+    "connecting": lambda place: place.proxy.connections > 0,
+    "gathering": lambda place: place.has_phase("gathering"),
+    "planning": lambda place: place.has_phase("planning"),
+    "running": lambda place: place.has_phase("running"),
+    "first file": lambda place: (place.root / "f0").exists(),
+    "first command": lambda place: (place.root / "runtime").exists(),
+    "file in the middle": lambda place: (place.root / f"f{_TURNS // 2}").exists(),
+    "first event": lambda place: bool(place.kept("events.jsonl")),
+    "last file": lambda place: (place.root / f"f{_LAST}").exists(),
+    "last command": lambda place: f"x{_LAST}" in place.log(),
+}
+WAYS = ("cut", "restored", *(f"killed at {point}" for point in POINTS))
+
+
+def site(root: Path) -> str:
+    """A manifest of files, and of commands that subscribe to them and log that they are done."""
+    lines = ["ccm:", "  resources:"]
+    own = f"owner: {OWNER}, group: '{GROUP}', mode: '0644'"
+    for number in range(_TURNS):
+        path = root / f"f{number}"
+        lines.append(f"    - file: [{{{path}: {{content: 'x', {own}}}}}]")
+        script = f"echo $PPID > runtime; sleep 0.3; echo x{number} >> log"
+        lines.append(
+            f"    - exec: [{{x{number}: {{command: '{script}', cwd: {root}, "
+            f"provider: shell, subscribe: ['file#{path}']}}}}]"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def words_of(path: Path) -> set[str]:
+    return set(path.read_text().split()) if path.exists() else set()
+
+
+def contact(how: str, inventory: Path, site: Path, path: str) -> list[str]:
+    """The command line that speaks with the hosts that way."""
+    where = ["-i", str(inventory)]
+    there = str(inventory.parent / "fetched")
+    return {
+        "push": ["push", *where, str(site)],
+        "preview": ["push", "--noop", *where, str(site)],
+        "plan": ["plan", *where, str(site)],
+        "drift": ["drift", *where, str(site)],
+        "verify": ["verify", *where, str(site), "--", "-p", "no:cacheprovider"],
+        "facts": ["facts", *where],
+        "status": ["status", *where, "file", path],
+        "run": ["run", *where, "-l", "all", "--", "true"],
+        "fetch": ["fetch", *where, "-l", "all", "-d", there, path],
+    }[how]
+
+
+def reports(ccm: Ccm, run_id: str, host: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Each form of a run's report: its name, its text, and what went wrong in making it."""
+    told = ccm.run("report", run_id, "--host", host)
+    with tempfile.TemporaryDirectory(dir=ccm.scratch) as folder:
+        files = {form: Path(folder) / form for form in claims.FORMS if form not in ("text", "json")}
+        options = [word for form, path in files.items() for word in (f"--{form}", str(path))]
+        made = ccm.run("report", run_id, "--json", *options)
+        texts = {"text": told.stdout, "json": made.stdout}
+        for form, path in files.items():
+            texts[form] = path.read_text(encoding="utf-8") if path.exists() else ""
+    for form, text in texts.items():
+        done = told if form == "text" else made
+        problem = f"ended with {done.code}: {done.stderr}"
+        yield form, text, [problem] if done.code or not text else []
+
+
+def check(
+    said: Iterator[tuple[str, str, list[str]]], happened: set[str], host: str = "h", *, later: bool
+) -> list[str]:
+    """What does not hold of a report's forms; ``later``: the host was spoken with since."""
     found = []
-    told = document["hosts"]["h"]
-    for event in document["events"]:
-        name = f"{event['type']}#{event['name']}"
-        if event["status"] == "changed" and name not in happened:
-            found.append(f"{name} is said to have changed")
-        if event["status"] == "stable":
-            found.append(f"{name} is said to have been as desired")
-    known = [f"{event['type']}#{event['name']}" for event in document["events"]]
-    found += [f"{name} is told twice" for name, count in Counter(known).items() if count > 1]
-    if quiet:
-        for name in told.get("did_not_run", ()):
-            if name in happened:
-                found.append(f"{name} is said to have not run")
+    for form, text, problems in said:
+        told = list(claims.claims(form, text, host)) if not problems else []
+        wrong = problems + claims.contradictions(told, happened)
+        if later:
+            wrong += [f"{name} is not known" for name, claim in told if claim == claims.NOT_KNOWN]
+            complete = form in ("text", "json", "html")
+            missing = happened - {name for name, claim in told if claim in ("changed", "failed")}
+            wrong += [f"{name} ran and is not told of" for name in missing if complete]
+        found += [f"{form}: {text}" for text in wrong]
     return found
 
 
 def lose(place: Place, way: str, chance: random.Random) -> tuple[str, list[str]]:
-    """Push, and lose the link at a moment of chance: the run, and what its report says wrongly."""
+    """Push, and lose the link: the run, and what its report says wrongly."""
     push = place.push()
-    moment = chance.uniform(0, 2.4) if chance.random() < 0.8 else None
-    if not within(_PATIENCE, lambda: (place.root / "runtime").exists() or push.poll() is not None):
+    point = POINTS.get(way.rpartition("killed at ")[2], POINTS["first command"])
+    if not within(_PATIENCE, lambda: point(place) or push.poll() is not None):
         push.kill()
         return "", [f"the push did not begin: {push.communicate()}"]
-    if moment is not None:
-        time.sleep(moment)
-    if way == "killed":
+    if way.startswith("killed"):
         push.kill()
     else:
+        time.sleep(chance.uniform(0, _MOMENT))
         place.proxy.black_hole = True
     if way == "restored":
-        time.sleep(chance.uniform(0.5, 8))
+        time.sleep(chance.uniform(0.1, 6))
         place.proxy.black_hole = False
     try:
-        push.communicate(timeout=2 * _PATIENCE)
+        out, _ = push.communicate(timeout=2 * _PATIENCE)
     except subprocess.TimeoutExpired:
         push.kill()
         push.communicate()
         return "", ["the controller does not end"]
     run_id = place.last_run()
-    quiet = within(_PATIENCE, place.is_quiet)
-    found = [] if quiet else ["the runtime does not end"]
-    document = place.report(run_id)
-    return run_id, found + contradictions(document, place.happened(), quiet=True)
+    found = [] if within(_PATIENCE, place.is_quiet) else ["the runtime does not end"]
+    happened = place.happened()
+    found += [
+        f"summary: {text}" for text in claims.contradictions(claims.of_text(out, "h"), happened)
+    ]
+    if run_id:
+        found += check(place.said(run_id), happened, later=False)
+    return run_id, found
 
 
 def tell_later(place: Place, run_id: str, how: str) -> list[str]:
     """What does not hold of the run's report after the next contact."""
     happened = place.happened()
     place.proxy.black_hole = False
-    place.contact(how)
-    document = place.report(run_id)
-    told = document["hosts"]["h"]
-    found = [f"{name} is not known after {how}" for name in told.get("not_known", ())]
-    found += contradictions(document, happened, quiet=True)
-    changed = {
-        f"{event['type']}#{event['name']}"
-        for event in document["events"]
-        if event["status"] in ("changed", "failed")
-    }
-    return found + [f"{name} ran and is not told of" for name in happened - changed]
+    if not happened:
+        time.sleep(GRACE + 1)  # only then does it mean something that the host has no record
+    return place.contact(how) + check(place.said(run_id), happened, later=True)
 
 
 @contextlib.contextmanager
@@ -185,7 +245,8 @@ def place() -> Iterator[Place]:
 
 
 def run(seconds: float, seed: int, choose: Callable[[str], bool] = lambda way: True) -> Figures:
-    """Lose one link after the other in the ways that are chosen, each at least once."""
+    """Lose one link after the other in the ways that are chosen, each at least once; the commands
+    that make the next contact take turns."""
     chance = random.Random(seed)
     tried: Counter[str] = Counter()
     broken: list[str] = []
@@ -195,12 +256,12 @@ def run(seconds: float, seed: int, choose: Callable[[str], bool] = lambda way: T
             for way in filter(choose, WAYS):
                 here.renew()
                 run_id, found = lose(here, way, chance)
-                how = chance.choice(CONTACTS)
+                how = CONTACTS[tried["links"] % len(CONTACTS)]
                 if run_id:
                     found += tell_later(here, run_id, how)
                 broken += [f"{way}, then {how}: {text}" for text in found]
                 tried["links"] += 1
-                tried[f"of {way}"] += 1
+                tried[f"of {way.partition(' at ')[0]}"] += 1
                 if time.monotonic() >= deadline:
                     break
     return Figures(dict(tried), broken)
