@@ -72,7 +72,8 @@ class Context(object):
     it is not known that it will have a turn. ``ahead`` is what was made for turns to come.
     ``halts``: none of those gets its turn if this one fails. ``changed_ahead`` are the indexes of
     resources that were changed together with an earlier one, whose turns come although the run is
-    cancelled; ``refreshes`` is told of such a change before it is made.
+    cancelled; ``refreshes`` is told of such a change before it is made. ``before_change`` is called
+    with all resources that are about to be changed, each time before that begins.
 
     ``on_progress`` gets the index of the resource whose turn it is and what it does,
     ``on_notice`` a level and a line; both masked; ``on_depart`` the index of the resource that
@@ -113,6 +114,7 @@ class Context(object):
         self.halts = False
         self.changed_ahead: Set[int] = set()
         self.refreshes = Refreshes()
+        self.before_change: Callable[[Sequence[Item]], None] = lambda items: None
         self._on_progress = on_progress
         self._on_notice = on_notice
         self.on_depart: Callable[[int, float], None] = lambda index, seconds: None

@@ -28,7 +28,6 @@ class Lifecycle(object):
     """Runs resources of one run; what they do is decided by their types.
 
     ``promises``: what was promised of each, where the run is held to a plan that was kept.
-    ``before_change`` is called with each resource that is about to be changed.
     """
 
     def __init__(
@@ -39,14 +38,12 @@ class Lifecycle(object):
         render: Callable[[Item], Dict[str, Any]],
         refreshes: Optional[Refreshes] = None,
         promises: "Optional[Promises]" = None,
-        before_change: Optional[Callable[[Item], None]] = None,
     ) -> None:
         self._context = context
         self._registry = registry
         self._render = render
         self._refreshes = refreshes or Refreshes()
         self._promises = promises
-        self._before_change = before_change or (lambda item: None)
 
     def run(
         self,
@@ -191,7 +188,7 @@ class Lifecycle(object):
             actions = self._promises.hold(outcome.item, actions)
         self._context.check_cancelled()
         if not resource.passive:
-            self._before_change(outcome.item)
+            self._context.before_change([outcome.item])
         noted = not resource.passive and self._refreshes.begin(outcome.item)
         try:
             for action in actions:

@@ -5,6 +5,11 @@ changed and one when its turn is over, each with one call, so the log is whole u
 at every instant and outlives a kill of the runtime. It begins with the first change: a run that
 changes nothing leaves none, unless its controller does not confirm the end of the run.
 
+For a power cut, the log is synced ahead: a ``reserve`` line says up to which resource changes may
+begin before the next sync, so one sync is enough for ``RESERVED`` resources. After a reboot, those
+of them without an outcome count as interrupted. Where a line cannot be written, a ``gap`` line
+takes its place: the lines before it are true, and of all other resources nothing is known.
+
 Resources are told by their index in the plan, which the controller has. No content is in a record:
 names of states, exit codes, masked reasons of failures. The file is locked while its run goes on.
 """
@@ -19,6 +24,7 @@ from remote_runtime.events import EventMaker, Outcome, requested_of
 from remote_runtime.item import Item
 from remote_runtime.lean import jsontext
 from remote_runtime.system.memory import Memory, StateError
+from remote_runtime.system.processes import boot
 from remote_runtime.system.state import RUNS
 from remote_runtime.telling import Telling
 
@@ -27,6 +33,7 @@ CONFIRMED_WITHIN = 5.0  # seconds
 LARGEST = 4 << 20  # bytes of a record
 LONGEST_TEXT = 300  # characters of a reason or a label
 MOST_TEXTS = 20  # of a list
+RESERVED = 16  # resources between two syncs
 LONGEST_LINE = 16 << 10  # characters
 MESSAGE = 128 << 10  # characters of turns in one message, which has to fit a frame
 
@@ -36,23 +43,31 @@ RUNNING, ENDED, CUT, NONE, UNUSABLE = "running", "ended", "cut", "none", "unusab
 class RunRecord(object):
     """The record of the run that goes on; its methods are called by the run's own thread.
 
-    ``receipt`` is what the controller asks for it by. Where the state cannot be written, the run
-    goes on without a record.
+    ``receipt`` is what the controller asks for it by, ``last`` the greatest index of the plan.
+    Where the state cannot be written, the run goes on without a record.
     """
 
-    def __init__(self, folder: str, receipt: str, maker: EventMaker) -> None:
+    def __init__(self, folder: str, receipt: str, last: int, maker: EventMaker) -> None:
         self._memory = Memory(folder)
         self._receipt = receipt
+        self._last = last
+        self._reserved = -1  # the greatest index that may begin before the next sync
         self._maker = maker
         self._waiting: List[str] = []  # lines of turns that nothing was changed at
         self._descriptor = -1
         self._size = 0
         self._off = not is_receipt(receipt)
 
-    def begin(self, item: Item) -> None:
-        """The resource is about to be changed."""
-        self._waiting.append(jsontext.dumps({"begin": item.index}))
-        self._write()
+    def begin(self, items: Sequence[Item]) -> None:
+        """These resources are about to be changed."""
+        self._waiting += [jsontext.dumps({"begin": item.index}) for item in items]
+        latest = max(item.index for item in items)
+        sync = latest > self._reserved
+        if sync:
+            self._reserved = max(latest, min(latest + RESERVED - 1, self._last))
+            reserved = {"reserve": self._reserved, "from": items[0].index, "boot": boot()}
+            self._waiting.append(jsontext.dumps(reserved))
+        self._write(sync)
 
     def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
         """The turn of a resource is over."""
@@ -64,11 +79,11 @@ class RunRecord(object):
         """The run is over: nothing more is changed."""
         self._waiting.append(jsontext.dumps({"end": True}))
         if self._descriptor >= 0:
-            self._write()
+            self._write(sync=True)
 
     def keep(self) -> None:
         """The controller did not confirm the end: leave a record of what changed nothing, too."""
-        self._write()
+        self._write(sync=True)
 
     def settle(self, channel: Channel) -> None:
         """Wait until the controller confirms the end, where that decides whether to ``keep``."""
@@ -124,23 +139,38 @@ class RunRecord(object):
             ]
         return told
 
-    def _write(self) -> None:
+    def _write(self, sync: bool = False) -> None:
         if self._off:
             return
+        text = "".join([line + "\n" for line in self._waiting]).encode("ascii")
         try:
             if self._descriptor < 0:
-                self._open()
-            text = "".join([line + "\n" for line in self._waiting]).encode("ascii")
+                self._memory.prune(RUNS, MOST_RECORDS - 1, self._receipt)
+                self._descriptor, self._size = self._memory.open_log(RUNS, self._receipt)
             del self._waiting[:]
+            if self._size + len(text) > LARGEST or os.write(self._descriptor, text) != len(text):
+                self._give_up()
+                return
             self._size += len(text)
-            if self._size > LARGEST or os.write(self._descriptor, text) != len(text):
-                self._off = True  # what is there is true, and what lacks is not known
+            if sync:
+                os.fsync(self._descriptor)
         except (OSError, StateError):
-            self._off = True
+            self._give_up()
 
-    def _open(self) -> None:
-        self._memory.prune(RUNS, MOST_RECORDS - 1, self._receipt)
-        self._descriptor, self._size = self._memory.open_log(RUNS, self._receipt)
+    def _give_up(self) -> None:
+        """Keep what is there, marked as incomplete; on a full disk this takes the room of the
+        latest lines, and without any room the record becomes unusable."""
+        self._off = True
+        mark = b"\n" + jsontext.dumps({"gap": True}).encode("ascii") + b"\n"
+        for size in (self._size, max(0, self._size - len(mark)), 0):
+            try:
+                if self._descriptor >= 0:
+                    os.ftruncate(self._descriptor, size)
+                    if size and os.write(self._descriptor, mark) == len(mark):
+                        os.fsync(self._descriptor)
+                        return
+            except OSError:
+                continue
 
 
 def is_receipt(text: Any) -> bool:
@@ -163,25 +193,17 @@ def past_messages(memory: Memory, receipt: str, busy: bool) -> List[Dict[str, An
     ``busy``: another run is at work here, which may be that one.
     """
     try:
-        lines, at_work = memory.read_log(RUNS, receipt, LARGEST)
+        lines, at_work = memory.read_log(RUNS, receipt, LARGEST + LONGEST_LINE)
     except CcmError:
         return [_past(receipt, UNUSABLE)]
     if lines is None:
-        return [_past(receipt, RUNNING if busy else NONE)]
-    turns: List[Dict[str, Any]] = []
-    begun: List[int] = []
-    ended = False
-    for text in lines:
-        entry = _entry(text)
-        if isinstance(entry.get("index"), int):
-            turns.append(entry)
-        elif isinstance(entry.get("begin"), int):
-            begun.append(entry["begin"])
-        elif entry.get("end"):
-            ended = True
-    done = {turn["index"] for turn in turns}
-    state = RUNNING if at_work and not ended else ENDED if ended else CUT
-    last = dict(_past(receipt, state), begun=[at for at in begun if at not in done][-1:])
+        # Where no record could be written, its absence means nothing.
+        absent = NONE if memory.is_writable() else UNUSABLE
+        return [_past(receipt, RUNNING if busy else absent)]
+    read = _Read(lines)
+    state = RUNNING if at_work and not read.ended else ENDED if read.ended else CUT
+    turns = read.turns
+    last = dict(_past(receipt, UNUSABLE if read.gap else state), begun=read.interrupted())
     found, size = [_past(receipt, "")], 0
     for turn in turns:
         length = len(jsontext.dumps(turn))
@@ -195,6 +217,36 @@ def past_messages(memory: Memory, receipt: str, busy: bool) -> List[Dict[str, An
 
 def _past(receipt: str, state: str) -> Dict[str, Any]:
     return {"t": "past", "receipt": receipt, "state": state, "turns": [], "begun": []}
+
+
+class _Read(object):
+    """What the lines of a record say."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.turns: List[Dict[str, Any]] = []
+        self.ended = self.gap = False
+        self._begun: List[int] = []
+        self._reserved: Dict[str, Any] = {}
+        for text in lines:
+            entry = _entry(text)
+            if isinstance(entry.get("index"), int):
+                self.turns.append(entry)
+            elif isinstance(entry.get("begin"), int):
+                self._begun.append(entry["begin"])
+            elif isinstance(entry.get("reserve"), int) and isinstance(entry.get("from"), int):
+                self._reserved = entry
+            elif entry.get("end"):
+                self.ended = True
+            elif entry.get("gap"):
+                self.gap = True
+
+    def interrupted(self) -> List[int]:
+        """The resources that may have been at work when the run was cut, in their order."""
+        begun = set(self._begun)
+        if self._reserved and self._reserved.get("boot") != boot() and not self.ended:
+            # Their lines may be lost with the power.
+            begun.update(range(self._reserved["from"], self._reserved["reserve"] + 1))
+        return sorted(begun - {turn["index"] for turn in self.turns})
 
 
 def _entry(text: str) -> Dict[str, Any]:

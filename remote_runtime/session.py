@@ -189,7 +189,8 @@ class Session(object):
             if lock is not None and plan.receipt:
                 from remote_runtime.run_record import RunRecord
 
-                self._record = RunRecord(self._kept(), plan.receipt, self._telling.maker)
+                last = max([item.index for item in each_of(plan.items)], default=0)
+                self._record = RunRecord(self._kept(), plan.receipt, last, self._telling.maker)
             self._walk(plan, lock)
         finally:
             if self._record is not None and sys.exc_info()[0] is not GoingDown:
@@ -243,6 +244,8 @@ class Session(object):
         registry = Registry(context)
         self._pass(plan.before, context, registry)
         context.options = plan.options
+        if self._record is not None:
+            context.before_change = self._record.begin
         maker = self._telling.maker
         observer = promises = None
         if plan.binding:
@@ -318,7 +321,6 @@ class Session(object):
                 render=lambda item: self._render(item, context),
                 refreshes=recall.refreshes,
                 promises=promises,
-                before_change=self._record.begin if self._record else None,
             ),
             ended=ended,
             turns=turns,

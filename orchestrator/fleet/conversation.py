@@ -13,7 +13,7 @@ from orchestrator.fleet.event_check import EventCheck
 from orchestrator.fleet.framed_link import FramedLink, message_of
 from orchestrator.fleet.gathered import Gathered, check_facts, check_hello
 from orchestrator.fleet.host_task import InterruptedRunError
-from orchestrator.fleet.lost_runs import Recall, receipt_of
+from orchestrator.fleet.lost_runs import Recall, note, receipt_of
 from orchestrator.fleet.notices import Notices
 from orchestrator.fleet.outcome import Tally, is_apply
 from orchestrator.fleet.package_lore import HostLore, PackageLore
@@ -64,6 +64,7 @@ def greet_and(link: FramedLink, enter: Callable[[Phase], None], then: Callable[[
     with link.within(GREETING, "hello and facts"):
         try:
             hello = check_hello(link.message(), link.nonce, link.runtime)
+            link.runs_as(hello["uid"])
             enter(Phase.GATHERING)
             while True:
                 link.arrive()
@@ -85,7 +86,7 @@ def gather(
 ) -> Gathered:
     """Take a runtime's facts and let it go; of that ``host`` earlier runs are asked for, too."""
     gathered = greet(link, enter)
-    recall = Recall(host)
+    recall = Recall(host, gathered.hello["uid"])
     wish = recall.wish()
     link.send({"t": "bye", **wish})
     with link.within(GREETING, "report of earlier runs"):
@@ -135,7 +136,8 @@ class Conversation:
             observed=plan.observes,
             mask=self._mask.value,
         )
-        self._recall = Recall(host_in(self._host), settings.run_id)
+        self._uid = link.uid
+        self._recall = Recall(host_in(self._host), link.uid, settings.run_id)
         self._shared_lore = lore or PackageLore()
         self._talk_over(link)
 
@@ -157,7 +159,11 @@ class Conversation:
     def _receipt(self) -> dict[str, str]:
         """By what the host is asked later for its record of this run."""
         key = self._settings.key
-        return {"receipt": receipt_of(key, self._host)} if key else {}
+        if not key:
+            return {}
+        if self._uid is not None:
+            note(self._settings.run_id, self._host, self._uid)
+        return {"receipt": receipt_of(key, self._host)}
 
     def _planned(self) -> happening.HostPlanned:
         together = " ".join(self._resources)  # most plans have nothing to hide or to leave out

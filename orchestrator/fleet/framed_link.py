@@ -37,12 +37,13 @@ class FramedLink:
 
     ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never.
     A host that heeds a cancel is told then, so that it can say what was interrupted; ``expired``
-    is what it comes to.
+    is what it comes to. ``uid`` is the user that the runtime says it runs as.
     """
 
     def __init__(self, link: Link, until: float | None = None) -> None:
         self._link = link
         self.nonce, self.runtime, self.host_key = link.nonce, link.runtime, link.host_key
+        self.uid: int | None = None
         self.until = until
         self._decoder = wire.Decoder(wire.MAX_FROM_TARGET)
         self._sending = threading.Lock()
@@ -60,6 +61,10 @@ class FramedLink:
         self._idle_bytes = 0
         self.expired: UnreachableError | None = None
         self.torn = ""
+
+    def runs_as(self, uid: int) -> None:
+        """The runtime has said as which user it runs."""
+        self.uid = uid
 
     def send(self, message: wire.Message) -> None:
         """Send one message; UnreachableError when the link breaks or takes nothing any more."""

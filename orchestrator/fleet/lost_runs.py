@@ -1,8 +1,10 @@
 """Runs whose links were lost, and what hosts report of them on a later contact (controller).
 
 ``$XDG_STATE_HOME/ccm/lost/RUN_ID`` stands for a run that may lack outcomes of hosts. It is made
-when a push begins and goes once every host has said that its run was over. Any later contact with a
-host asks it by receipt for its records of such runs. A receipt is a keyed digest of run and host:
+when a push begins and goes once every host has said that its run was over. It has a line for each
+host that was sent a plan, with the user ID of its runtime: a record is in that user's state folder,
+and the absence of one in another's means nothing. Any later contact with a host as the same user
+asks it by receipt for its records of such runs. A receipt is a keyed digest of run and host:
 only the host that was given the plan knows it.
 
 What a host reports is checked as its frames are: closed, bounded, about resources of its own plan.
@@ -40,7 +42,7 @@ _STATES = ("", "running", "ended", "cut", "none", "unusable")
 _RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6,8}\Z")
 _KEY_FILE = "receipts.key"
 _LAST = 253402300799 * 10**6
-_CUT = "interrupted: its run ended on the host while it was at work; what it did is not known"
+_CUT = "interrupted: the run ended on the host while this was at work; what it did is not known"
 _KEYS = frozenset(
     (
         "index", "status", "at", "duration", "provider", "requested", "final", "changed",
@@ -54,7 +56,8 @@ class Lost(NamedTuple):
     """A host of a run, as the run calls it, whose outcomes are not all known.
 
     ``unknown`` has the indexes of these resources in its plan, ``names`` all of the plan, ``until``
-    the moment at which the host was lost, in seconds since the epoch.
+    the moment at which the host was lost, in seconds since the epoch, ``uid`` the user that its
+    runtime ran as, None where that was not noted.
     """
 
     run_id: str
@@ -62,6 +65,7 @@ class Lost(NamedTuple):
     names: tuple[str, ...]
     unknown: frozenset[int]
     until: float
+    uid: int | None = None
 
 
 def key_of(run_id: str) -> str:
@@ -107,16 +111,37 @@ def begin(run_id: str) -> None:
     (make_private(_folder()) / run_id).touch(mode=0o600)
 
 
+def note(run_id: str, host: str, uid: int) -> None:
+    """A host is sent its plan; its runtime runs as this user. Only where the run has begun here."""
+    with contextlib.suppress(OSError):
+        handle = os.open(_folder() / run_id, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
+        try:
+            os.write(handle, (json.dumps([host, uid]) + "\n").encode())
+        finally:
+            os.close(handle)
+
+
+def _users(run_id: str) -> dict[str, int]:
+    """As which user each host of a run was sent its plan, as far as that is known."""
+    found = {}
+    with contextlib.suppress(OSError, ValueError):
+        for line in (_folder() / run_id).read_text(encoding="utf-8").splitlines():
+            host, uid = json.loads(line)
+            found[str(host)] = int(uid)
+    return found
+
+
 def forget(run_id: str) -> None:
     """Nothing is asked of a run any more."""
     with contextlib.suppress(OSError):
         (_folder() / run_id).unlink()
 
 
-def lost_on(host: str, current: str = "") -> dict[str, Lost]:
+def lost_on(host: str, uid: int | None = None, current: str = "") -> dict[str, Lost]:
     """By receipt, the runs to ask that host of the inventory about, the newest first.
 
-    ``current`` is the run that asks, about which there is nothing to ask.
+    ``uid`` is the user that its runtime runs as, None for any. ``current`` is the run that asks,
+    about which there is nothing to ask.
     """
     try:
         names = set(os.listdir(_folder())) - {current}
@@ -126,7 +151,8 @@ def lost_on(host: str, current: str = "") -> dict[str, Lost]:
     wanted: dict[str, Lost] = {}
     for run_id in found[:MOST_RUNS]:
         for each in _lost(run_id, str(_folder())):
-            if host_in(each.host) == host:
+            another = None not in (uid, each.uid) and each.uid != uid
+            if host_in(each.host) == host and not another:
                 wanted[receipt_of(key_of(run_id), each.host)] = each
     return wanted
 
@@ -140,7 +166,8 @@ def _lost(run_id: str, _: str) -> tuple[Lost, ...]:
         run = kept_run(run_id)
         if run.running:
             return ()
-        found = tuple(lost_hosts(run))
+        users = _users(run_id)
+        found = tuple(one._replace(uid=users.get(one.host)) for one in lost_hosts(run))
     except (CcmError, OSError):
         found = ()
     if not found:
@@ -205,8 +232,8 @@ class _Places:
 class Recall:
     """What one contact with a host asks and hears of its earlier runs."""
 
-    def __init__(self, host: str, current: str = "") -> None:
-        self._lost = lost_on(host, current)
+    def __init__(self, host: str, uid: int | None = None, current: str = "") -> None:
+        self._lost = lost_on(host, uid, current)
         self._turns: dict[str, dict[int, Mapping[str, Any]]] = {one: {} for one in self._lost}
         self._open = set(self._lost)
 
@@ -221,9 +248,11 @@ class Recall:
         known = isinstance(receipt, str) and receipt in self._open
         if not known or not isinstance(state, str) or state not in _STATES:
             raise refuse("a report of an earlier run that was not asked for")
-        if not isinstance(turns, list) or not isinstance(begun, list) or len(begun) > 1:
-            raise refuse("a report of an earlier run that is not what it must be")
         lost, found = self._lost[str(receipt)], self._turns[str(receipt)]
+        if not isinstance(turns, list) or not isinstance(begun, list):
+            raise refuse("a report of an earlier run that is not what it must be")
+        if len(begun) > len(lost.names):
+            raise refuse("a report of an earlier run with more resources than its plan has")
         for turn in turns:
             index = _checked_index(turn, lost)
             if index in found:
@@ -254,7 +283,7 @@ def _complete(
 
     now, ids = time.time(), EventIds()
     cut: dict[int, Mapping[str, Any]] = {}
-    if state == "cut":
+    if state in ("ended", "cut"):
         cut = {at: {"index": at, "failed": True, "status": "failed", "error": _CUT} for at in begun}
     told = {**cut, **turns}
     lines = []
@@ -271,10 +300,9 @@ def _complete(
         append(run.path, lines)
     except (CcmError, OSError):
         return  # it was removed meanwhile
-    if over:
-        _lost.cache_clear()
-        if not lost_hosts(run):
-            forget(lost.run_id)
+    _lost.cache_clear()
+    if over and not lost_hosts(run):
+        forget(lost.run_id)
 
 
 def _event(lost: Lost, turn: Mapping[str, Any], event_id: str, now: float) -> dict[str, Any]:

@@ -149,7 +149,7 @@ class Member:
         if self._gathered is None:
             link = FramedLink(self._logged_in().start(self._means.connector.image))
             with contextlib.closing(link):
-                self._gathered = gather(link)
+                self._gathered = gather(link, host=self.host.name)
         return self._gathered
 
     def _hang_up(self) -> None:

@@ -17,6 +17,7 @@ from remote_runtime.system.machine import machine_id
 
 FORMAT = 1
 LARGEST = 64 << 20  # bytes of a record
+MOST_EMPTY = 200  # records of a kind that were emptied
 _KEY = "key"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -147,6 +148,7 @@ class Memory(object):
             try:
                 flags = _APPEND | (0 if lines is not None else os.O_TRUNC)
                 descriptor = os.open(name, flags, 0o600, dir_fd=folder)
+                os.fsync(folder)
             finally:
                 os.close(folder)
             self._own(os.fstat(descriptor), path)
@@ -190,17 +192,28 @@ class Memory(object):
         return lines, busy
 
     def prune(self, kind: str, most: int, spare: str) -> None:
-        """Remove the oldest records of a kind but so many, and never the one to ``spare``."""
-        found = [name for name in self.names(kind) if name != spare]
-        if len(found) <= most:
-            return
+        """Empty the oldest records of a kind but so many, and never the one to ``spare``.
+
+        An emptied one says that there was a record; of those the oldest go, too. StateError.
+        """
         base = os.path.join(self._folder, kind)
+        full: List[Tuple[float, str]] = []
+        empty: List[Tuple[float, str]] = []
         try:
-            found.sort(key=lambda name: os.lstat(os.path.join(base, name)).st_mtime)
-        except OSError:
-            return
-        for name in found[: len(found) - most]:
+            for name in self.names(kind):
+                found = os.lstat(os.path.join(base, name))
+                if name != spare:
+                    (full if found.st_size else empty).append((found.st_mtime, name))
+            for _, name in sorted(full)[: max(0, len(full) - most)]:
+                os.close(os.open(os.path.join(base, name), os.O_WRONLY | os.O_TRUNC | _READ))
+        except OSError as error:
+            raise self._failed("empty", base, error) from error
+        for _, name in sorted(empty)[: max(0, len(empty) - MOST_EMPTY)]:
             self.forget(kind, name)
+
+    def is_writable(self) -> bool:
+        """Whether records can be written, as far as that shows without writing one."""
+        return not os.path.isdir(self._folder) or os.access(self._folder, os.W_OK)
 
     def _digested(self, text: str) -> str:
         inner = digest.sha256(self._key + text.encode("utf-8", "surrogateescape")).digest()

@@ -1,10 +1,15 @@
+import errno
 import os
 import shutil
 import signal
 import tempfile
 from typing import Any, Dict, List
+from unittest import mock
 
 from remote_runtime import run_record
+from remote_runtime.events import EventMaker, Outcome
+from remote_runtime.item import Item
+from remote_runtime.masking import Mask
 from remote_runtime.system.memory import Memory
 from tests.remote_runtime.controller import Target
 from tests.remote_runtime.fakes import GROUP, OWNER, FolderTest, blob
@@ -161,13 +166,85 @@ class RunRecordTest(FolderTest):
         self.assertEqual(self.told()[-1]["state"], "cut")
 
     def test_bounds(self) -> None:
-        """There are only so many records, the oldest go, and each is only so large."""
-        memory = Memory(self.state, "machine")
+        """There are only so many records; of an older one the host says that it cannot tell."""
+        memory = Memory(self.state)
         for number in range(run_record.MOST_RECORDS + 3):
             memory.prune("runs", run_record.MOST_RECORDS - 1, "")
             name = "%032x" % number
             os.close(memory.open_log("runs", name)[0])
             os.utime(os.path.join(self.state, "runs", name), (number, number))
-        names = sorted(memory.names("runs"))
-        self.assertEqual(names[0], "%032x" % 3)
-        self.assertEqual(len(names), run_record.MOST_RECORDS)
+        sizes = [os.path.getsize(os.path.join(self.state, "runs", name)) for name in self.records()]
+        self.assertEqual(sum(1 for size in sizes if size), run_record.MOST_RECORDS)
+        self.assertEqual(self.told("%032x" % 2)[-1]["state"], "unusable")
+        self.assertEqual(self.told("%032x" % 3)[-1]["state"], "cut")
+
+    def record(self, last: int = 40) -> run_record.RunRecord:
+        """A record that is written without a run."""
+        return run_record.RunRecord(self.state, RECEIPT, last, EventMaker(Mask()))
+
+    def item(self, index: int) -> Item:
+        return Item(index, "file", str(index), {})
+
+    def test_a_power_cut(self) -> None:
+        """Lines that were not synced may be lost with the power: all resources up to the next sync
+        count as interrupted, and one sync is enough for several."""
+        record = self.record()
+        record.begin([self.item(3)])
+        syncs: List[int] = []
+        with mock.patch.object(os, "fsync", syncs.append):
+            record.ended(Outcome(self.item(3)), False, 0.1)
+            record.begin([self.item(4)])
+            self.assertEqual(len(syncs), 0)
+        self.assertEqual(self.told()[-1]["begun"], [4])
+        with mock.patch.object(run_record, "boot", return_value="another"):
+            (*_, last) = run_record.past_messages(Memory(self.state), RECEIPT, False)
+        self.assertEqual(last["begun"], list(range(4, 19)))
+
+    def test_a_power_cut_near_the_end(self) -> None:
+        """No resource that the plan does not have is said to be interrupted."""
+        self.record(last=5).begin([self.item(4)])
+        with mock.patch.object(run_record, "boot", return_value="another"):
+            (*_, last) = run_record.past_messages(Memory(self.state), RECEIPT, False)
+        self.assertEqual(last["begun"], [4, 5])
+
+    def test_several_at_once(self) -> None:
+        """All resources that are changed together are on record before."""
+        self.record().begin([self.item(1), self.item(2)])
+        self.assertEqual(self.told()[-1]["begun"], [1, 2])
+
+    def test_a_full_disk(self) -> None:
+        """What cannot be written is marked, so the host says what it knows and that it lacks some;
+        on a disk without any room left it says that it cannot tell."""
+        real = os.write
+
+        def full(descriptor: int, data: bytes) -> int:
+            raise OSError(errno.ENOSPC, "full")
+
+        def almost_full(descriptor: int, data: bytes) -> int:
+            return real(descriptor, data) if b"gap" in data else full(descriptor, data)
+
+        for write, known in ((almost_full, [0]), (full, [])):
+            record = self.record()
+            record.begin([self.item(0)])
+            record.ended(Outcome(self.item(0)), False, 0.1)
+            with mock.patch.object(os, "write", write):
+                record.begin([self.item(1)])
+            record.ended(Outcome(self.item(1)), False, 0.1)
+            record.close()
+            self.assertEqual(self.told()[-1]["state"], "unusable")
+            self.assertEqual(list(self.turns()), known)
+
+    def test_too_large(self) -> None:
+        """A record ends at its bound, and says so."""
+        with mock.patch.object(run_record, "LARGEST", 300):
+            record = self.record()
+            for number in range(20):
+                record.begin([self.item(number)])
+            self.assertEqual(self.told()[-1]["state"], "unusable")
+
+    def test_a_folder_that_cannot_be_written(self) -> None:
+        """The absence of a record means nothing there."""
+        memory = Memory(self.state)
+        with mock.patch.object(memory, "is_writable", return_value=False):
+            (told,) = run_record.past_messages(memory, RECEIPT, False)
+        self.assertEqual(told["state"], "unusable")

@@ -49,6 +49,7 @@ def carry_out(
     if not coming:
         return provider.carry_out(first, lock_timeout)
     operations = [first, *(other.operation for other in coming)]
+    context.before_change([other.item for other in coming])
     not_changed = context.refreshes.announce([other.item for other in coming])
     failed: Optional[ResourceError] = None
     try:

@@ -123,7 +123,7 @@ def test_what_is_known_stays(run: KeptRun) -> None:
         {"turns": [turn(1, health=[7])]},
         {"turns": [turn(1, health=[{"name": "x", "status": "FINE", "tries": 1}])]},
         {"begun": [7]},
-        {"begun": [1, 2]},
+        {"begun": [0, 1, 2, 1]},
         {"begun": "x"},
     ],
 )
@@ -154,6 +154,13 @@ def test_texts_of_a_report_are_plain(run: KeptRun) -> None:
     assert told["error"] == ["no"]
 
 
+def test_two_reports_in_one_process(run: KeptRun) -> None:
+    """An outcome that was reported while the run went on is not added again."""
+    Recall("web1").take(past(turn(1), state="running"))
+    Recall("web1").take(past(turn(1), turn(2)))
+    assert sum(1 for e, _ in run.events() if (e["host"], e["name"]) == ("web1", "/b")) == 1
+
+
 def test_a_run_that_is_still_at_work(run: KeptRun) -> None:
     """What it came to so far is told; the rest stays unknown, and is asked again."""
     Recall("web1").take(past(turn(1), state="running"))
@@ -171,6 +178,30 @@ def test_a_resource_at_work_when_the_runtime_was_killed(run: KeptRun) -> None:
     told = event_of(run, "/b")
     assert (told["status"], told["changed"]) == ("failed", False)
     assert "was at work" in told["error"][0]
+
+
+def test_a_run_that_ended_between_begin_and_outcome(run: KeptRun) -> None:
+    """A resource that began and has no outcome is never said to have not run, and several may
+    have begun together."""
+    Recall("web1").take(past(state="ended", begun=[1, 2]))
+    assert statuses(run) == {"/a": "changed", "/b": "failed", "/c": "failed"}
+    assert not turns_of(run, run.results()).left
+
+
+def test_another_user(run: KeptRun) -> None:
+    """A runtime of another user, which has a state folder of its own, is not asked."""
+    lost_runs.note(RUN_ID, "web1", 0)
+    lost_runs._lost.cache_clear()
+    assert Recall("web1", 1000).wish() == {}
+    assert Recall("web1", 0).wish() == {"recall": [receipt()]}
+    assert Recall("web1").wish() == {"recall": [receipt()]}
+
+
+def test_a_note_of_a_run_that_is_over(run: KeptRun) -> None:
+    """It does not mark the run again."""
+    lost_runs.forget(RUN_ID)
+    lost_runs.note(RUN_ID, "web1", 0)
+    assert Recall("web1").wish() == {}
 
 
 def test_a_host_without_a_record(run: KeptRun, monkeypatch: pytest.MonkeyPatch) -> None:

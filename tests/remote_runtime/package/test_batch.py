@@ -57,6 +57,10 @@ class Turns(unittest.TestCase):
             for at, name in enumerate(names)
         ]
         self.context = make_context(self.commands, items)
+        self.begun: List[Any] = []
+        self.context.before_change = lambda some: self.begun.append(
+            ([item.name for item in some], len(self.transactions()))
+        )
         registry = Registry(self.context)
         provider = registry.create(items[0]).provider
         provider.lists, provider.admin = Lists("/nonexistent"), "/nonexistent"
@@ -79,6 +83,12 @@ class Turns(unittest.TestCase):
                 self.commands.on("dpkg-query", waiting.pop(0))
 
         self.commands.during = during
+
+    def test_all_begin_before_the_transaction(self):
+        """Whoever records what may be changing hears of each package before apt does."""
+        self.after(ALL)
+        self.run_items("a", "b")
+        self.assertEqual(self.begun[:2], [(["a"], 0), (["b"], 0)])
 
     def test_one_transaction(self):
         """Two packages are one apt-get; the event of each has what came for it."""
