@@ -73,7 +73,7 @@ class Connector:
         (``time.monotonic()``) at which the host's time is up, None for never: no wait outlasts it.
         """
         with contextlib.ExitStack() as undo:
-            login = self.login(host, on_phase, until, alone=True)
+            login = self.login(host, on_phase, until)
             undo.callback(login.close)
             link = login.start(self._image, hang_up=True)
             undo.pop_all()
@@ -83,13 +83,8 @@ class Connector:
         """Seconds in which a host is to have told its facts, or others do not wait for it."""
         return self._settings.patience(host)
 
-    def login(
-        self, host: Target, on_phase: OnPhase, until: float | None = None, *, alone: bool = False
-    ) -> Login:
-        """A host that is logged in to, for programs of any kind; as ``open``.
-
-        ``alone``: only the calling thread starts one and converses with it.
-        """
+    def login(self, host: Target, on_phase: OnPhase, until: float | None = None) -> Login:
+        """A host that is logged in to, for programs of any kind; as ``open``."""
         if host.connection == "local":
             on_phase(Phase.STARTING)
             return self._local(host, until)
@@ -101,7 +96,7 @@ class Connector:
         from orchestrator.transport.dialing import Call
 
         call = Call.to(route)
-        connection = self._ssh().open(route, on_phase, call, alone=alone)
+        connection = self._ssh().open(route, on_phase, call)
         on_phase(Phase.STARTING)
         return Login(
             host,

@@ -82,7 +82,7 @@ class Login:
         """
         if self._connection is None:
             return self._start_local(image)
-        from orchestrator.transport.ssh_pipe import pipe_of
+        from orchestrator.transport.ssh_pipe import SshPipe
         from orchestrator.transport.ssh_transport import CHANNEL_TIMEOUT, start
 
         run = self._command(image)
@@ -94,7 +94,7 @@ class Login:
             message = f"{self._host.name} opens no session: {error}"
             raise UnreachableError(message, "transport.session") from error
         close: Callable[[], None] = self.close if hang_up else channel.close
-        link = self._opening(pipe_of(session, channel, close), run, image).link()
+        link = self._opening(SshPipe(session, channel, close), run, image).link()
         link.host_key = self._connection.host_key
         return link
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
-import socket
 import threading
 import time
 from collections.abc import Callable
@@ -29,7 +28,6 @@ from orchestrator.transport.ssh_transport import (
     BROKEN,
     CHANNEL_TIMEOUT,
     EagerTransport,
-    UnthreadedTransport,
     session_factory,
 )
 from orchestrator.transport.waiting import Aside
@@ -66,17 +64,13 @@ class Connection:
     def close(self) -> None:
         """Hang up; any thread may call it."""
         with self._closing:
-            if isinstance(self._sock, socket.socket):
-                # wakes paramiko's thread, which looks for a close only ten times a second
-                with contextlib.suppress(OSError):
-                    self._sock.shutdown(socket.SHUT_RDWR)
             # fabric has none where the login failed
             session = self._fabric.transport or self._fabric.client.get_transport()
+            if session is not None:
+                session.hang_up()
             self._fabric.client.close()
             with contextlib.suppress(OSError, EOFError):
                 self._sock.close()
-            if session is not None:
-                session.done_with()
 
 
 class Gateways:
@@ -136,15 +130,12 @@ class Dialer:
         route: Route,
         on_phase: Callable[[Phase], None],
         call: Call | None = None,
-        *,
-        alone: bool = False,
     ) -> Connection:
         """A connection that is logged in. UnreachableError; bounded by the route's timeout, which
         begins when the last jump host is logged in to.
 
-        ``call`` is the attempt that was begun already. ``alone``: the calling thread alone will
-        wait for anything of the connection; any may close it. A connection that ends before the
-        server's host key came is tried again: that is how sshd sheds load (MaxStartups).
+        ``call`` is the attempt that was begun already. A connection that ends before the server's
+        host key came is tried again: that is how sshd sheds load (MaxStartups).
         """
         if route.jumps:
             self._gateway(route)
@@ -152,12 +143,11 @@ class Dialer:
         deadline, sock = call or Call(route.end(route.timeout), None)
         backoff = Backoff(deadline)
         shed: _Shed | None = None
-        kind = UnthreadedTransport if alone else EagerTransport
         while True:
             try:
                 if sock is None:
                     sock = self._socket(route, deadline)
-                return self._handshake(route, sock, deadline=deadline, on_phase=on_phase, kind=kind)
+                return self._handshake(route, sock, deadline=deadline, on_phase=on_phase)
             except _Shed as again:
                 shed, sock = again, None
                 if not _again(route, backoff):
@@ -184,7 +174,7 @@ class Dialer:
         while True:
             sock = self._socket(route, deadline)
             left = max(0.5, deadline - time.monotonic())
-            session = UnthreadedTransport(sock, left)
+            session = EagerTransport(sock, left)
             check = HostKeyCheck(route)
             check.prepare(session)
             try:
@@ -199,9 +189,8 @@ class Dialer:
                 if not _again(route, backoff):
                     raise _hung_up(route, backoff.attempts, mapped) from error
             finally:
-                session.close()
+                session.hang_up()
                 sock.close()
-                session.done_with()
 
     def close(self) -> None:
         """Let go of jump hosts and agents."""
@@ -246,7 +235,6 @@ class Dialer:
         *,
         deadline: float,
         on_phase: Callable[[Phase], None],
-        kind: type[EagerTransport],
     ) -> Connection:
         left = max(0.5, deadline - time.monotonic())
         check = HostKeyCheck(route)
@@ -263,7 +251,7 @@ class Dialer:
             route,
             sock=sock,
             timeout=left,
-            transport_factory=session_factory(kind, left, prepare),
+            transport_factory=session_factory(left, prepare),
             auth_strategy=login,
         )
         client = connection.client

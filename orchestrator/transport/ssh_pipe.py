@@ -9,22 +9,12 @@ from collections.abc import Callable, Iterator
 
 import paramiko
 
-from orchestrator.transport.ssh_loop import NEVER
-from orchestrator.transport.ssh_transport import EagerTransport, UnthreadedTransport
+from orchestrator.transport.ssh_transport import EagerTransport
 from remote_runtime.errors import UnreachableError
+from remote_runtime.wire import SILENCE
 
 READ_SIZE = 256 * 1024
-AT_ONCE = 64 * 1024  # of which a packet takes what it may
 STATUS_TIMEOUT = 2.0
-
-
-def pipe_of(
-    session: EagerTransport, channel: paramiko.Channel, close: Callable[[], None]
-) -> SshPipe:
-    """The streams of a channel of that session."""
-    if isinstance(session, UnthreadedTransport):
-        return UnthreadedPipe(session, channel, close)
-    return SshPipe(session, channel, close)
 
 
 class SshPipe:
@@ -34,10 +24,10 @@ class SshPipe:
         self, session: EagerTransport, channel: paramiko.Channel, close: Callable[[], None]
     ) -> None:
         self._carried = session.packetizer.carried
-        session.packetizer.be_patient()  # whoever converses does not wait for ever
+        session.packetizer.be_patient(SILENCE)
         self._channel = channel
         self._close = close
-        self._arrived = session.answer()
+        self._arrived = threading.Event()
         channel.settimeout(None)
         channel.in_buffer.set_event(self._arrived)
         channel.in_stderr_buffer.set_event(self._arrived)
@@ -66,7 +56,7 @@ class SshPipe:
         try:
             out = channel.recv(READ_SIZE) if channel.recv_ready() else b""
             err = channel.recv_stderr(READ_SIZE) if channel.recv_stderr_ready() else b""
-        except TimeoutError:
+        except _BROKEN:  # it tells the server that there is room; the end shows when it is read
             return b"", b""
         return out, err
 
@@ -83,58 +73,6 @@ class SshPipe:
         """Close the channel, or the connection below it; one that is gone already is closed."""
         with contextlib.suppress(*_BROKEN):
             self._close()
-
-
-class UnthreadedPipe(SshPipe):
-    """The streams of a channel that one thread reads. Any may write."""
-
-    def __init__(
-        self, session: UnthreadedTransport, channel: paramiko.Channel, close: Callable[[], None]
-    ) -> None:
-        super().__init__(session, channel, close)
-        self._loop = session.loop
-        self._sending = threading.Lock()
-        self._unsent = b""
-        channel.status_event = session.answer()
-        channel.settimeout(0.0)  # the thread that waits for room has to read meanwhile
-
-    def write(self, data: bytes) -> None:
-        """As of any pipe. What another thread than the reading one has no room for leaves as soon
-        as there is some."""
-        with self._sending, _connected():
-            self._unsent += data
-            self._push()
-            while self._unsent and self._loop.is_own:
-                self._loop.go_on(self._has_room, NEVER)
-                self._push()
-
-    def read(self, timeout: float) -> tuple[bytes, bytes]:
-        """As of any pipe."""
-        if self._unsent and self._sending.acquire(blocking=False):
-            try:
-                with contextlib.suppress(*_BROKEN):  # then there is an end to be read
-                    self._push()
-            finally:
-                self._sending.release()
-        return super().read(timeout)
-
-    def _push(self) -> None:
-        """Send what there is room for."""
-        left = memoryview(self._unsent)
-        try:
-            while left:
-                sent = self._channel.send(bytes(left[:AT_ONCE]))
-                if not sent:
-                    raise EOFError
-                self._carried(sent)
-                left = left[sent:]
-        except TimeoutError:
-            pass  # no room
-        finally:
-            self._unsent = bytes(left)
-
-    def _has_room(self) -> bool:
-        return bool(self._channel.closed or self._channel.out_window_size)
 
 
 _BROKEN = (OSError, EOFError, paramiko.SSHException)

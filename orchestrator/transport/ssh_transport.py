@@ -9,8 +9,10 @@ session (RFC 4252, section 5.1).
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Container, Sequence
@@ -31,7 +33,6 @@ from paramiko.message import Message
 from paramiko.transport import ServiceRequestingTransport
 
 from orchestrator.transport.certificates import SUFFIX
-from orchestrator.transport.ssh_loop import Loop, ReadingEvent
 from orchestrator.transport.ssh_packets import Packets
 
 # How a connection ends that breaks off or is tampered with, wherever that shows.
@@ -126,23 +127,39 @@ class EagerTransport(ServiceRequestingTransport):
         self.opens_early = False
         """Whether the next authentication request is the last one, whatever comes of it."""
         self._early: tuple[Any, threading.Event] | None = None
-        self._done_with = False
+        self._done_with = self._has_run = False
 
     def run(self) -> None:
-        """Take what the server sends, in the thread that this is."""
+        """Read what the server sends, in the thread that this is."""
         super().run()
+        self._has_run = True
         if self._done_with:
             self._forget()
 
-    def done_with(self) -> None:
-        """It is closed and nobody will ask it anything: it is gone as soon as its thread is."""
+    def start_client(
+        self, event: threading.Event | None = None, timeout: float | None = None
+    ) -> None:
+        """As paramiko's, which polls for the end of it, and by the wall clock."""
+        negotiated = event or threading.Event()
+        super().start_client(negotiated)
+        if event is None:
+            negotiated.wait(timeout)
+            if not self.active:
+                raise self.get_exception() or paramiko.SSHException("Negotiation failed.")
+
+    def hang_up(self) -> None:
+        """End the connection and its thread, after which nothing is held; any thread may call."""
+        if isinstance(self.sock, socket.socket):  # or a channel of a jump host
+            with contextlib.suppress(OSError):
+                self.sock.shutdown(socket.SHUT_RDWR)  # wakes the thread, and whoever sends
+        self.close()
         self._done_with = True
-        if not self.is_alive():
+        if self._has_run or not self.is_alive():
             self._forget()
 
     def _forget(self) -> None:
-        # What refers to each other in a circle stays until Python looks for that, which it does
-        # only now and then: by that time it would be hundreds of connections.
+        # Reference cycles stay until Python collects them, which it does only now and then: by
+        # that time it would be hundreds of connections.
         self._handler_table = {}
         self.auth_handler = self.kex_engine = self.saved_exception = None
 
@@ -206,7 +223,7 @@ class EagerTransport(ServiceRequestingTransport):
             number = self._next_channel()
             channel: Any = paramiko.Channel(number)
             self._channels.put(number, channel)
-            self.channel_events[number] = event = self.answer()
+            self.channel_events[number] = event = threading.Event()
             self.channels_seen[number] = True
             channel._set_transport(self)
             channel._set_window(self.default_window_size, self.default_max_packet_size)
@@ -231,10 +248,6 @@ class EagerTransport(ServiceRequestingTransport):
             return opened
         raise self.get_exception() or paramiko.SSHException("Unable to open channel.")
 
-    def answer(self) -> threading.Event:
-        """What is set when the server has answered."""
-        return threading.Event()
-
     def get_auth_handler(self) -> Authentication:
         """The handler that remembers what the server accepts."""
         return Authentication(self)
@@ -244,49 +257,6 @@ class EagerTransport(ServiceRequestingTransport):
         """What the server said that it accepts, when it last refused; empty before that."""
         handler = self.auth_handler
         return handler.accepted if isinstance(handler, Authentication) else []
-
-
-class UnthreadedTransport(EagerTransport):
-    """A transport that the thread which makes it uses alone, and reads whenever it waits."""
-
-    def __init__(self, sock: Any, timeout: float) -> None:
-        super().__init__(sock, timeout)
-        self.loop = Loop(self.run)
-        self.packetizer.read_by(self.loop)
-        self.clear_to_send = self.answer()
-
-    def answer(self) -> threading.Event:
-        """What is set when the server has answered; to wait for it is to read."""
-        return ReadingEvent(self.loop)
-
-    def start(self) -> None:
-        """It begins with the first wait."""
-
-    def is_alive(self) -> bool:
-        """Whether more may be read."""
-        return not self.loop.is_over
-
-    def start_client(
-        self, event: threading.Event | None = None, timeout: float | None = None
-    ) -> None:
-        """As paramiko's, which waits for an event of its own."""
-        negotiated = event or self.answer()
-        super().start_client(negotiated)
-        if event is None:
-            negotiated.wait(timeout)
-            if not self.active:
-                raise self.get_exception() or paramiko.SSHException("Negotiation failed.")
-
-    def done_with(self) -> None:
-        """As of any transport; what another thread reads is for that to end."""
-        super().done_with()
-        self.loop.end()
-
-    def _forget(self) -> None:
-        super()._forget()
-        self.packetizer.read_by(None)
-        self.clear_to_send, self.completion_event = threading.Event(), None
-        self.channel_events = {}
 
 
 class Authentication(AuthOnlyHandler):
@@ -314,7 +284,7 @@ class Authentication(AuthOnlyHandler):
         message.add_string(method)
         if finish_message is not None:
             finish_message(message)
-        self.auth_event = event = self._session.answer()  # before sending: it may come at once
+        self.auth_event = event = threading.Event()  # before sending: it may come at once
         with self.transport.lock:
             self._session._send_message(message)
         if self._session.opens_early:
@@ -339,12 +309,12 @@ class Authentication(AuthOnlyHandler):
 
 
 def session_factory(
-    kind: type[EagerTransport], timeout: float, prepare: Callable[[EagerTransport], None]
+    timeout: float, prepare: Callable[[EagerTransport], None]
 ) -> Callable[..., paramiko.Transport]:
     """What paramiko calls to make the transport of a connected socket."""
 
     def make(sock: Any, **_: Any) -> paramiko.Transport:
-        session = kind(sock, timeout)
+        session = EagerTransport(sock, timeout)
         prepare(session)
         return session
 

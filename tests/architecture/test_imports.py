@@ -48,13 +48,13 @@ def test_the_runtime_parses_as_python_3_6() -> None:
 
 
 def test_only_the_ssh_modules_import_the_ssh_libraries() -> None:
-    """fabric, paramiko, invoke and greenlet are imported by orchestrator/transport/ssh*.py."""
+    """fabric, paramiko and invoke are imported by orchestrator/transport/ssh*.py."""
     elsewhere = [
         path
         for path in modules("orchestrator", "inventory", "schemas")
         if not (path.parent.name == "transport" and path.name.startswith("ssh"))
     ]
-    assert offenders(elsewhere, {"fabric", "paramiko", "invoke", "greenlet"}) == []
+    assert offenders(elsewhere, {"fabric", "paramiko", "invoke"}) == []
 
 
 def test_only_the_stream_of_registrations_imports_nats() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
 import threading
 import time
@@ -11,7 +10,7 @@ from pathlib import Path
 import paramiko
 from paramiko.common import AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 
-from orchestrator.transport.ssh_pipe import SshPipe, pipe_of
+from orchestrator.transport.ssh_pipe import SshPipe
 from orchestrator.transport.ssh_transport import EagerTransport, start
 from tests.orchestrator.transport.sshd import make_key
 
@@ -37,22 +36,21 @@ class Door(paramiko.ServerInterface):
 class Rude:
     """Both ends of a command's channel, of a session that the calling thread made."""
 
-    def __init__(self, folder: Path, kind: type[EagerTransport], window: int = 1 << 21) -> None:
+    def __init__(self, folder: Path, window: int = 1 << 21) -> None:
         here, there = socket.socketpair()
         self.there = there
         self.server = paramiko.Transport(there, default_window_size=window)
         key = paramiko.Ed25519Key.from_private_key_file(str(make_key(folder / "host")))
         self.server.add_server_key(key)
         self.server.start_server(event=threading.Event(), server=Door())
-        self._here = here
-        self.session = kind(here, PATIENCE)
+        self.session = EagerTransport(here, PATIENCE)
         self.session.start_client(timeout=PATIENCE)
         self.session.auth_password("ann", "anything", fallback=False)
         self.opened = start(self.session, "anything", time.monotonic() + PATIENCE)
         far = self.server.accept(PATIENCE)
         assert far is not None
         self.far: paramiko.Channel = far
-        self.pipe: SshPipe = pipe_of(self.session, self.opened, self.close)
+        self.pipe = SshPipe(self.session, self.opened, self.close)
 
     def say(self, message: paramiko.Message) -> None:
         """Send a packet of whatever kind; EOFError."""
@@ -65,10 +63,7 @@ class Rude:
 
     def close(self) -> None:
         """Hang up at this end."""
-        with contextlib.suppress(OSError):
-            self._here.shutdown(socket.SHUT_RDWR)
-        self.session.close()
-        self.session.done_with()
+        self.session.hang_up()
 
     def end(self) -> None:
         """Hang up at both ends."""

@@ -1,4 +1,4 @@
-"""A connection that one thread reads whenever it waits, between two ends of a socket."""
+"""A connection between two ends of a socket."""
 
 from __future__ import annotations
 
@@ -26,18 +26,12 @@ from paramiko.common import (
     cMSG_IGNORE,
 )
 
-from orchestrator.transport import ssh_packets
-from orchestrator.transport.ssh_pipe import pipe_of
-from orchestrator.transport.ssh_transport import (
-    BROKEN,
-    WINDOW,
-    EagerTransport,
-    UnthreadedTransport,
-)
+from orchestrator.transport import ssh_packets, ssh_pipe
+from orchestrator.transport.ssh_pipe import SshPipe
+from orchestrator.transport.ssh_transport import BROKEN, WINDOW, EagerTransport
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.rude import Door, Rude
 
-KINDS = (UnthreadedTransport, EagerTransport)
 StartRude = Callable[..., Rude]
 
 
@@ -53,8 +47,8 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
 def rude(tmp_path: Path) -> Iterator[StartRude]:
     made: list[Rude] = []
 
-    def start(kind: type[EagerTransport], **options: int) -> Rude:
-        made.append(Rude(tmp_path, kind, **options))
+    def start(**options: int) -> Rude:
+        made.append(Rude(tmp_path, **options))
         return made[-1]
 
     yield start
@@ -81,24 +75,21 @@ def test_a_server_that_says_nothing_is_waited_for_as_long_as_said(
     ends: tuple[socket.socket, socket.socket],
 ) -> None:
     here, there = ends
-    session = UnthreadedTransport(here, 30)
+    session = EagerTransport(here, 30)
     session.start_client(timeout=0.05)
     assert there.recv(8).startswith(b"SSH-2.0-")
     assert session.is_alive()
     with pytest.raises(paramiko.SSHException, match="No existing session"):
         session.get_remote_server_key()
-    session.close()
-    session.done_with()
+    session.hang_up()
+    session.join(30)
     assert not session.is_alive()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_channel_closes_though_its_connection_is_gone(
-    rude: StartRude, kind: type[EagerTransport]
-) -> None:
+def test_a_channel_closes_though_its_connection_is_gone(rude: StartRude) -> None:
     """Closing a channel whose connection is gone already is no error."""
-    one = rude(kind)
-    pipe = pipe_of(one.session, one.opened, one.opened.close)
+    one = rude()
+    pipe = SshPipe(one.session, one.opened, one.opened.close)
     one.hang_up()
     pipe.close()
     pipe.close()
@@ -109,9 +100,10 @@ def test_what_is_no_ssh_is_told(ends: tuple[socket.socket, socket.socket], said:
     here, there = ends
     there.sendall(said)
     there.shutdown(socket.SHUT_WR)
-    session = UnthreadedTransport(here, 30)
+    session = EagerTransport(here, 30)
     with pytest.raises((paramiko.SSHException, EOFError)):
         session.start_client(timeout=30)
+    session.join(30)
     assert not session.is_alive()
     assert not session.active
 
@@ -119,10 +111,10 @@ def test_what_is_no_ssh_is_told(ends: tuple[socket.socket, socket.socket], said:
 def test_another_thread_ends_a_wait(ends: tuple[socket.socket, socket.socket]) -> None:
     here, there = ends
     told: list[Exception] = []
-    made: list[UnthreadedTransport] = []
+    made: list[EagerTransport] = []
 
     def negotiate() -> None:
-        session = UnthreadedTransport(here, 30)
+        session = EagerTransport(here, 30)
         made.append(session)
         try:
             session.start_client(timeout=30)
@@ -132,35 +124,43 @@ def test_another_thread_ends_a_wait(ends: tuple[socket.socket, socket.socket]) -
     waiting = threading.Thread(target=negotiate)
     waiting.start()
     assert there.recv(8).startswith(b"SSH-2.0-")  # it has begun
-    here.shutdown(socket.SHUT_RDWR)
-    made[0].close()
-    made[0].done_with()
+    made[0].hang_up()
     waiting.join(30)
     assert len(told) == 1
+    made[0].join(30)
     assert not made[0].is_alive()
 
 
-def test_nothing_is_left_of_a_connection_that_is_done_with(
+def test_the_thread_of_a_connection_ends_at_once(ends: tuple[socket.socket, socket.socket]) -> None:
+    """It waits for the server for a second at a time, and hundreds of hosts end one by one."""
+    session = EagerTransport(ends[0], 30)
+    session._active_check_timeout = 60.0
+    session.start_client(timeout=0.05)
+    session.hang_up()
+    session.join(5)
+    assert not session.is_alive()
+
+
+def test_nothing_is_left_of_a_connection_that_ended(
     ends: tuple[socket.socket, socket.socket],
 ) -> None:
     """Not even for as long as it takes Python to look for what refers to each other."""
     here, _ = ends
     gc.disable()
     try:
-        session = UnthreadedTransport(here, 30)
+        session = EagerTransport(here, 30)
         session.start_client(timeout=0.05)
-        session.close()
-        session.done_with()
-        left = weakref.ref(session.loop)
+        session.hang_up()
+        session.join(30)
+        left = weakref.ref(session)
         del session
         assert left() is None
     finally:
         gc.enable()
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_login_is_given_its_time_whatever_the_clock_is_set_to(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[EagerTransport]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock of a machine may be set by hours while hosts are being logged in to."""
     hours = itertools.count()
@@ -168,18 +168,15 @@ def test_a_login_is_given_its_time_whatever_the_clock_is_set_to(
     monkeypatch.setattr(paramiko.auth_handler, "time", passing)
     slow = threading.Event()
     monkeypatch.setattr(Door, "check_auth_password", lambda *_: slow.wait(0.3) or AUTH_SUCCESSFUL)
-    one = Rude(tmp_path, kind)
+    one = Rude(tmp_path)
     try:
         assert one.session.is_authenticated()
     finally:
         one.end()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_packet_of_no_known_kind_is_told_as_any_break(
-    rude: StartRude, kind: type[EagerTransport]
-) -> None:
-    one = rude(kind)
+def test_a_packet_of_no_known_kind_is_told_as_any_break(rude: StartRude) -> None:
+    one = rude()
     message = paramiko.Message()
     message.add_byte(bytes([192]))
     one.say(message)
@@ -199,13 +196,12 @@ def _say_nothing_at_length(one: Rude) -> None:
             one.say(message)
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_server_that_goes_on_about_nothing_is_given_up(
-    rude: StartRude, kind: type[EagerTransport], monkeypatch: pytest.MonkeyPatch
+    rude: StartRude, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would keep a core of the controller busy for as long as it likes."""
     monkeypatch.setattr(ssh_packets, "MOST_IDLE", 1 << 20)
-    one = rude(kind)
+    one = rude()
     talking = threading.Thread(target=_say_nothing_at_length, args=(one,))
     talking.start()
     assert one.pipe.read(30) == (b"", b"")
@@ -216,13 +212,12 @@ def test_a_server_that_goes_on_about_nothing_is_given_up(
     assert "about nothing" in str(error)
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_what_a_command_says_and_hears_may_be_any_amount(
-    rude: StartRude, kind: type[EagerTransport], monkeypatch: pytest.MonkeyPatch
+    rude: StartRude, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What carries it is not held against the server."""
     monkeypatch.setattr(ssh_packets, "MOST_IDLE", 1 << 18)
-    one, size = rude(kind), 4 << 20
+    one, size = rude(), 4 << 20
 
     def answer() -> None:
         heard = 0
@@ -240,12 +235,9 @@ def test_what_a_command_says_and_hears_may_be_any_amount(
     assert heard == size
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_comes_without_having_been_asked_for_is_not_held(
-    rude: StartRude, kind: type[EagerTransport]
-) -> None:
+def test_what_comes_without_having_been_asked_for_is_not_held(rude: StartRude) -> None:
     """The server takes nothing, so that the thread which would read waits for that."""
-    one = rude(kind, window=1 << 15)
+    one = rude(window=1 << 15)
     message = paramiko.Message()
     message.add_byte(cMSG_CHANNEL_DATA)
     message.add_int(one.opened.chanid)
@@ -269,12 +261,9 @@ def test_what_comes_without_having_been_asked_for_is_not_held(
     assert "more than it was asked for" in str(error)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_was_read_is_not_held_until_more_comes(
-    rude: StartRude, kind: type[EagerTransport]
-) -> None:
+def test_what_was_read_is_not_held_until_more_comes(rude: StartRude) -> None:
     """That may take hours, and hundreds of connections wait."""
-    one = rude(kind)
+    one = rude()
     message = paramiko.Message()
     message.add_byte(cMSG_CHANNEL_DATA)
     message.add_int(one.opened.chanid)
@@ -291,11 +280,9 @@ def test_what_was_read_is_not_held_until_more_comes(
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_server_that_asks_and_takes_no_answer_holds_nobody_up(
-    rude: StartRude, kind: type[EagerTransport]
-) -> None:
-    one = rude(kind)
+@contextlib.contextmanager
+def _asking_in_vain(one: Rude) -> Iterator[None]:
+    """Have the server ask without end and take no answer; hang up after 30 s."""
     over = threading.Event()
     one.server._handler_table = {  # type: ignore[attr-defined]  # the stubs lack it
         **one.server._handler_table,  # type: ignore[attr-defined]  # the stubs lack it
@@ -307,33 +294,45 @@ def test_a_server_that_asks_and_takes_no_answer_holds_nobody_up(
     message.add_boolean(True)
 
     def flood() -> None:
-        try:
+        with contextlib.suppress(EOFError, OSError):
             while not over.is_set():
                 one.say(message)
-        except EOFError:
-            pass
 
     flooding = threading.Thread(target=flood)
     flooding.start()
-    stuck = threading.Event()
-
-    def give_up() -> None:
-        stuck.set()
-        one.close()
-
-    late = threading.Timer(30, give_up)
+    late = threading.Timer(30, one.close)
     late.start()
-    began = time.monotonic()
     try:
+        yield
+        assert late.is_alive(), "it took 30 s"
+    finally:
+        late.cancel()
+        over.set()
+        one.end()
+        flooding.join(30)
+
+
+def test_a_server_that_asks_and_takes_no_answer_holds_nobody_up(rude: StartRude) -> None:
+    one = rude()
+    began = time.monotonic()
+    with _asking_in_vain(one):
         while time.monotonic() < began + 3:  # by then its buffers are full
             try:
                 assert one.pipe.read(0.5) == (b"", b"")
                 break  # it was hung up on
             except TimeoutError:
                 continue
-        assert not stuck.is_set()
-    finally:
-        late.cancel()
-        over.set()
-        one.end()
-        flooding.join(30)
+
+
+def test_a_server_that_takes_no_answer_holds_no_reader_of_its_output_up(
+    rude: StartRude, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever takes output tells the server that there is room for more."""
+    monkeypatch.setattr(ssh_pipe, "SILENCE", 2.0)
+    one = rude()
+    one.far.sendall(bytes(WINDOW // 2))
+    with _asking_in_vain(one):
+        while one.session.packetizer._stream._stuck_since is None:
+            time.sleep(0.01)
+        while one.pipe.read(30) != (b"", b""):
+            pass
