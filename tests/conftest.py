@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,6 +37,20 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files whose tests take minutes each: begun last, they would run alone."""
     items.sort(key=lambda item: item.get_closest_marker("begun_first") is None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
+    """Fail a test that leaves this process in another working directory, and go back."""
+    yield
+    home = str(item.config.invocation_params.dir)
+    try:
+        here = os.getcwd()
+    except FileNotFoundError as error:
+        here = str(error)
+    if here != home:
+        os.chdir(home)
+        pytest.fail(f"the working directory was {here} after the test, not {home}")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -40,11 +40,25 @@ def modules() -> list[str]:
     return sorted(name for name in names if not name.endswith("test_interpreters"))
 
 
-def run(program: str) -> "subprocess.CompletedProcess[str]":
+def shares(versions: "list[str]") -> "dict[str, list[str]]":
+    """The test modules that each Python runs: all of them the oldest and the newest one.
+
+    Each of the others runs a share of them, so that every module has one in between.
+    ``CCM_TEST_ALL_PYTHONS`` has all of them run all modules.
+    """
+    found = modules()
+    between = [] if os.environ.get("CCM_TEST_ALL_PYTHONS") else versions[1:-1]
+    return {
+        version: found[between.index(version) :: len(between)] if version in between else found
+        for version in versions
+    }
+
+
+def run(program: str, names: "list[str]") -> "subprocess.CompletedProcess[str]":
     environment = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
     environment["CCM_TEST_EVERY_PYTHON"] = "yes"
     return subprocess.run(
-        [program, "-s", "-m", "unittest", *modules()],
+        [program, "-s", "-m", "unittest", *names],
         cwd=REPOSITORY,
         env=environment,
         capture_output=True,
@@ -56,7 +70,7 @@ def run(program: str) -> "subprocess.CompletedProcess[str]":
 @pytest.mark.begun_first
 @pytest.mark.timeout(2700)
 def test_every_interpreter() -> None:
-    """All tests of the runtime pass under every Python found, with its standard library only.
+    """The tests of the runtime pass under every Python found, with its standard library only.
 
     Under the one of this process pytest runs them itself, so that it is left out beside others.
     """
@@ -64,9 +78,18 @@ def test_every_interpreter() -> None:
     own = f"{sys.version_info[0]}.{sys.version_info[1]}"
     found = {version: program for version, program in found.items() if version != own} or found
     # They mostly wait for timeouts, so a few at a time cost little more than one.
+    names = shares(list(found))
     with ThreadPoolExecutor(4) as pool:
-        results = dict(zip(found, pool.map(run, found.values())))
+        results = dict(zip(found, pool.map(run, found.values(), names.values())))
     print("ran under Python", ", ".join(sorted(results)))
     failed = {v: done.stderr[-4000:] for v, done in results.items() if done.returncode != 0}
     assert not failed, "\n".join(f"Python {v}:\n{text}" for v, text in failed.items())
     assert all("Ran " in done.stderr for done in results.values())
+
+
+def test_every_module_has_three_interpreters() -> None:
+    """The oldest and the newest Python run all tests, those in between share them out."""
+    found = shares(["3.6", "3.7", "3.8", "3.12"])
+    assert found["3.6"] == found["3.12"] == modules()
+    assert sorted(found["3.7"] + found["3.8"]) == modules()
+    assert min(len(found["3.7"]), len(found["3.8"])) > 0
