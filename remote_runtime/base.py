@@ -160,10 +160,11 @@ class ResourceType(object):
         """
         return {key: value for key, value in self.found().items() if key != "mtime"}
 
-    def traces(self) -> Dict[str, str]:
-        """What may tell who has changed it: ``owner``, ``changed`` (a time) and ``package``.
+    def traces(self, actions: Sequence[Action]) -> Dict[str, str]:
+        """What may tell who has changed it: ``owner``, ``changed`` (a time) and ``package``, and
+        the ``path`` that they are of where the name of the resource is another.
 
-        Asked of what has drifted. ``ResourceError``.
+        Asked of what has drifted, with the actions that would undo it. ``ResourceError``.
         """
         return {}
 
@@ -226,7 +227,7 @@ class PathType(ResourceType):
         state = self.observe()
         return {"ensure": state.ensure, **of_path(self.context, self.name, state.status)}
 
-    def traces(self) -> Dict[str, str]:
+    def traces(self, actions: Sequence[Action]) -> Dict[str, str]:
         """By owner, times and package of what is there. See the base class."""
         from remote_runtime.observed import traces_of
 

@@ -108,7 +108,7 @@ class Foresight(object):
         name = outcome.item.id
         outcome.gate = doubt
         if actions and self._context.options.drift:
-            self._look(resource, outcome)
+            self._look(resource, actions, outcome)
         if doubt.level:
             outcome.prediction, outcome.prediction_reason = doubt
             outcome.gate = Doubt(doubt.level, "it depends on %s: %s" % (name, doubt.reason))
@@ -125,11 +125,11 @@ class Foresight(object):
             self._context.expect(_effects(action, resource, name), doubt, name)
 
     @staticmethod
-    def _look(resource: ResourceType, outcome: Outcome) -> None:
+    def _look(resource: ResourceType, actions: List[Action], outcome: Outcome) -> None:
         """Keep how it is found, before what it would leave counts."""
         try:
             outcome.found = resource.remembered()
-            outcome.traces = resource.traces()
+            outcome.traces = resource.traces(actions)
         except Exception:  # it cannot be told by what it is
             pass
 

@@ -1,11 +1,14 @@
 """What ``ccm status``, a kept plan and ``ccm drift`` tell of a path (target)."""
 
+import itertools
+import os
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Iterable, Optional
 
 from remote_runtime.context import Context
 from remote_runtime.system.files import Status
 
+_MOST_PATHS = 10000
 _ASKING = 10.0  # seconds, for the package of a path
 
 
@@ -54,6 +57,25 @@ def traces_of(context: Context, path: str) -> Dict[str, str]:
     traces = {"owner": context.accounts.user_name(status.uid), "changed": _time(changed)}
     package = _package_of(context, path)
     return dict(traces, package=package) if package else traces
+
+
+def newest_traces(context: Context, paths: Iterable[str]) -> Dict[str, str]:
+    """The same of the one of several paths that was changed last, with its ``path``.
+
+    A path where nothing is counts as changed when its directory was; who did that is not known.
+    """
+    newest = (-1, "", False)
+    for path in itertools.islice(paths, _MOST_PATHS):
+        status = context.files.status(path)
+        there = status is not None
+        if status is None:
+            status = context.files.status(os.path.dirname(path))
+        if status is not None:
+            newest = max(newest, (status.identity[-1] // 10**9, path, there))
+    changed, path, there = newest
+    if not path:
+        return {}
+    return dict(traces_of(context, path) if there else {"changed": _time(changed)}, path=path)
 
 
 def _package_of(context: Context, path: str) -> str:

@@ -35,7 +35,7 @@ _DIGESTS = re.compile(r"(?:[0-9a-f]{16}){1,100}\Z")
 _STATUS = frozenset(["failed", "skipped", "changed", "stable"])
 _HEALTH = frozenset(["OK", "WARNING", "CRITICAL", "UNKNOWN"])
 
-_DRIFT = frozenset(["by", "run", "user", "at", "owner", "changed", "package"])
+_DRIFT = frozenset(["by", "run", "user", "at", "owner", "changed", "package", "path"])
 _DRIFT_BY = ("someone", "you", "both", "new")
 
 _FREE = ("properties", "error", "output", "noop_message", "prediction_reason")

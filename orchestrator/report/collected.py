@@ -254,7 +254,7 @@ def entry_of(told: dict[str, Any], verbose: bool = False, outputs: bool = False)
             for check in told.get("health_check", ())
             if verbose or check["status"] != "OK"
         ),
-        changes=(*changes, *_traces(drift)),
+        changes=(*changes, *_traces(drift, told["name"])),
         noop=told["noop"],
         fired=told["refreshed"],
         due=due,
@@ -276,10 +276,13 @@ def errors_of(told: dict[str, Any]) -> tuple[str, ...]:
     return (f"{reason} ({place}){newline}{rest}", *errors[1:])
 
 
-def _traces(drift: dict[str, str]) -> Iterator[ChangeLine]:
-    """What is known of a drift, and of the push that it differs from."""
+def _traces(drift: dict[str, str], name: str) -> Iterator[ChangeLine]:
+    """What is known of a drift, and of the push that it differs from; a path below that of the
+    resource without what both begin with."""
     owner, package = drift.get("owner"), drift.get("package")
-    known = [drift.get("changed"), owner and f"owner {owner}", package and f"package {package}"]
+    path = drift.get("path", "").removeprefix(f"{name.rstrip('/')}/")
+    known = [drift.get("changed"), path, owner and f"owner {owner}"]
+    known.append(package and f"package {package}")
     if any(known):
         yield ChangeLine(TRACES[0], "", ", ".join(filter(None, known)), "")
     if "run" in drift:

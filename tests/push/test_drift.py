@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 from tests.push.command import Run
 from tests.push.target import Target
@@ -85,6 +86,36 @@ def test_three_ways(target: Target) -> None:
     assert target.read("theirs") == "2"
     assert target.push(later).code == 0
     assert drift(target, later).code == 0
+
+
+TREE = """\
+ccm:
+  resources:
+    - scaffold:
+        - DIR/tree: {source: tree, engine: jinja}
+"""
+
+
+def test_a_scaffold_is_dated_by_its_files(target: Target) -> None:
+    """The date and the owner are those of the file that differs, and the file is named."""
+    (target.ccm.scratch / "tree/sub").mkdir(parents=True)
+    for name in ("a", "sub/b", "c"):
+        (target.ccm.scratch / "tree" / name).write_text(name)
+    assert target.push(TREE).code == 0
+    target.write("tree/sub/b", "theirs")
+    (written,) = json.loads(drift(target, TREE, "--json").stdout)["events"]
+    found = written["drift"]
+    assert (found["by"], found["owner"]) == ("someone", target.owner)
+    assert found["path"].endswith("/tree/sub/b")
+    status = target.path("tree/sub/b").stat()
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(status.st_ctime_ns // 10**9))
+    assert found["changed"] == at
+    assert f"last changed: {at}, sub/b, owner {target.owner}" in drift(target, TREE).stdout
+    assert target.push(TREE).code == 0
+    target.path("tree/a").unlink()
+    (gone,) = json.loads(drift(target, TREE, "--json").stdout)["events"]
+    assert gone["drift"]["path"].endswith("/tree/a")
+    assert "owner" not in gone["drift"]
 
 
 def everything(target: Target) -> list[tuple[str, int, int]]:

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from typing import Any, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from remote_runtime import needs
 from remote_runtime.base import (
@@ -95,6 +95,15 @@ class Resource(PathType):
         if self.properties.get("purge") is True:
             found["names"] = sorted([top, sorted(names)] for top, _, names in walk(self.name))
         return found
+
+    def traces(self, actions: Sequence[Action]) -> Dict[str, str]:
+        """Of the file that differs, the one that was changed last of several: the directory's own
+        times say when a name came or went. See the base class."""
+        from remote_runtime.observed import newest_traces
+
+        effects = [one for action in actions for one in action.effects or ()]
+        paths = [one.path for one in effects if isinstance(one, PathEffect)]
+        return newest_traces(self.context, paths) or super().traces(actions)
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see the base class."""
