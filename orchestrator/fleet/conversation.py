@@ -5,8 +5,8 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.event_check import EventCheck
@@ -274,7 +274,7 @@ class Conversation:
         if self._publisher is not None:
             registrations = self._plan.registrations(checked.identity)
             if registrations and is_stable(checked.event):
-                self._publisher.add(self._host, registrations)
+                self._announce(checked.identity, registrations)
 
     def _stable(self, message: wire.Message) -> None:
         self._reboot = None
@@ -288,7 +288,15 @@ class Conversation:
             for index in range(group.first, group.first + len(group.durations)):
                 registrations = self._plan.registrations(self._resources[index])
                 if registrations and not group.told["noop"]:
-                    self._publisher.add(self._host, registrations)
+                    self._announce(self._resources[index], registrations)
+
+    def _announce(self, identity: str, registrations: Sequence[Mapping[str, Any]]) -> None:
+        """Publish what a resource announces, with what tells it from that of others."""
+        from orchestrator.registration.entry import source_of
+
+        assert self._publisher is not None
+        source = source_of(self._settings.manifest, host_in(self._host), identity)
+        self._publisher.add(self._host, [{**one, "source": source} for one in registrations])
 
     def _applies_in(self, turns: StableTurns) -> int:
         """How many of the resources are ``apply`` resources."""

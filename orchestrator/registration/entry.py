@@ -13,6 +13,7 @@ PREFIX = "choria.ccm.registration.v1"
 ANY = "*"
 DEFAULT_PRIORITY = 1
 NEVER = "never"
+_MOST_SOURCE = 64
 _TEXTS = ("cluster", "service", "protocol", "address")
 _FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
@@ -20,7 +21,8 @@ _FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 class Registration(NamedTuple):
     """``timestamp`` is when it was announced, UTC in RFC 3339; ``ttl`` a duration, never or "".
 
-    ``port`` is 0 for a service that has none.
+    ``port`` is 0 for a service that has none. ``source`` is a digest of the manifest, the host and
+    the resource that announced it, "" for what was registered by hand or by another program.
     """
 
     cluster: str
@@ -32,6 +34,7 @@ class Registration(NamedTuple):
     ttl: str = ""
     annotations: tuple[tuple[str, str], ...] = ()
     timestamp: str = ""
+    source: str = ""
 
     @classmethod
     def of(cls, properties: Mapping[str, Any], now: float | None = None) -> Registration:
@@ -67,6 +70,7 @@ class Registration(NamedTuple):
             ttl=ttl,
             annotations=pairs,
             timestamp=stamp,
+            source=str(payload.get("source") or "")[:_MOST_SOURCE],
         )
 
     def payload(self) -> dict[str, Any]:
@@ -85,6 +89,8 @@ class Registration(NamedTuple):
             found["ttl"] = self.ttl
         if self.annotations:
             found["annotations"] = dict(self.annotations)
+        if self.source:
+            found["source"] = self.source
         return found
 
     @property
@@ -139,6 +145,13 @@ class Registration(NamedTuple):
         except ValueError:
             return True  # somebody else's; whoever keeps it expires it
         return now < announced + seconds
+
+
+def source_of(manifest: str, host: str, resource: str) -> str:
+    """The ``source`` of what one resource of a host announces: nothing can be read from it."""
+    from hashlib import sha256
+
+    return sha256("\0".join((manifest, host, resource)).encode()).hexdigest()[:32]
 
 
 class Query(NamedTuple):

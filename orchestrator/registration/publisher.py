@@ -29,15 +29,19 @@ class Failure(NamedTuple):
 class Publisher:
     """One thread that publishes batches. ``add`` may be called by many threads, and never waits.
 
-    What could not be published is tried again with the next batch and at the end.
+    What could not be published is tried again with the next batch and at the end. What a resource
+    announced in an earlier run and announces no more, such as another port, is removed from the
+    store once the new entries are there; ``warning`` says what kept it from that, "" for nothing.
     """
 
     def __init__(self, opener: Callable[[], Store], gathering: float = GATHERING) -> None:
         self._opener = opener
         self._gathering = gathering
-        self._queue: queue.SimpleQueue[tuple[str, Registration] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[list[tuple[str, Registration]] | None] = queue.SimpleQueue()
         self._left: list[tuple[str, Registration]] = []
+        self._earlier: dict[str, list[Registration]] | None = None
         self._reason = ""
+        self.warning = ""
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
@@ -51,8 +55,8 @@ class Publisher:
                     target=self._work, name="registrations", daemon=True
                 )
                 self._thread.start()
-        for properties in registrations:
-            self._queue.put((host, Registration.of(properties)))
+        # Together: an entry that comes later would count as announced no more.
+        self._queue.put([(host, Registration.of(properties)) for properties in registrations])
 
     def close(self, seconds: float = CLOSING) -> Failure | None:
         """Publish what is left, and tell what could not be published."""
@@ -77,12 +81,12 @@ class Publisher:
 
     def _gather(self) -> bool:
         """Wait for entries, and a moment for more of them; whether there may be more."""
-        entry = self._queue.get()
+        entries = self._queue.get()
         until = time.monotonic() + self._gathering
-        while entry is not None:
-            self._left.append(entry)
+        while entries is not None:
+            self._left += entries
             try:
-                entry = self._queue.get(timeout=max(0.0, until - time.monotonic()))
+                entries = self._queue.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
                 return True
         return False
@@ -92,10 +96,38 @@ class Publisher:
             return
         newest = {entry.subject: entry for _, entry in self._left}
         try:
-            self._opener().publish(list(newest.values()))
+            store = self._opener()
+            store.publish(list(newest.values()))
         except CcmError as error:
             self._reason = one_line(str(error))
         except Exception as error:  # whose words may quote what was announced
             self._reason = f"a defect in ccm: {type(error).__name__}"
         else:
             self._left = []
+            self._remove_stale(store, newest)
+
+    def _remove_stale(self, store: Store, newest: Mapping[str, Registration]) -> None:
+        """Remove what these resources announce no more; what keeps it from that is a warning."""
+        try:
+            stale = self._stale(store, newest)
+            if stale:
+                store.remove(stale)
+        except CcmError as error:
+            self.warning = f"registrations of earlier pushes may be left: {one_line(str(error))}"
+
+    def _stale(self, store: Store, newest: Mapping[str, Registration]) -> list[Registration]:
+        """What earlier runs left of the resources that announce these; RegistrationError."""
+        from orchestrator.registration.entry import Query
+
+        if self._earlier is None:  # asked once in a run: all that comes later is its own
+            found = [entry for entry in store.lookup(Query()) if entry.source]
+            self._earlier = {entry.source: [] for entry in found}
+            for entry in found:
+                self._earlier[entry.source].append(entry)
+        sources = {entry.source for entry in newest.values()}
+        return [
+            entry
+            for source in sources
+            for entry in self._earlier.get(source, ())
+            if entry.subject not in newest
+        ]

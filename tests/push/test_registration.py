@@ -94,7 +94,7 @@ def test_what_is_published(target: Target) -> None:
     # stable, and both of plain; then broken, warned, sick, left-out and unmet
     assert set(registered(target)) == {"web", "s1", "s2", "s3"}
     entry = registered(target)["web"]
-    assert {k: v for k, v in entry.items() if k != "timestamp"} == {
+    assert {k: v for k, v in entry.items() if k not in ("timestamp", "source")} == {
         "cluster": "prod", "service": "web", "protocol": "http", "address": "192.0.2.1",
         "port": 8080, "priority": 10, "ttl": "10m", "annotations": {"host": "web1"},
     }  # fmt: skip
@@ -104,6 +104,17 @@ def test_monitor_only(local: Target) -> None:
     """Where only checks are run, what has checks and passes them is announced again."""
     local.push(site(), "--monitor-only")
     assert set(registered(local)) == {"web"}
+
+
+def test_a_port_that_changes(local: Target) -> None:
+    """The old endpoint goes at once, also where the resource is as desired; others stay."""
+    local.push(site())
+    for _ in range(2):
+        local.push(site(), "--data", "port=8081")
+        path = local.ccm.scratch / "state/ccm/registrations.json"
+        entries = json.loads(path.read_text())["registrations"]
+        ports = [entry.get("port") for entry in entries if entry["service"] == "web"]
+        assert (ports, len(entries)) == ([8081], 4)
 
 
 def test_read_back(local: Target) -> None:

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from orchestrator.registration.entry import Query, Registration
+from orchestrator.registration.entry import Query, Registration, source_of
 from orchestrator.registration.errors import RegistrationError
 from orchestrator.registration.lookup import RegistrationLookup
 from orchestrator.registration.publisher import Publisher
@@ -38,7 +38,8 @@ class Memory:
         return [e for batch in self.batches for e in batch if query.selects(e)]
 
     def remove(self, entries: Sequence[Registration]) -> None:
-        raise NotImplementedError
+        gone = {entry.subject for entry in entries}
+        self.batches = [[e for e in batch if e.subject not in gone] for batch in self.batches]
 
     def initialize(self, replicas: int, max_age: float) -> None:
         raise NotImplementedError
@@ -56,6 +57,43 @@ def test_batches() -> None:
     entries = [entry for batch in store.batches for entry in batch]
     assert len(store.batches) < 5
     assert {e.port for e in entries if e.priority == 2} == set(range(1, 26))
+
+
+def announced(store: Memory, *entries: dict[str, object], host: str = "web1") -> set[int]:
+    """The ports that the store has after a run in which one resource announces these."""
+    publisher = Publisher(lambda: store, gathering=0)
+    publisher.add(host, entries)
+    assert publisher.close() is None
+    return {entry.port for batch in store.batches for entry in batch}
+
+
+def test_an_endpoint_that_changes_replaces_the_old_one() -> None:
+    """What the same resource announced before is removed, what others announced is not."""
+    store = Memory()
+    own = {**WEB, "source": source_of("site.yaml", "web1", "service#web")}
+    theirs = {**WEB, "source": source_of("site.yaml", "web1", "service#admin"), "port": 9}
+    assert announced(store, theirs) == {9}
+    assert announced(store, {**WEB, "port": 7}) == {9, 7}
+    assert announced(store, own, {**own, "port": 81}) == {9, 7, 80, 81}
+    assert announced(store, own, {**own, "port": 82}) == {9, 7, 80, 82}
+    assert announced(store, {**own, "port": 83}) == {9, 7, 83}
+    assert announced(store, {**own, "port": 83, "address": "10.0.0.2"}) == {9, 7, 83}
+    assert [e.address for batch in store.batches for e in batch if e.port == 83] == ["10.0.0.2"]
+
+
+def test_what_cannot_be_removed_is_a_warning() -> None:
+    """What was published stays published, and the run is told that old entries may be left."""
+
+    class WriteOnly(Memory):
+        def lookup(self, query: Query) -> list[Registration]:
+            raise RegistrationError("permission denied")
+
+    store = WriteOnly()
+    publisher = Publisher(lambda: store, gathering=0)
+    publisher.add("web1", [{**WEB, "source": "s"}])
+    assert publisher.close() is None
+    assert publisher.warning == "registrations of earlier pushes may be left: permission denied"
+    assert [e.port for batch in store.batches for e in batch] == [80]
 
 
 def test_nothing_to_announce() -> None:
