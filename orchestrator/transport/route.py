@@ -41,7 +41,7 @@ class Route(NamedTuple):
     the path of the agent's socket, "" for no agent. ``jumps`` are passed in order. ``trust``
     is the command that looks at host keys; ``listed``: the label is its name in the inventory.
     ``certificates`` are those of CertificateFile; None where those beside the identities count.
-    ``ca_algorithms`` is CASignatureAlgorithms.
+    ``ca_algorithms`` is CASignatureAlgorithms. ``revoked`` are the files of RevokedHostKeys.
     ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never.
     """
 
@@ -68,6 +68,7 @@ class Route(NamedTuple):
     until: float | None = None
     certificates: tuple[Path, ...] | None = None
     ca_algorithms: str = ""
+    revoked: tuple[Path, ...] = ()
 
     def end(self, seconds: float) -> float:
         """The moment at which a wait of so many seconds is over, which begins now."""
@@ -243,6 +244,7 @@ def _decide(
             listed=host is not None,
             certificates=_certificates(found, values),
             ca_algorithms=found.first("casignaturealgorithms") or "",
+            revoked=_revoked(found, values),
         )
     except KeyError as error:
         message = f"{label}: the SSH configuration uses %{error.args[0]}, which ccm does not know"
@@ -283,6 +285,11 @@ def _certificates(found: Directives, values: dict[str, str]) -> tuple[Path, ...]
     given = [line.value.strip('"') for line in found["certificatefile"]]
     named = [_path(expand_path(text, values)) for text in given if text.lower() != "none"]
     return tuple(dict.fromkeys(named)) or None
+
+
+def _revoked(found: Directives, values: dict[str, str]) -> tuple[Path, ...]:
+    given = found["revokedhostkeys"][0].words if "revokedhostkeys" in found else []
+    return tuple(_path(expand_path(word, values)) for word in given if word.lower() != "none")
 
 
 @lru_cache(maxsize=1024)

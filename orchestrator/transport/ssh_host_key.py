@@ -15,6 +15,7 @@ from orchestrator.transport.known_hosts import (
     fingerprint,
     matches_any,
 )
+from orchestrator.transport.revoked_keys import revoked_lines
 from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_transport import EagerTransport
 from remote_runtime.errors import UnreachableError
@@ -85,7 +86,7 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
         blobs = [shown]
         if certificate is not None:
             blobs += [certificate.key_blob, certificate.ca_blob]
-        for line in self._lines:
+        for line in [*self._lines, *revoked_lines(self._route.label, self._route.revoked)]:
             if line.marker == "@revoked" and line.blob in blobs:
                 of_ca = certificate is not None and line.blob == certificate.ca_blob
                 raise _revoked(self._route, line, of_ca=of_ca)

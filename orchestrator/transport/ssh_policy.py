@@ -19,7 +19,7 @@ HONOURED = {
     "hostkeyalgorithms", "hostkeyalias", "hostname", "identitiesonly", "identityagent",
     "identityfile", "ignoreunknown", "kbdinteractiveauthentication",
     "challengeresponseauthentication", "passwordauthentication", "port", "preferredauthentications",
-    "proxycommand", "proxyjump", "pubkeyauthentication", "serveralivecountmax",
+    "proxycommand", "proxyjump", "pubkeyauthentication", "revokedhostkeys", "serveralivecountmax",
     "serveraliveinterval", "tag", "tcpkeepalive", "user", "userknownhostsfile",
 }  # fmt: skip
 
@@ -53,7 +53,6 @@ _REFUSED: dict[str, Callable[[str], bool]] = {
     "pkcs11provider": _says_something,
     "preferredauthentications": _no_method_left,
     "proxyusefdpass": _says_yes,
-    "revokedhostkeys": _says_something,
     "securitykeyprovider": lambda value: value.lower() not in ("internal", "none", ""),
     "verifyhostkeydns": _says_yes,
 }

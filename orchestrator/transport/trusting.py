@@ -17,6 +17,7 @@ from orchestrator.transport.known_hosts import (
     name_matches,
     parse_line,
 )
+from orchestrator.transport.revoked_keys import revoked_lines
 from orchestrator.transport.route import Route
 from remote_runtime.errors import InputError, Problem, UnreachableError
 
@@ -49,12 +50,13 @@ class Unscanned(NamedTuple):
 
 
 def judge(route: Route, key_type: str, blob: bytes, certified: bool = False) -> Shown:
-    """Compare a key with what is known of the host.
+    """Compare a key with what is known of the host. UnreachableError where that cannot be known.
 
     ``certified``: the host has shown a certificate of a CA that is known, so its key need not be.
     """
     lines = KnownHosts(route.known_hosts).lookup(route.key_name, route.key_port)
-    same = [line for line in lines if line.blob == blob]
+    revoked = revoked_lines(route.label, route.revoked)
+    same = [line for line in [*lines, *revoked] if line.blob == blob]
     known = tuple(line for line in lines if not line.marker)
     found = Shown(route=route, key_type=key_type, blob=blob, state="new")
     if any(line.marker == "@revoked" for line in same):

@@ -65,7 +65,7 @@ def test_the_list_the_tree_and_one_host(desk: Desk) -> None:
     ssh.mkdir(mode=0o700)
     (ssh / "config").write_text("Host 127.*\n  RemoteForward 8080 localhost:80\n", encoding="utf-8")
     with (ssh / "config").open("a", encoding="utf-8") as config:
-        config.write("  RevokedHostKeys x\n")
+        config.write("  KnownHostsCommand x\n")
     code, out, _ = desk.ccm("inventory", "-i", "hosts.yaml", "-l", "near")
     assert (code, [line.split()[0] for line in out.splitlines()]) == (0, ["here", "there"])
     code, out, _ = desk.ccm("inventory", "-i", "hosts.yaml", "--graph")
@@ -77,7 +77,7 @@ def test_the_list_the_tree_and_one_host(desk: Desk) -> None:
     code, out, _ = desk.ccm("inventory", "-i", "hosts.yaml", "--host", "gone")
     assert "without effect in ccm" in out
     assert "remoteforward 8080 localhost:80" in out
-    assert "in the way of a login:\n  ccm cannot honour revokedhostkeys x" in out
+    assert "in the way of a login:\n  ccm cannot honour knownhostscommand x" in out
     code, _, err = desk.ccm("inventory", "-i", "hosts.yaml", "--host", "heer")
     assert code == 2
     assert "here" in err

@@ -50,12 +50,12 @@ def test_the_way_to_hosts_of_workers_is_theirs(
     """The SSH configuration of this machine is in nobody's way who logs in from another one."""
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".ssh").mkdir()
-    (tmp_path / ".ssh/config").write_text("Host *\n  RevokedHostKeys ~/none\n")
+    (tmp_path / ".ssh/config").write_text("Host *\n  KnownHostsCommand ~/none\n")
     path = tmp_path / "hosts.json"
     path.write_text('{"hosts": {"web1": {}}}')
     inventory = load([str(path)])
     hosts = Chosen(inventory, list(inventory.hosts.values()))
     options = ConnectionOptions(4, None, False, None, False, None)
-    with pytest.raises(InputError, match="revokedhostkeys"):
+    with pytest.raises(InputError, match="knownhostscommand"):
         connector(hosts, options, ask=str)
     assert connector(hosts, options, ask=str, reaches=False).become_password() is None

@@ -179,7 +179,6 @@ def test_a_keyword_without_a_value_is_refused(config: Path) -> None:
         "KnownHostsCommand /bin/kh %H",
         "VerifyHostKeyDNS yes",
         "VerifyHostKeyDNS ask",
-        "RevokedHostKeys /etc/ssh/revoked",
         "PreferredAuthentications gssapi-with-mic,hostbased",
         "ProxyUseFdpass yes",
     ],
