@@ -299,7 +299,7 @@ def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
     """Publish the registrations that are left; whether some could not be, which each host of them
     is told of."""
     failure = publisher.close(INTERRUPTED_CLOSING if interrupted else CLOSING)
-    _tell(filter(None, [publisher.warning]), bus)
+    _publish_remarks(filter(None, [publisher.warning]), bus)
     if failure is None:
         return False
     for host, count in failure.hosts.items():
