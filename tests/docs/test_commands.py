@@ -69,7 +69,8 @@ def test_options_in_the_text_exist() -> None:
     known |= {"--tmpfs", "--engines", "--faulty", "--also"}
     known |= {"--minutes", "--seed"}  # python -m tests.hostile
     known |= {"--kept"}  # python -m tests.preview
-    known |= {"--syntax-check", "--configure", "--compare-versions"}  # of other programs
+    known |= {"--syntax-check", "--skip-tags"}  # of other programs
+    known |= {"--configure", "--compare-versions"}
     known |= {"--assumeno", "--cacheonly"}
     for name in COMMANDS:
         module = load_command(name)

@@ -1,0 +1,194 @@
+"""The pages are written in short sentences and in the field's own words."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS, ROOT
+
+MEDIAN_WORDS = 18  # at most, of the sentences of one page
+MAX_WORDS = 40  # in any sentence
+
+PAGES = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+
+# Pages that are still in the old style. Rewrite one, then remove it here; add none.
+NOT_REWRITTEN = [
+    "benchmarks.md",
+    "cost-model.md",
+    "design/add-a-type.md",
+    "design/architecture.md",
+    "design/coverage/README.md",
+    "design/coverage/adding-a-type.md",
+    "design/coverage/apply.md",
+    "design/coverage/archive.md",
+    "design/coverage/docs-style-guide.md",
+    "design/coverage/exec.md",
+    "design/coverage/file.md",
+    "design/coverage/guard-interpreters.md",
+    "design/coverage/package.md",
+    "design/coverage/scaffold.md",
+    "design/coverage/service.md",
+    "design/decisions.md",
+    "design/engines.md",
+    "design/threat-model.md",
+    "hostile.md",
+    "howto/preview.md",
+    "howto/registration.md",
+    "howto/rollout.md",
+    "howto/shell-scripts.md",
+    "howto/stages.md",
+    "howto/troubleshooting.md",
+    "preview.md",
+    "reference/api.md",
+    "reference/cli.md",
+    "reference/data.md",
+    "reference/events.md",
+    "reference/exit-codes.md",
+    "reference/expressions.md",
+    "reference/facts.md",
+    "reference/health-checks.md",
+    "reference/inventory.md",
+    "reference/jet.md",
+    "reference/manifest.md",
+    "reference/project.md",
+    "reference/reports/diff.md",
+    "reference/reports/failures.md",
+    "reference/reports/html.md",
+    "reference/reports/junit.md",
+    "reference/reports/markdown.md",
+    "reference/reports/metrics.md",
+    "reference/resources/apply.md",
+    "reference/resources/archive.md",
+    "reference/resources/exec.md",
+    "reference/resources/file.md",
+    "reference/resources/package.md",
+    "reference/resources/reboot.md",
+    "reference/resources/scaffold.md",
+    "reference/resources/service.md",
+    "reference/resources/wait.md",
+    "reference/templates.md",
+]
+CHECKED = [page for page in PAGES if page not in {DOCS / name for name in NOT_REWRITTEN}]
+
+# Phrases of the old style, each with what to write instead.
+PHRASES = {
+    r"\bstands?\b(?! for\b)|\bstanding\b|\bstood\b": "is",
+    r"\bheed(?:s|ed|ing)?\b": "follows, uses",
+    r"\btold\b": "reported",
+    r"\btells?\b(?! apart\b)": "reports, shows",
+    r"\bkept\b": "stored, saved",
+    r"\bheld\b(?! (?:package|back)\b)": "checked, bound, stopped",
+    r"\bmend(?:s|ed|ing)?\b": "fix",
+    r"\bspoken of\b|\bspeaks? of\b": "mentioned",
+    r"\bspelt\b": "spelled, literal",
+    r"\bc(?:o|a)mes? to\b|\bcame to\b": "results in",
+    r"\bcomes? out\b|\bcame out\b|\bcoming out\b": "results in",
+    r"\b(?:is|are|was|were) asked(?: for)?\b": "is requested, is prompted for",
+    r"\b(?:is|are|was|were) said\b|\bsaid nothing\b|\bsaid a word\b|\bnot say a word\b": "reports",
+    r"\bno turn\b|\bhad their turn\b|\b(?:its|their|whose) turn\b": "not started, when it runs",
+    r"\bwhom\b|\bwhoever\b|\bwhose it is\b": "the user who",
+    r"\bwho (?:pushes|plans|looks|asks|requires|wants)\b": "the controller, the user",
+    r"\b(?:are|is|were|was) well\b|\bthat are well\b": "healthy",
+    r"\bwith a brake\b": "limits",
+    r"\bof (?:one|its|the site)'?s own\b": "custom",
+    r"\bstrangers\b": "not trusted",
+    r"\bshares nothing with\b": "uses separate code",
+    r"\bas on \w+; others differ\b": "shown for web1; the others differ",
+    r"\bstand together\b": "grouped",
+    r"\bin its stead\b|\bin the place of\b": "instead of",
+    r"\ball the same\b": "anyway",
+    r"\bnone that\b|\bthat which\b": "one idea a sentence",
+    r"\bwhat\b[^.,:;?]{1,40}\bdoes is\b": "the noun itself",
+    r"\bis due for\b": "needs",
+    r"\bdoes as well\b|\blikewise\b": "also",
+    r"\blooked (?:at|into)\b": "checked, read",
+    r"\b(?:is|are|was|were) taken for\b": "counts as",
+    r"\b(?:is|are|was|were) let\b": "may",
+    r"\bthis manner\b|\bnot so\b": "this way",
+}
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])[)\"*_]*\s+")
+
+
+def prose(text: str) -> str:
+    """The page without code blocks, generated parts, comments and pictures."""
+    text = re.sub(r"<!-- ([\w-]+):begin -->.*?<!-- \1:end -->", "", text, flags=re.DOTALL)
+    text = re.sub(r"^```.*?^```[ ]*$", "\n", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"<!--.*?-->|!\[[^\]]*\]\([^)]*\)", "", text, flags=re.DOTALL)
+    text = re.sub(r"``.+?``|`[^`]*`", "CODE", text, flags=re.DOTALL)
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of paragraphs and list items; tables and headings are left out."""
+    lines = [line for line in prose(text).splitlines() if not re.match(r"\s*(?:\||#)", line)]
+    lines = [re.sub(r"^> ?", "", line) for line in lines]
+    marked = "\n".join(re.sub(r"^\s*(?:[-*]|\d+\.) ", "\n", line) for line in lines)
+    for block in re.split(r"\n\s*\n", marked):
+        for sentence in _SENTENCE_END.split(" ".join(block.split())):
+            if len(words(sentence)) > 1:
+                yield sentence
+
+
+def words(sentence: str) -> list[str]:
+    """The words of a sentence; code counts as one."""
+    return re.findall(r"\S*[A-Za-z0-9]\S*", sentence)
+
+
+def found_phrases(text: str) -> list[str]:
+    """The phrases of the old style in a page, each with what to write instead."""
+    flat = " ".join(prose(text).split())
+    return [
+        f"…{flat[max(0, match.start() - 40) : match.end() + 20]}… (write: {instead})"
+        for pattern, instead in PHRASES.items()
+        for match in re.finditer(pattern, flat, re.IGNORECASE)
+    ]
+
+
+def _name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", CHECKED, ids=_name)
+def test_sentences_are_short(page: Path) -> None:
+    """Half of a page's sentences have at most 18 words, and none has more than 40."""
+    found = list(sentences(page.read_text(encoding="utf-8")))
+    counts = [len(words(sentence)) for sentence in found]
+    assert [one for one in found if len(words(one)) > MAX_WORDS] == []
+    assert statistics.median(counts) <= MEDIAN_WORDS
+
+
+@pytest.mark.parametrize("page", CHECKED, ids=_name)
+def test_words_are_plain(page: Path) -> None:
+    """A page has no phrase of the old style."""
+    assert found_phrases(page.read_text(encoding="utf-8")) == []
+
+
+def test_the_list_of_old_pages_names_pages() -> None:
+    """Each page on the list of pages to rewrite exists, once."""
+    assert [name for name in NOT_REWRITTEN if not (DOCS / name).is_file()] == []
+    assert len(set(NOT_REWRITTEN)) == len(NOT_REWRITTEN)
+
+
+def test_sentences_and_phrases_are_found() -> None:
+    """Prose is split into sentences; code, tables, headings and generated parts do not count."""
+    text = (
+        "# A page\n\nOne `a. B` sentence. Another\none [with a link](x.md#y).\n\n"
+        "- First item\n- Second item. ccm is next. It stands there\n\n| A cell. With text |\n"
+        "```\nIt is told. So it is\n```\n<!-- part:begin -->\nIt is kept.\n<!-- part:end -->\n"
+    )
+    assert list(sentences(text)) == [
+        "One CODE sentence.",
+        "Another one with a link.",
+        "First item",
+        "Second item.",
+        "ccm is next.",
+        "It stands there",
+    ]
+    assert len(found_phrases(text)) == 1
+    assert "(write: is)" in found_phrases(text)[0]
