@@ -18,6 +18,9 @@ Locate = Callable[[str, int], Position | None]
 """Gives the position of a piece of a text: the piece as written, and its offset in the text."""
 
 
+MOST_EXPRESSIONS = 100_000  # of one text; each takes some microseconds on every host
+
+
 class Template:
     """A text that holds at least one expression; immutable, shared by all threads."""
 
@@ -38,6 +41,11 @@ class Template:
             where = locate(text[error.start : error.start + 2], error.start)
             hint = "close it, or write {{ '{{' }} for braces that stay"
             raise InputError([Problem(str(error), where, hint, "template")]) from error
+        if len(found) > MOST_EXPRESSIONS:
+            where = locate(text[found[0].start : found[0].end], found[0].start)
+            what = f"a text with {len(found):,} expressions, of at most {MOST_EXPRESSIONS:,}"
+            hint = "make it of a loop in a file of template(), or divide it"
+            raise InputError([Problem(what, where, hint, "template")])
         pieces: list[str | Expression] = []
         problems: list[Problem] = []
         at = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,13 +19,16 @@ from orchestrator.kept_plans.kept_plan import (
     canonical,
     id_of,
 )
+from orchestrator.kept_plans.members import UnknownMemberError, members_of
 from orchestrator.kept_plans.recognising import PROTOCOL
+from orchestrator.support.plain_text import one_line
 from orchestrator.support.trust import Looked, around, require_own
 from orchestrator.support.whole_file import replacing
 from remote_runtime.errors import InputError, Problem, UsageError
 from schemas.fitting import fits
 
 MOST_BYTES = 512 << 20
+_FORMAT = re.compile(rb'"format": ?(\d{1,9})[,}]')
 _ANEW = "make it anew with ccm plan"
 
 
@@ -131,20 +135,22 @@ def parse_plan(path: str, text: bytes) -> KeptPlan:
 def _record(path: str, text: bytes) -> dict[str, Any]:
     """The record of a plan's text, checked whole."""
     try:
-        record = json.loads(text)
+        record = members_of(text.decode(), _members())
+    except UnknownMemberError as error:
+        theirs = _FORMAT.search(text)
+        if error.before.get("protocol") == PROTOCOL and theirs:
+            _require_format(path, int(theirs[1]))
+        if error.before.get("protocol") != PROTOCOL:
+            raise _broken(path, "is not a plan that ccm has made", _ANEW) from error
+        where = f"the unknown member {one_line(error.name, 40)!r} at character {error.at:,}"
+        raise _altered(path, f": it has {where}") from error
     except (ValueError, RecursionError) as error:
         if text.startswith(b"{") and not text.rstrip().endswith(b"}"):
             raise _broken(path, "was cut short", "copy it again, all of it") from error
         raise _broken(path, "is no plan, or was altered: it is not JSON", _ANEW) from error
-    if not isinstance(record, dict) or record.get("protocol") != PROTOCOL:
+    if record.get("protocol") != PROTOCOL:
         raise _broken(path, "is not a plan that ccm has made", _ANEW)
-    if record.get("format") != FORMAT:
-        theirs = str(record.get("format"))[:20]
-        raise _broken(
-            path,
-            f"is a plan of format {theirs}, this ccm reads format {FORMAT}",
-            "push it with the ccm that made it, or plan anew",
-        )
+    _require_format(path, record.get("format"))
     head = _head(str(record.pop("digest", "")))
     digest = hashlib.sha256(memoryview(text)[len(head) :]).hexdigest()
     check = fits(schemas.load("kept_plan"))
@@ -157,8 +163,21 @@ def _record(path: str, text: bytes) -> dict[str, Any]:
     if fault:
         raise _broken(path, f"holds {fault}: ccm writes no such plan", f"do not push it; {_ANEW}")
     if not whole or not _is_consistent(record):
-        raise _broken(path, "was altered since ccm made it", f"do not push it; {_ANEW}")
+        raise _altered(path)
     return record
+
+
+def _members() -> set[str]:
+    return {*schemas.load("kept_plan")["properties"], "digest"}
+
+
+def _require_format(path: str, theirs: object) -> None:
+    if theirs != FORMAT:
+        raise _broken(
+            path,
+            f"is a plan of format {str(theirs)[:20]}, this ccm reads format {FORMAT}",
+            "push it with the ccm that made it, or plan anew",
+        )
 
 
 def _is_consistent(record: dict[str, Any]) -> bool:
@@ -178,6 +197,10 @@ def _is_consistent(record: dict[str, Any]) -> bool:
     ):
         return False
     return id_of(record) == str(record["id"])
+
+
+def _altered(path: str, how: str = "") -> InputError:
+    return _broken(path, f"was altered since ccm made it{how}", f"do not push it; {_ANEW}")
 
 
 def _broken(path: str, what: str, hint: str) -> InputError:

@@ -16,6 +16,8 @@ _PLAIN = (
     " beside the manifest as source"
 )
 
+_MOST_MISSES = 100  # pieces of one scalar that are spelled otherwise in the file
+
 
 def compile_node(
     node: Node,
@@ -126,21 +128,24 @@ class Locator:
     """Finds where the pieces of one scalar stand in the file.
 
     A scalar's text and its spelling differ (quotes, escapes, folding), so each piece is looked for
-    from where the one before it was found; one that is not found gets the scalar's position.
+    from where the one before it was found; one that is not found gets the scalar's position, and
+    so do all after ``_MOST_MISSES``: looking for hundreds of thousands would take minutes.
     """
 
     def __init__(self, node: Scalar) -> None:
         self._node = node
         self._line = node.line - 1
         self._column = node.column - 1
+        self._last = min(len(node.source.lines), node.line + node.text.count("\n") + 50)
+        self._misses = 0
 
     def __call__(self, piece: str, _: int) -> Position:
         lines = self._node.source.lines
         first = piece.split("\n", 1)[0]
-        last = min(len(lines), self._node.line + self._node.text.count("\n") + 50)
-        for number in range(self._line, last):
+        for number in range(self._line, self._last if self._misses < _MOST_MISSES else 0):
             at = lines[number].find(first, self._column if number == self._line else 0)
             if at >= 0:
                 self._line, self._column = number, at + 1
                 return self._node.source.position(number + 1, at + 1)
+        self._misses += 1
         return self._node.position

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Template
-from remote_runtime.errors import InputError
+from orchestrator.expressions.template import MOST_EXPRESSIONS
+from remote_runtime.errors import InputError, Position
 
 from .fakes import render
 
@@ -94,3 +95,13 @@ def test_every_mistake_of_a_text_is_reported_at_once() -> None:
     with pytest.raises(InputError) as caught:
         Template.parse("{{ lokup('x') }} {{ 1 + }}", lambda piece, at: None)
     assert len(caught.value.problems) == 2
+
+
+def test_too_many_expressions() -> None:
+    """A text with more than the bound is refused with the place of the first one."""
+    text = "x{{ 1 }}" * (MOST_EXPRESSIONS + 1)
+    with pytest.raises(InputError) as refused:
+        Template.parse(text, lambda _, offset: Position("site.yaml", 3, 1 + offset))
+    (problem,) = refused.value.problems
+    assert problem.where == Position("site.yaml", 3, 2)
+    assert f"{MOST_EXPRESSIONS + 1:,} expressions" in problem.message

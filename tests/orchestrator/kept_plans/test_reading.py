@@ -160,6 +160,16 @@ def test_of_another_version(written: Path) -> None:
     assert "the ccm that made it" in told
 
 
+def test_unknown_members(written: Path) -> None:
+    """A plan with a member that none has is refused with its place, and what stands behind it is
+    not even read."""
+    rewritten(written, aaa=1)
+    assert "unknown member 'aaa' at character" in refusal(written)
+    text = written.read_bytes()
+    written.write_bytes(text[: text.index(b"aaa") + 100] + b"[" * 1_000_000)
+    assert "unknown member 'aaa' at character" in refusal(written)
+
+
 @pytest.mark.parametrize("text", ["", "ccm: {resources: []}", "[]", "{}", "[" * 100_000])
 def test_no_plan_at_all(tmp_path: Path, text: str) -> None:
     """What is no plan is refused without a traceback."""

@@ -1,0 +1,59 @@
+"""Reads the members of a plan one by one, and ends at the first that no plan has (controller).
+
+A text of a few megabytes that is no plan would take hundreds of megabytes as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from typing import Any
+
+_BLANK = re.compile(r"[ \t\r\n]*")
+_decode = json.JSONDecoder().raw_decode
+
+
+class UnknownMemberError(ValueError):
+    """A member that no plan has; ``at`` is its offset in the text, ``before`` what came before."""
+
+    def __init__(self, name: str, at: int, before: dict[str, Any]) -> None:
+        super().__init__(f"no plan has the member {name!r}")
+        self.name, self.at, self.before = name, at, before
+
+
+def members_of(text: str, known: Collection[str]) -> dict[str, Any]:
+    """The members of a JSON object that has one at least.
+
+    ValueError, UnknownMemberError, RecursionError.
+    """
+    found: dict[str, Any] = {}
+    at = _after(text, 0, "{")
+    comma = ","
+    while comma == ",":
+        start = at
+        name, at = _decode(text, at)
+        if not isinstance(name, str) or name in found:
+            raise ValueError(f"no new member at {start}")
+        if name not in known:
+            raise UnknownMemberError(name[:80], start, found)
+        found[name], at = _decode(text, _after(text, at, ":"))
+        at = _blank(text, at)
+        comma = text[at : at + 1]
+        at = _blank(text, at + 1)
+    if comma != "}" or at != len(text):
+        raise ValueError(f"not the end of an object at {at}")
+    return found
+
+
+def _after(text: str, at: int, mark: str) -> int:
+    """The offset of what stands behind a mark."""
+    at = _blank(text, at)
+    if not text.startswith(mark, at):
+        raise ValueError(f"no {mark!r} at {at}")
+    return _blank(text, at + len(mark))
+
+
+def _blank(text: str, at: int) -> int:
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
