@@ -38,11 +38,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Say that it is good, with warnings; every mistake, a child's too, is an InputError."""
     from orchestrator.cli.child_validation import check_as_part
+    from orchestrator.project.finding import project_files
+    from orchestrator.project.reading import project_notes
     from orchestrator.rollout.recognising import is_stages
     from remote_runtime.errors import InputError
 
     data = read_selection(args)
     chosen = _chosen(args)
+    _tell("note", project_notes(project_files(args.manifest)))
     if is_stages(args.manifest):
         return _stages(args.manifest, data, chosen)
     try:
@@ -76,17 +79,20 @@ def _chosen(args: argparse.Namespace) -> "Chosen | None":
 def _stages(path: str, data: "PlanOptions", chosen: "Chosen | None") -> int:
     """The same of the manifests of all stages."""
     from orchestrator.planning.unknown_data import keep_common
-    from orchestrator.rollout.stages import read_stages
+    from orchestrator.rollout.stages import read_stages, stages_notes
     from orchestrator.runs.staged import refuse_part
     from remote_runtime.errors import InputError, Problem
 
     stages = read_stages(path)
+    _tell("note", stages_notes(path))
     refuse_part(data, len(stages))
     problems: list[Problem] = []
     found, sites = [], []
+    noted: set[Problem] = set()
     for stage in stages:
         try:
-            site, told = _found(stage.manifest, data._replace(handed=stage.data), chosen)
+            handed = data._replace(handed=stage.data)
+            site, told = _found(stage.manifest, handed, chosen, noted)
         except InputError as error:
             problems += stage.placed(error)
             continue
@@ -118,8 +124,13 @@ def _tell(what: str, problems: "Iterable[Problem | str]") -> None:
         print(plain(f"ccm: {what}: {problem}"), file=sys.stderr)
 
 
-def _found(manifest: str, data: "PlanOptions", chosen: "Chosen | None") -> "tuple[Site, str]":
-    """A manifest, and what is in it. InputError."""
+def _found(
+    manifest: str,
+    data: "PlanOptions",
+    chosen: "Chosen | None",
+    noted: "set[Problem] | None" = None,
+) -> "tuple[Site, str]":
+    """A manifest, and what is in it. InputError. ``noted`` are notes that were written before."""
     from orchestrator.cli.child_validation import check_as_part
     from orchestrator.planning.site_check import UNKNOWN_READ
     from orchestrator.runs import wiring
@@ -131,7 +142,10 @@ def _found(manifest: str, data: "PlanOptions", chosen: "Chosen | None") -> "tupl
         failing = [problem for _, problem in survey.failing]
         raise InputError(list(dict.fromkeys([*survey.conditional, *failing])))
     checked = _check_hosts(planner, chosen) if chosen is not None else ""
-    _tell("note", planner.notes())
+    notes = [note for note in planner.notes() if noted is None or note not in noted]
+    _tell("note", notes)
+    if noted is not None:
+        noted.update(notes)
     doubtful = planner.data_warnings(_every_host(chosen))
     if any(problem.kind == UNKNOWN_READ for problem in doubtful):
         part = check_as_part(manifest, data, chosen)

@@ -7,7 +7,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import schemas
-from inventory.document import Mapping, Node, Scalar, Sequence, node_at, read_document, to_plain
+from inventory.document import (
+    Mapping,
+    Node,
+    Scalar,
+    Sequence,
+    ambiguous_values,
+    node_at,
+    read_document,
+    to_plain,
+)
 from orchestrator.project.finding import ProjectFile
 from orchestrator.project.settings import SETTINGS, Project, Written
 from remote_runtime.errors import InputError, Problem
@@ -27,6 +36,11 @@ def read_project(found: list[ProjectFile]) -> Project:
         hint = "go to the folder of the manifest, or keep one of them"
         raise InputError([Problem(message, None, hint, "input.project")])
     return read[0][1]
+
+
+def project_notes(found: list[ProjectFile]) -> list[Problem]:
+    """A note for each place in these files that YAML 1.1 would read otherwise."""
+    return [note for file in found for note in ambiguous_values(read_document(file.path, []))]
 
 
 def _values(project: Project) -> Any:

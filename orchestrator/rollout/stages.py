@@ -77,6 +77,11 @@ def read_stages(path: str) -> list[Stage]:
     return stages
 
 
+def stages_notes(path: str) -> list[Problem]:
+    """A note for each place in a file of stages that YAML 1.1 would read otherwise."""
+    return document.ambiguous_values(document.read_document(path, []))
+
+
 def _nodes(node: document.Node) -> list[document.Node]:
     return node.nodes if isinstance(node, document.Sequence) else []
 

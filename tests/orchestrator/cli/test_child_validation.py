@@ -1,4 +1,4 @@
-"""``ccm validate`` of a manifest that others of the project apply."""
+"""``ccm validate`` of a manifest that others of the project apply, and of the files around it."""
 
 from pathlib import Path
 
@@ -95,3 +95,20 @@ def test_data_that_the_parent_hands_over_is_known(
         (project / "roles/web.yaml").write_text(text % name)
         assert app.main(["validate", "roles/web.yaml"]) == 0
         assert ("no data has it" in capsys.readouterr().err) is warned
+
+
+def test_notes_of_every_file_that_validate_reads(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What YAML 1.1 reads otherwise is noted once per place: ccm.yaml, stages and manifests."""
+    (project / "ccm.yaml").write_text("rollouts: {night: {until: 22:30}}\n")
+    (project / "site.yaml").write_text(
+        "data: {country: NO}\nccm: {resources: [{exec: [{x: {command: 'true'}}]}]}\n"
+    )
+    stage = "{name: %s, hosts: a, manifest: site.yaml, data: {at: on}}"
+    (project / "release.yaml").write_text(f"stages:\n- {stage % 'a'}\n- {stage % 'b'}\n")
+    assert app.main(["validate", "release.yaml"]) == 0
+    told = capsys.readouterr().err
+    places = ["ccm.yaml:1:27: 22:30", "release.yaml:2:55: on", "release.yaml:3:55: on"]
+    assert all(f"note: {place} is text here" in told for place in places), told
+    assert told.count("22:30 is") == told.count("NO is") == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.project.finding import project_files
-from orchestrator.project.reading import read_project
+from orchestrator.project.reading import project_notes, read_project
 from orchestrator.project.settings import Project
 from remote_runtime.errors import InputError
 
@@ -128,3 +128,14 @@ def test_a_login_is_refused_and_not_shown() -> None:
     (problem,) = problems("registration: nats://ccm:s3cret@host/S\n")
     assert problem.startswith("ccm.yaml:1:15: registration holds a login")
     assert "s3cret" not in problem
+
+
+def test_what_yaml11_reads_otherwise_is_noted() -> None:
+    """Each place once, with what it would be there."""
+    write("keep: 7\nrollouts: {night: {until: 22:30, gate: [on]}}\n")
+    found = [(str(one.where), one.message) for one in project_notes(project_files())]
+    assert found == [
+        ("ccm.yaml:2:27", "22:30 is text here; YAML 1.1 reads 1350"),
+        ("ccm.yaml:2:41", "on is text here; YAML 1.1 reads true"),
+    ]
+    assert project_notes([]) == []
