@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, List
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.archive.members import (
@@ -19,7 +19,8 @@ from remote_runtime.resources.archive.members import (
 
 _LARGEST_HEADER = 1 << 20  # of tar; it is read at once, and its size may be any number
 _BLOCK_OF_TAR = 512
-_MODULES = {"tar.gz": "gzip", "tar.xz": "lzma", "tar.bz2": "bz2"}
+_MODULES = {"tar.gz": "gzip", "tar.xz": "lzma", "tar.bz2": "bz2", "tar.zst": "compression.zstd"}
+ZSTD = "zstd"
 _DOS = 0  # the system that a zip made on Windows names
 
 Beat = Callable[[], None]
@@ -42,6 +43,7 @@ class Reading(object):
 
         signs: Any = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError)
         signs += (getattr(sys.modules.get("lzma"), "LZMAError", EOFError),)
+        signs += (getattr(sys.modules.get("compression.zstd"), "ZstdError", EOFError),)
         signs += (ValueError, NotImplementedError, RecursionError, OverflowError)
         if not isinstance(error, signs):
             return
@@ -55,14 +57,18 @@ class Reading(object):
         ) from error
 
 
-def members(kind: str, file: Any, beat: Beat, most: int) -> Members:
+def members(kind: str, file: Any, beat: Beat, most: int, *, program: str = "") -> Members:
     """Yield the members of an open archive; ``content`` of one is valid until the next is asked.
 
     ``beat`` is called often and may raise; at most ``most`` bytes are unpacked behind the last
-    member. To be used inside ``Reading``.
+    member. ``program`` unpacks a tar.zst where Python cannot. To be used inside ``Reading``.
     """
     file.seek(0)
-    return _zip(file, beat) if kind == "zip" else _tar(kind, file, beat, most)
+    if kind == "zip":
+        return _zip(file, beat)
+    if kind == "tar.zst" and program:
+        return _tar_of_program([program, "-dcq"], file, beat, most)
+    return _tar(_unpacked(kind, file), beat, most)
 
 
 class _Stream(object):
@@ -104,10 +110,21 @@ class _Stream(object):
                 raise ValueError("too much follows behind the last member")
 
 
-def _tar(kind: str, file: Any, beat: Beat, most: int) -> Members:
+def _tar_of_program(argv: List[str], file: Any, beat: Beat, most: int) -> Members:
+    from remote_runtime.system.filters import Filtered
+
+    unpacked = Filtered(argv, file)
+    try:
+        for member in _tar(unpacked, beat, most):
+            yield member
+    finally:
+        unpacked.close()
+
+
+def _tar(unpacked: Any, beat: Beat, most: int) -> Members:
     import tarfile
 
-    stream = _Stream(_unpacked(kind, file), beat)
+    stream = _Stream(unpacked, beat)
     archive: Any = tarfile.TarFile(
         fileobj=stream,  # type: ignore[arg-type]  # all that tarfile calls is there
         mode="r",
@@ -128,6 +145,17 @@ def require(kind: str) -> None:
     """``ResourceError`` where this host's Python cannot unpack a kind of archive."""
     if kind in _MODULES:
         _module(kind)
+
+
+def needs_program(kind: str) -> str:
+    """The program that a kind of archive needs on this host, "" where Python unpacks it."""
+    if kind != "tar.zst":
+        return ""
+    try:
+        _module(kind)
+    except ResourceError:
+        return ZSTD
+    return ""
 
 
 def _module(kind: str) -> Any:
@@ -151,7 +179,8 @@ def _unpacked(kind: str, file: Any) -> Any:
     module = _module(kind)
     if kind == "tar.gz":
         return module.GzipFile(fileobj=file)
-    return module.LZMAFile(file) if kind == "tar.xz" else module.BZ2File(file)
+    opener = {"tar.xz": "LZMAFile", "tar.bz2": "BZ2File", "tar.zst": "ZstdFile"}[kind]
+    return getattr(module, opener)(file)
 
 
 def _check_end(archive: Any, stream: _Stream) -> None:

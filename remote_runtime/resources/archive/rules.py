@@ -14,10 +14,30 @@ _ENDINGS = (
     (".txz", "tar.xz"),
     (".tar.bz2", "tar.bz2"),
     (".tbz2", "tar.bz2"),
+    (".tar.zst", "tar.zst"),
+    (".tzst", "tar.zst"),
     (".tar", "tar"),
     (".zip", "zip"),
 )
-_KNOWN = ".tar.gz, .tgz, .tar.xz, .txz, .tar.bz2, .tbz2, .tar or .zip"
+_KNOWN = ".tar.gz, .tgz, .tar.xz, .txz, .tar.bz2, .tbz2, .tar.zst, .tzst, .tar or .zip"
+# What is another kind of archive, or packed alone; any other ending tells nothing of the kind.
+_OTHERS = (
+    ".7z",
+    ".rar",
+    ".tar.z",
+    ".tar.lz",
+    ".tar.lz4",
+    ".tar.lzma",
+    ".tar.br",
+    ".cab",
+    ".cpio",
+    ".gz",
+    ".xz",
+    ".bz2",
+    ".zst",
+    ".deb",
+    ".rpm",
+)
 _UNITS = {"TiB": 1 << 40, "GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "B": 1}
 _TOKEN = "!#$%&'*+-.^_`|~"  # what a header's name may hold beside letters and digits
 _OURS = ("host", "connection", "content-length", "transfer-encoding", "accept-encoding")
@@ -78,9 +98,9 @@ def _of_url(name: str, url: Any) -> Found:
     if not host:
         return [("url", "it names no host")]
     kind, named = kind_of(unquote(parts.path)), kind_of(name)
-    if not kind:
-        return [("url", "its path must end in " + _KNOWN)]
-    if named and kind != named:
+    if not kind and unquote(parts.path).lower().endswith(_OTHERS):
+        return [("url", "its path must end in %s, or in nothing that names a kind" % _KNOWN)]
+    if kind and named and kind != named:
         return [("url", "it names a %s archive, the resource's name a %s archive" % (kind, named))]
     return []
 

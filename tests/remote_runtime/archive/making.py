@@ -38,6 +38,14 @@ def tar(members: List[Any], compressed: bool = True, style: int = tarfile.GNU_FO
     return out.getvalue()
 
 
+def zstd(data: bytes) -> bytes:
+    """The bytes compressed by the program zstd."""
+    import subprocess
+
+    done = subprocess.run(["zstd", "-q", "-c"], input=data, stdout=subprocess.PIPE, check=True)
+    return done.stdout
+
+
 APP = [
     directory("app"),
     directory("app/bin", 0o2777),

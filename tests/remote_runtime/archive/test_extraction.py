@@ -26,6 +26,7 @@ from tests.remote_runtime.archive.making import (
     symlink,
     tar,
     zipped,
+    zstd,
 )
 from tests.remote_runtime.fakes import ROOT, FolderTest, context, item, one, run_items
 
@@ -160,6 +161,39 @@ class ExtractionTest(ArchiveTest):
             event = self.apply(self.extracting(name, extract_parent=self.path(folder)))
             self.assertFalse(event["failed"], event)
             self.assertEqual(self.names(folder + "/app/bin"), ["run", "up"])
+
+    @unittest.skipUnless(shutil.which("zstd"), "this machine has no program zstd")
+    def test_zstd(self) -> None:
+        """A tar.zst is unpacked by the host's program: cut off, hostile and unread ones refused."""
+        plain, evil = tar(APP, compressed=False), tar([*APP, member("../x", b"x")], False)
+        bulky = tar([member("big", os.urandom(3 << 20)), *APP], compressed=False)
+        for name in ("a.tar.zst", "a.tzst"):
+            self.refused(zstd(evil), "is not extracted: ", name)
+            self.refused(zstd(plain)[:-12], "is not a whole tar.", name)
+            self.refused(b"no archive", "is not a whole tar.", name)
+            self.refused(zstd(bulky), "holds more than", name, extract_max_size="1MiB")
+        for name in ("a.tar.zst", "a.tzst"):
+            self.serve(name, zstd(bulky))
+            folder = "out-" + name
+            event = self.apply(self.extracting(name, extract_parent=self.path(folder)))
+            self.assertFalse(event["failed"], event)
+            self.assertEqual(self.names(folder + "/app/bin"), ["run", "up"])
+
+    def test_a_host_without_zstd(self) -> None:
+        """The error names what to install, in a preview too."""
+        self.serve("a.tar.zst", b"x")
+        with unittest.mock.patch("remote_runtime.resources.archive.reading.ZSTD", "no-such-zstd"):
+            for noop in (False, True):
+                message = self.error(self.extracting("a.tar.zst"), noop=noop)
+                self.assertIn("tar.zst archives", message)
+                self.assertIn("no-such-zstd", message)
+
+    def test_a_url_without_an_ending(self) -> None:
+        """The name says what kind the archive is."""
+        self.serve("download", tar(APP))
+        event = self.apply(self.extracting("a.tar.gz", url=self.web.url("/download")))
+        self.assertFalse(event["failed"], event)
+        self.assertEqual(self.names("out/app/bin"), ["run", "up"])
 
     def test_a_kind_that_the_host_cannot_unpack(self) -> None:
         """A preview, too, says which module of Python is missing."""

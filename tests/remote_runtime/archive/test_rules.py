@@ -24,7 +24,8 @@ class RulesTest(unittest.TestCase):
             ("/a.txz", "tar.xz"),
             ("/a.tar.bz2", "tar.bz2"),
             ("/a.tbz2", "tar.bz2"),
-            ("/a.tar.zst", ""),
+            ("/a.tar.zst", "tar.zst"),
+            ("/a.tzst", "tar.zst"),
             ("/.tar.xz", ""),
             ("/zip", ""),
             ("/.zip", ""),
@@ -57,11 +58,14 @@ class RulesTest(unittest.TestCase):
             "http://[broken/a.tar.gz",
             "http://example.com/a.tar.gz\r\nX: y",
             "http://example.com/a b.tar.gz",
-            "http://example.com/download?file=a.tar.gz",
+            "http://example.com/a.tar.lz4",
+            "http://example.com/a.GZ",
             "http://example.com/a.zip",
             "http://example.com/a.tar",
         ):
             self.assertEqual(list(self.problems(url=url)), ["url"], url)
+        for url in ("/download?file=a.zip", "/v1.2", "", "/a.tar.gz/", "/get.php"):
+            self.assertEqual(self.problems(url="http://example.com" + url), {}, url)
         self.assertIn("a zip archive", self.problems(url="http://example.com/a.zip")["url"])
 
     def test_extraction(self) -> None:

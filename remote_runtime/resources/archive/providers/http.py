@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Any, Callable, List, Optional
 
+from remote_runtime import needs
 from remote_runtime.base import Properties
 from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.errors import ResourceError, UnsettledError
@@ -13,7 +14,7 @@ from remote_runtime.system.trouble import failure
 
 if TYPE_CHECKING:
     from remote_runtime.resources.archive.guard import Limit
-    from remote_runtime.resources.archive.members import Admission, Pulse
+    from remote_runtime.resources.archive.members import Admission, Members, Pulse
     from remote_runtime.resources.archive.staging import Staging
     from remote_runtime.system.files import Status
     from remote_runtime.system.temporary import Temporary
@@ -108,9 +109,33 @@ class Provider(BaseProvider):
 
     def require(self, settings: Settings) -> None:
         """``ResourceError`` where this host cannot unpack archives of this kind."""
-        from remote_runtime.resources.archive.reading import require
+        from remote_runtime.resources.archive import reading
 
-        require(settings.kind)
+        program = reading.needs_program(settings.kind)
+        if not program:
+            reading.require(settings.kind)
+            return
+        missing = needs.program(self.context, program, what="%s archives" % settings.kind)
+        if missing:
+            raise missing[0]
+
+    def _program(self, settings: Settings) -> str:
+        """The program that unpacks this kind of archive here, "" for none; ``ResourceError``."""
+        from remote_runtime.resources.archive import reading
+
+        program = reading.needs_program(settings.kind)
+        if not program:
+            return ""
+        found = self.context.commands.find(program)
+        if not found:
+            raise ResourceError(
+                "%s archives need the program %s, or Python 3.14, and this host has neither"
+                % (settings.kind, program),
+                kind="resource.archive.kind",
+                hint="install the package %s in an earlier resource, or use a .tar.gz archive"
+                % program,
+            )
+        return found
 
     def remove(self, path: str) -> None:
         """Remove the archive file."""
@@ -240,17 +265,28 @@ class Provider(BaseProvider):
 
     def _survey(self, file: Any, archive: str, settings: Settings, pulse: "Pulse") -> Any:
         """Look at every member and write nothing; return what they are, by path."""
+        from contextlib import closing
+
         from remote_runtime.resources.archive import reading
 
         admission = _admission(archive, settings)
-        with reading.Reading(archive, settings.kind):
-            for member in reading.members(settings.kind, file, pulse.beat, settings.max_size):
+        found = self._members(file, settings, pulse.beat)
+        with reading.Reading(archive, settings.kind), closing(found):
+            for member in found:
                 admission.admit(member)
         return admission.kinds
+
+    def _members(self, file: Any, settings: Settings, beat: Callable[[], None]) -> "Members":
+        from remote_runtime.resources.archive import reading
+
+        program = self._program(settings)
+        return reading.members(settings.kind, file, beat, settings.max_size, program=program)
 
     def _write(
         self, file: Any, parent: "Folder", *, archive: str, settings: Settings, pulse: "Pulse"
     ) -> List[str]:
+        from contextlib import closing
+
         from remote_runtime.resources.archive import members, reading, staging
 
         # Once more: what was looked at need not be what is read now.
@@ -265,8 +301,9 @@ class Provider(BaseProvider):
         name = files.stage(parent.path)
         folder = staging.Staging(parent, name, files.unfinished.made)
         try:
-            with reading.Reading(archive, settings.kind):
-                for member in reading.members(settings.kind, file, beat, settings.max_size):
+            found = self._members(file, settings, beat)
+            with reading.Reading(archive, settings.kind), closing(found):
+                for member in found:
                     path = admission.admit(member)
                     if path:
                         hard = member.kind == members.HARDLINK
