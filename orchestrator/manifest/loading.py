@@ -12,6 +12,7 @@ from orchestrator.manifest.data import DataSource, refuse_unknown_keys
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults, read_defaults
 from orchestrator.manifest.generated import resources_template
 from orchestrator.manifest.references import check_names, duplicates, named
+from orchestrator.manifest.scripts import script_warnings
 from orchestrator.manifest.site import Children, Site
 from orchestrator.manifest.structure import ResourceReader
 from orchestrator.manifest.types import Types, types_beside
@@ -158,6 +159,11 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         reader.read(resources)
         site.resources = reader.resources
         site.warnings += [doubt for declared in site.resources for doubt in doubts(declared)]
+        site.warnings += [
+            warning
+            for declared in site.resources
+            for warning in script_warnings(declared, site.folder.path)
+        ]
         site.warnings += contradictions(site.resources)
     elif "resources_jet_file" not in ccm:
         hint = "add 'resources:' with at least one resource"

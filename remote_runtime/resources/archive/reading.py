@@ -57,7 +57,7 @@ class Reading(object):
         ) from error
 
 
-def members(kind: str, file: Any, beat: Beat, most: int, *, program: str = "") -> Members:
+def members(kind: str, file: Any, *, beat: Beat, most: int, program: str = "") -> Members:
     """Yield the members of an open archive; ``content`` of one is valid until the next is asked.
 
     ``beat`` is called often and may raise; at most ``most`` bytes are unpacked behind the last

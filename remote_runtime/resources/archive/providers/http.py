@@ -280,7 +280,8 @@ class Provider(BaseProvider):
         from remote_runtime.resources.archive import reading
 
         program = self._program(settings)
-        return reading.members(settings.kind, file, beat, settings.max_size, program=program)
+        most = settings.max_size
+        return reading.members(settings.kind, file, beat=beat, most=most, program=program)
 
     def _write(
         self, file: Any, parent: "Folder", *, archive: str, settings: Settings, pulse: "Pulse"

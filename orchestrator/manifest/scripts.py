@@ -1,0 +1,83 @@
+"""Scripts whose first line ends as on Windows, which no kernel starts (controller)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.values import expressions_in
+from remote_runtime.errors import Problem
+
+_LONGEST = 256  # bytes of a first line that a kernel reads
+_MOST_FILES = 2000  # of a folder
+_SOURCE = "source"
+
+
+def script_warnings(declared: Declared, folder: Path) -> list[Problem]:
+    """A warning for each text and each file beside the manifest that begins with ``#!`` and whose
+    first line ends in CR LF: the host would look for a program whose name ends in CR."""
+    return [
+        Problem(
+            f"{declared.id}: {what} begins with {line!r}: its lines end as on Windows, and the "
+            "host would look for a program of that name",
+            declared.where((key,)),
+            "convert it, as dos2unix does",
+            "input.line_ends",
+        )
+        for key in declared.raw
+        if not declared.hides(key)
+        for what, line in _scripts(declared, key, folder)
+    ]
+
+
+def _scripts(declared: Declared, key: str, folder: Path) -> Iterator[tuple[str, str]]:
+    kind, value = declared.type.properties[key], declared.raw[key]
+    if key in declared.templated:
+        for expression in expressions_in(declared.values[key]):
+            for name in expression.controller_files():
+                yield from _of_file(folder / name, name)
+    elif not isinstance(value, str):
+        return
+    elif kind.tree:
+        yield from _of_folder(folder / value, value)
+    elif key == _SOURCE and kind.blob:
+        if not os.path.isabs(value):
+            yield from _of_file(folder / value, value)
+    else:
+        line = _first_line(value.encode("utf-8", "surrogatepass"))
+        if line:
+            yield key, line
+
+
+def _of_folder(folder: Path, shown: str) -> Iterator[tuple[str, str]]:
+    """Those of the first files of a folder."""
+    seen = 0
+    for top, _, names in os.walk(folder):
+        for name in sorted(names):
+            seen += 1
+            if seen > _MOST_FILES:
+                return
+            path = Path(top, name)
+            yield from _of_file(path, str(Path(shown, path.relative_to(folder))))
+
+
+def _of_file(path: Path, shown: str) -> Iterator[tuple[str, str]]:
+    """Nothing for what cannot be read: whoever uses the file reports that."""
+    if not path.is_file():  # a pipe would wait
+        return
+    try:
+        with path.open("rb") as file:
+            line = _first_line(file.read(_LONGEST))
+    except OSError:
+        return
+    if line:
+        yield shown, line
+
+
+def _first_line(data: bytes) -> str:
+    """The first line of a script that ends in CR LF; "" for anything else."""
+    line, newline, _ = data[:_LONGEST].removeprefix(b"\xef\xbb\xbf").partition(b"\n")
+    found = line.startswith(b"#!") and newline and line.endswith(b"\r")
+    return line.decode("utf-8", "replace") if found else ""
