@@ -1,4 +1,4 @@
-"""The cron type: a job is there as described, or it is not (target; ``check`` on both sides)."""
+"""The cron type: manages one cron job (target; ``check`` runs on both sides)."""
 
 import re
 from typing import List, Tuple
@@ -10,11 +10,11 @@ FIELD = re.compile(r"[0-9A-Za-z*,/-]+\Z")
 
 
 class Resource(ResourceType):
-    """One job at its turn."""
+    """One cron job."""
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """What the schema cannot say: the form of a schedule, and that a job is one line."""
+        """Check what the schema cannot: the format of a schedule, and that a job is one line."""
         problems = []
         schedule = properties.get("schedule", WORDS[0])
         fields = schedule.split()
@@ -26,16 +26,16 @@ class Resource(ResourceType):
 
     @property
     def user(self) -> str:
-        """Whom the job runs as."""
+        """The user that the job runs as."""
         return str(self.properties.get("user", "root"))
 
     def observe(self) -> State:
-        """The job as it is now; changes nothing."""
+        """The current job; changes nothing."""
         job = self.provider.read(self.name, self.user)
         return State("present" if job else "absent", job=job)
 
     def actions(self, state: State, refresh: bool) -> List[Action]:
-        """What differs, as a description with the call that mends it."""
+        """The changes that are needed, each with a message and the function that makes it."""
         if self.ensure == "absent":
             if not state.job:
                 return []
@@ -49,21 +49,21 @@ class Resource(ResourceType):
         effects = self.provider.written(self.name, self.user, wanted)
         action = Action(message, self.write, [Change("job", state.job, wanted)], effects)
         why, hint = self.context.accounts.lacking("user", self.user)
-        if why:  # in a preview an earlier resource may bring the user
+        if why:  # in a preview, an earlier resource may create the user
             raise Missing(why, would=[action], hint=hint)
         return [action]
 
     def wanted_job(self) -> str:
-        """The job's line; cron makes line breaks of percent signs, so they are escaped."""
+        """The line of the job; percent signs are escaped, because cron turns them into newlines."""
         command = self.properties["command"].replace("%", "\\%")
         return " ".join([*self.properties["schedule"].split(), command])
 
     def write(self) -> None:
-        """Put the job there."""
+        """Write the job."""
         self.context.progress(f"writing the job {self.name}")
         self.provider.write(self.name, self.user, self.wanted_job())
 
     def remove(self) -> None:
-        """Take the job away."""
+        """Remove the job."""
         self.context.progress(f"removing the job {self.name}")
         self.provider.remove(self.name, self.user)

@@ -1,4 +1,4 @@
-"""What a verify asks about a job: cron's own files and programs (controller)."""
+"""The expectations of a verify, read from cron's own files and programs (controller)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """The job as it was described, or none."""
+    """The desired job, or none."""
     name, user = subject.name, subject.text("user") or "root"
     wanted = "none"
     if subject.get("ensure", "present") == "present":
@@ -23,14 +23,14 @@ def expectations(subject: Subject) -> list[Expectation]:
 
 
 def found(host: Host, name: str, user: str) -> str:
-    """The job in a file of its own, or else in the user's crontab; its user is left out."""
+    """The job in cron.d, or else in the crontab of the user, without the user."""
     path = f"/etc/cron.d/{name}"
     if kind(host, path) != "nothing":
         line = host.file(path).content_string.splitlines()[-1]
         return str(line.replace(f" {user} ", " ", 1))
     listed = host.run("crontab -u %s -l", user)
     if listed.rc and "no crontab for" not in listed.stderr:
-        raise RuntimeError(listed.stderr)  # a host that could not look has no answer
+        raise RuntimeError(listed.stderr)  # the state could not be read
     lines = listed.stdout.splitlines()
     mark = f"# ccm: {name}"
     return lines[lines.index(mark) + 1] if mark in lines else ""

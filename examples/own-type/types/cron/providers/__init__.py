@@ -1,1 +1,1 @@
-"""One module per way to keep a job."""
+"""One module per provider."""

@@ -1,4 +1,4 @@
-"""Jobs as files of /etc/cron.d, one each (target)."""
+"""Jobs as files in /etc/cron.d, one file per job (target)."""
 
 import os
 from typing import List, Tuple
@@ -14,21 +14,21 @@ LIMIT = 64 << 10  # bytes; a job is one line
 
 
 def split_job(line: str) -> Tuple[str, str]:
-    """When it runs, and the rest of the line."""
+    """The schedule, and the rest of the line."""
     count = 1 if line.startswith("@") else 5
     fields = line.split(" ", count)
     return " ".join(fields[:count]), " ".join(fields[count:])
 
 
 class Provider(BaseProvider):
-    """A file by the job's name, whole at every instant."""
+    """A file with the name of the job, replaced atomically."""
 
     name = "cron_d"
     priority = 1
     folder = FOLDER
 
     def unmanageable(self, properties: Properties) -> str:
-        """Return why files of cron.d cannot be used here, or ""."""
+        """Return why files in cron.d cannot be used on this host, or ""."""
         if os.geteuid() != 0:
             return f"only root may write to {self.folder}"
         if not self.context.files.is_directory(self.folder):
@@ -36,7 +36,7 @@ class Provider(BaseProvider):
         return ""
 
     def read(self, name: str, user: str) -> str:
-        """The job without its user, or "" where there is none."""
+        """The job without its user, or "" if there is none."""
         path = os.path.join(self.folder, name)
         if self.context.files.status(path) is None:
             return ""
@@ -47,21 +47,21 @@ class Provider(BaseProvider):
         return f"{times} {command}" if owner == user else line
 
     def text(self, user: str, job: str) -> str:
-        """What a file holds: the job and nothing else."""
+        """The content of a file: a header and the job."""
         times, command = split_job(job)
         return f"{HEADER}{times} {user} {command}\n"
 
     def written(self, name: str, user: str, job: str) -> List[Effect]:
-        """What ``write`` will have done."""
+        """The effects of ``write``, for previews."""
         path = os.path.join(self.folder, name)
         return [PathEffect(path, "file", 0o644, 0, 0, Text(self.text(user, job)))]
 
     def removed(self, name: str, user: str) -> List[Effect]:
-        """What ``remove`` will have done."""
+        """The effects of ``remove``, for previews."""
         return [PathEffect(os.path.join(self.folder, name), "absent")]
 
     def write(self, name: str, user: str, job: str) -> None:
-        """Put a file there that holds the job."""
+        """Write the file of the job."""
         temporary = self.context.files.temporary(os.path.join(self.folder, name))
         try:
             temporary.write(self.text(user, job).encode("utf-8"))

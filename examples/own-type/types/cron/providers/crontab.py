@@ -1,4 +1,4 @@
-"""Jobs as lines of a user's own crontab (target)."""
+"""Jobs as lines in the crontab of a user (target)."""
 
 from typing import List, Tuple
 
@@ -10,39 +10,39 @@ MARK = "# ccm: "
 
 
 def _spool(kind: str, value: str, present: bool) -> bool:
-    """What crontab changes: below /var/spool, and so what other commands say."""
+    """Whether crontab may change this: files below /var/spool, and the output of commands."""
     return kind == "host" or (kind == "path" and value.startswith("/var/spool/"))
 
 
 class Provider(BaseProvider):
-    """Each job is a line below a comment with its name; all other lines stay as they are."""
+    """Each job is a line after a comment with its name; all other lines stay unchanged."""
 
     name = "crontab"
     priority = 10
 
     def unmanageable(self, properties: Properties) -> str:
-        """Return why there are no crontabs here, or ""."""
+        """Return why this host has no crontabs, or ""."""
         return "" if self.context.commands.find("crontab") else "crontab was not found"
 
     def read(self, name: str, user: str) -> str:
-        """The job, or "" where there is none."""
+        """The job, or "" if there is none."""
         return self._split(self._lines(user), name)[0]
 
     def write(self, name: str, user: str, job: str) -> None:
-        """Put the job in its place, or at the end."""
+        """Replace the job, or append it."""
         others = self._split(self._lines(user), name)[1]
         self._install(user, [*others, MARK + name, job])
 
     def remove(self, name: str, user: str) -> None:
-        """Take the job and its comment out."""
+        """Remove the job and its comment."""
         self._install(user, self._split(self._lines(user), name)[1])
 
     def written(self, name: str, user: str, job: str) -> List[Effect]:
-        """What ``write`` will have done: crontab keeps its jobs where it pleases."""
+        """The effects of ``write``: the place of crontab's files differs between systems."""
         return [Fog(Doubt("assumed", f"cron#{name} changes the crontab of {user}"), _spool)]
 
     def removed(self, name: str, user: str) -> List[Effect]:
-        """What ``remove`` will have done."""
+        """The effects of ``remove``, for previews."""
         return self.written(name, user, "")
 
     def _split(self, lines: List[str], name: str) -> Tuple[str, List[str]]:
