@@ -21,6 +21,12 @@ def read_declaration(root: Node, folder: str, checker: Checker) -> Declaration:
     return _Reader(folder, checker).read(root)
 
 
+def _written(node: Node) -> str | None:
+    """A name as it is written, whatever YAML makes of it: 3750, 1e3 and yes are names, as they are
+    as the keys of a map. None for what is no text at all."""
+    return node.text if isinstance(node, Scalar) and node.kind != "null" else None
+
+
 class _Reader:
     def __init__(self, folder: str, checker: Checker) -> None:
         self._values = CheckedValues(functools.partial(check_property, folder=folder))
@@ -98,7 +104,8 @@ class _Reader:
     def _host_list(self, node: Sequence, what: str) -> list[str]:
         found: list[str] = []
         known = self._declaration.hosts
-        for index, name in enumerate(node.texts()):
+        for index, text in enumerate(node.texts()):
+            name = text if text is not None else _written(node.nodes[index])
             if name is None:
                 self._refuse_name(node.nodes[index], f"an item of {what}")
             elif name in known or self._good_host(node.nodes[index]):
@@ -108,13 +115,13 @@ class _Reader:
         return found
 
     def _name(self, node: Node, what: str) -> str | None:
-        if isinstance(node, Scalar) and node.kind in ("str", "timestamp"):
-            return node.text
-        self._refuse_name(node, what)
-        return None
+        name = _written(node)
+        if name is None:
+            self._refuse_name(node, what)
+        return name
 
     def _refuse_name(self, node: Node, what: str) -> None:
-        hint = "put it in quotes" if isinstance(node, Scalar) else "names only; use a map for more"
+        hint = "" if isinstance(node, Scalar) else "names only; use a map for more"
         self._checker.report(node, f"{what} must be a name, not {node.describe()}", hint)
 
     def _good_host(self, node: Node) -> bool:

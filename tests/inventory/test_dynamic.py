@@ -83,6 +83,18 @@ def test_ansibles_older_form_of_plain_lists(tmp_path: Path) -> None:
     assert inventory.groups["none"].hosts == ()
 
 
+def test_values_as_ansible_prints_them(tmp_path: Path) -> None:
+    """A link-local address with its interface, a port as text, braces in the path of a key."""
+    variables = {
+        "ansible_host": "fe80::1%eth0",
+        "ansible_port": "22",
+        "ansible_ssh_private_key_file": "/keys/{{ lookup('env', 'K') }}/{a}",
+    }
+    host = ansible(tmp_path, {"_meta": {"hostvars": {"a": variables}}}).hosts["a"]
+    assert (host.address, host.port) == ("fe80::1%eth0", 22)
+    assert host.key_file == "/keys/{{ lookup('env', 'K') }}/{a}"
+
+
 @pytest.mark.parametrize(
     ("variables", "said"),
     [

@@ -110,10 +110,11 @@ def test_words_of_patterns_name_nothing(refused: Refuser, word: str, means: str)
         assert means in problem.message
 
 
-def test_a_number_in_a_list_of_hosts(refused: Refuser) -> None:
-    """A host name that YAML takes for a number must be quoted."""
-    (problem,) = refused("hosts: [101]")
-    assert problem.hint == "put it in quotes"
+@pytest.mark.parametrize("name", ["~", "null", "{a: 1}", "[a]"])
+def test_what_is_no_name_in_a_list_of_hosts(refused: Refuser, name: str) -> None:
+    """Nothing, a map and a list are no names."""
+    (problem,) = refused(f"hosts: [{name}]")
+    assert "must be a name" in problem.message
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ BAD = [
     "x: 1",
     "host: {}",
     "hosts: a",
-    "hosts: [1]",
+    "hosts: [~]",
     "hosts: [-a]",
     "hosts: [all]",
     "groups: {all: {user: x}}",
