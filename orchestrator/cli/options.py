@@ -57,7 +57,8 @@ def add_inventory(
         "--limit",
         metavar="PATTERN",
         action="append",
-        help="only these hosts: web:&prod:!web3, globs, @file, failed, remaining, run:ID:failed"
+        help="only these hosts: web:&prod:!web3, globs, @file, failed, remaining, run:ID:failed;"
+        " repeatable, the hosts of all together"
         + ("; required, all for every host" if limited else ""),
     )
     parser.set_defaults(

@@ -37,8 +37,8 @@ def test_names_that_look_like_values(loaded: Loader) -> None:
     """A host may have a name that YAML takes for a number or a boolean; it is text."""
     text = "\ufeffhosts:\r\n  3750: {}\r\n  1e3: {}\r\n  yes: {}\r\n"
     assert list(loaded(text).hosts) == ["3750", "1e3", "yes"]
-    listed = "hosts: [3750, 1e3, yes, true, 1.10, 022]\ngroups: {7: {hosts: [3750, 1e3]}, b: {children: [7]}}"
-    found = loaded(listed)
+    groups = "groups: {7: {hosts: [3750, 1e3]}, b: {children: [7]}}"
+    found = loaded(f"hosts: [3750, 1e3, yes, true, 1.10, 022]\n{groups}")
     assert list(found.hosts) == ["3750", "1e3", "yes", "true", "1.10", "022"]
     assert found.hosts["1e3"].groups == ("7", "b")
 
