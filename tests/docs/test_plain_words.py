@@ -101,6 +101,12 @@ PHRASES = {
     r"\blooked (?:at|into)\b": "checked, read",
     r"\b(?:is|are|was|were) taken for\b": "counts as",
     r"\b(?:is|are|was|were) let\b": "may",
+    r"\bbeside\b": "next to",
+    r"\bas (?:a|the) manifest says\b": "in the desired state",
+    r"\bsay the same\b": "identical output",
+    r"\bknows? less\b": "is less precise",
+    r"\blooks? after\b": "manages",
+    r"\bfetched whole\b|\bwhole at (?:every|any)\b": "completely, atomically",
     r"\bthis manner\b|\bnot so\b": "this way",
 }
 
