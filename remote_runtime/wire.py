@@ -49,7 +49,7 @@ Target to controller::
 
 Controller to target::
 
-    plan     see docs/design/architecture.md
+    plan     see docs/design/wire-protocol.md
     blob     sha, size | error          B frames of `size` bytes in all follow
     packages known {sha256: contents}   the rest is for the target to find out
     read     id, path, limit            read a file of the target for a deferred template

@@ -69,7 +69,7 @@ class Incoming(Protocol):
 
 
 class Plan(Protocol):
-    """One host's plan. See docs/design/architecture.md, "Ports"."""
+    """One host's plan. See docs/design/package-interfaces.md."""
 
     @property
     def fail_on_error(self) -> bool: ...

@@ -1,6 +1,6 @@
 """Channels to hosts: ssh and local, the bootstrap, become, host keys (controller).
 
-``Connector`` is the door; see docs/design/architecture.md, "Ports". Only the modules whose names
+``Connector`` is the door; see docs/design/package-interfaces.md. Only the modules whose names
 begin with ``ssh`` may import fabric or paramiko, and they are imported when a host needs them, as
 is what finds the way to a host that is not this machine.
 """

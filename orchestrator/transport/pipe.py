@@ -35,7 +35,7 @@ class Pipe(Protocol):
 
 
 class Link:
-    """The open channel to one host's runtime. See docs/design/architecture.md, "Ports".
+    """The open channel to one host's runtime. See docs/design/package-interfaces.md.
 
     ``nonce`` and ``runtime`` are what the target's ``hello`` must repeat, ``host_key`` is the
     fingerprint of the host's key, "" on this machine. One thread reads; any thread may send whole
