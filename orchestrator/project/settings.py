@@ -44,25 +44,25 @@ SETTINGS = (
     Setting(
         name="inventory",
         variable="CCM_INVENTORY",
-        meaning="The inventory, as `-i` names it",
+        meaning="Inventory, as for `-i`",
         many=True,
     ),
     Setting(
         name="hiera",
         variable="CCM_HIERA_DATA",
-        meaning="A file of data that overlays the manifest's, as `--hiera` names it",
+        meaning="A file with data that overrides the manifest's, as for `--hiera`",
         many=True,
         default=(),
     ),
     Setting(
         name="registration",
         variable="CCM_REGISTRATION",
-        meaning="Where service registrations are, as `--registration` names it",
+        meaning="Store of service registrations, as for `--registration`",
     ),
     Setting(
         name="forks",
         variable="CCM_FORKS",
-        meaning="Hosts at a time, as `--forks` says it",
+        meaning="Maximum number of hosts in parallel, as for `--forks`",
         number=True,
         default=DEFAULT_FORKS,
         metavar="N",
@@ -70,7 +70,7 @@ SETTINGS = (
     Setting(
         name="engine",
         variable="CCM_ENGINE",
-        meaning="What works on the hosts, as `--engine` names it",
+        meaning="Engine, as for `--engine`",
         default="auto",
         in_file=False,
         metavar="ENGINE",
@@ -78,7 +78,7 @@ SETTINGS = (
     Setting(
         name="keep",
         variable="CCM_KEEP",
-        meaning="How many runs are kept; the oldest beyond them go, whatever project they are of",
+        meaning="Number of stored runs of all projects; older ones are removed",
         number=True,
         default=KEPT,
         flag=False,
@@ -86,7 +86,7 @@ SETTINGS = (
     Setting(
         name="signers",
         variable="CCM_SIGNERS",
-        meaning="Who may approve a plan, as `--signers` names it; never said in a checkout",
+        meaning="File of people who may approve plans, as for `--signers`",
         in_file=False,
     ),
 )

@@ -50,10 +50,10 @@ _add(texts.FUNCTIONS)
 _add(lists.FUNCTIONS)
 _add(lists.PREDICATES, 1)
 
-_BITS = "there are no operations on bits"
+_BITS = "bit operations are not supported"
 
 REFUSED = {
-    "date": "compare texts in RFC 3339, which is how now() is written",
+    "date": "compare texts in RFC 3339, the format of now()",
     "duration": "write the number of seconds: now().Unix() - 3600",
     "timezone": "now() is in UTC",
     **dict.fromkeys(
