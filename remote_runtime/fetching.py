@@ -116,6 +116,10 @@ class Fetch(object):
                 room = min(self._most, self._left)
                 sent = self._send(descriptor, found.st_size or room + 1)
                 self._admit(path, sent)
+                left = os.fstat(descriptor).st_size
+                if left < found.st_size:
+                    told = "%s: it shrank from %d bytes to %d while it was read"
+                    raise ResourceError(told % (path, found.st_size, left))
                 whole = True
             except OSError as error:
                 raise failure("read", path, error) from error

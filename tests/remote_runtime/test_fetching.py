@@ -1,5 +1,5 @@
 import os
-from typing import Any, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 from tests.remote_runtime.controller import RuntimeTest
 
@@ -74,6 +74,31 @@ class FetchingTest(RuntimeTest):
         )
         event, sent, _ = self.fetch("/proc/self/maps", max_size=10)
         self.assertEqual((sent, event["status"]), ([(0, "", False)], "failed"))
+
+    def fetch_during(self, change: Callable[[str], None]) -> Tuple[Dict[str, Any], List[bool], int]:
+        """The event of the fetch of 32 MiB that are changed once it has begun, whether each file
+        came whole, and how many bytes."""
+        self.write("a", b"")
+        os.truncate(self.path("a"), 32 << 20)
+        target = self.target()
+        given = {"max_size": 1 << 30, "max_total": 1 << 30, "paths": [self.path("a")]}
+        target.start({"type": "fetch", "name": "x", "properties": given}, adhoc=True)
+        target.until("file")
+        change(self.path("a"))
+        target.until("done")
+        ends = [end["whole"] for end in target.of("file_end")]
+        return target.events[0], ends, sum(map(len, target.raw))
+
+    def test_a_file_that_shrinks(self) -> None:
+        """It is not whole, and the event says from what to what it shrank."""
+        event, ends, _ = self.fetch_during(lambda path: os.truncate(path, 5))
+        self.assertEqual((event["status"], ends), ("failed", [False]))
+        self.assertIn("it shrank from 33554432 bytes to 5 while it was read", event["output"])
+
+    def test_a_file_that_grows(self) -> None:
+        """It is fetched as long as it was when it was opened, so it ends."""
+        event, ends, count = self.fetch_during(lambda path: os.truncate(path, 64 << 20))
+        self.assertEqual((event["status"], ends, count), ("changed", [True], 32 << 20))
 
     def test_a_name_that_cannot_be_shown_is_left_out(self) -> None:
         """Such a file is told, in words that can be shown, and its neighbours are fetched."""
