@@ -167,10 +167,13 @@ class FramedLink:
             bounds.append(end - now)
         if self.until is not None:
             bounds.append(self.until - now)
+        limit = max(0.01, min(bounds))
         try:
-            data = self._link.receive(max(0.01, min(bounds)))
+            data = self._link.receive(limit)
         except TimeoutError:
-            return heard
+            # Time in which this process was stopped, or had no processor, is no silence of the
+            # host: what it said meanwhile is yet to be read.
+            return heard + max(0.0, time.monotonic() - now - limit - TICK)
         except (UnreachableError, OSError) as error:
             raise self._lost(str(error)) from error
         if not data:

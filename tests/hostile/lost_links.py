@@ -1,14 +1,16 @@
 """Links of a push that are lost at any moment: what every report says then, and what is so.
 
 A site is pushed over SSH to an sshd on loopback. At a random moment the line goes dead for good, or
-for a while, or the controller is killed at a named point. Each resource leaves a trace on the host,
-which says what really happened. No form of the report may contradict it, neither right after the
-loss nor after the next contact, whatever command makes that; then nothing is unknown any more.
+for a while, or the controller is stopped (SIGSTOP) for longer than a host waits, or is killed at a
+named point. Each resource leaves a trace on the host, which says what really happened. No form of
+the report may contradict it, neither right after the loss nor after the next contact, whatever
+command makes that; then nothing is unknown any more.
 """
 
 import contextlib
 import random
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -19,7 +21,7 @@ from pathlib import Path
 from tests import own_lock
 from tests.hostile import claims
 from tests.hostile.figures import Figures
-from tests.hostile.quick_ccm import GRACE, quick_ccm
+from tests.hostile.quick_ccm import GRACE, SILENCE, quick_ccm
 from tests.lab.proxy import DelayProxy
 from tests.orchestrator.transport.sshd import Sshd
 from tests.push.command import Ccm
@@ -118,7 +120,7 @@ POINTS: dict[str, Callable[[Place], bool]] = {
     "last file": lambda place: (place.root / f"f{_LAST}").exists(),
     "last command": lambda place: f"x{_LAST}" in place.log(),
 }
-WAYS = ("cut", "restored", *(f"killed at {point}" for point in POINTS))
+WAYS = ("cut", "restored", "stopped", *(f"killed at {point}" for point in POINTS))
 
 
 def site(root: Path) -> str:
@@ -199,6 +201,11 @@ def lose(place: Place, way: str, chance: random.Random) -> tuple[str, list[str]]
         return "", [f"the push did not begin: {push.communicate()}"]
     if way.startswith("killed"):
         push.kill()
+    elif way == "stopped":
+        time.sleep(chance.uniform(0, _MOMENT / 2))
+        push.send_signal(signal.SIGSTOP)
+        time.sleep(3 * SILENCE)
+        push.send_signal(signal.SIGCONT)
     else:
         time.sleep(chance.uniform(0, _MOMENT))
         place.proxy.black_hole = True

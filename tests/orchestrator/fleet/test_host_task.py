@@ -18,6 +18,7 @@ from orchestrator.fleet.ports import Link
 from orchestrator.support.crash import DefectError
 from remote_runtime.errors import UnreachableError
 from remote_runtime.options import RunOptions
+from remote_runtime.wire import encode
 from tests.orchestrator.fleet.fakes import (
     SETTINGS,
     FakeConnector,
@@ -194,3 +195,23 @@ def test_a_link_that_takes_no_bytes_is_closed_when_the_time_is_up() -> None:
     link.tend(time.monotonic() + EXPIRY_GRACE + 1)
     sender.join(60)
     assert [error.kind for error in told] == ["host.timeout"]
+
+
+class Late(Shut):
+    """A link of a process that is stopped while it waits; what the host said is read after."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stops = 1
+
+    def receive(self, timeout: float) -> bytes:
+        if self.stops:
+            self.stops -= 1
+            time.sleep(4)
+            raise TimeoutError
+        return encode({"t": "notice"})
+
+
+def test_a_controller_that_was_stopped_itself_reads_what_the_host_said() -> None:
+    """The time in which ccm did not run, because of SIGSTOP or a laptop asleep, is no silence."""
+    assert FramedLink(Late()).message(wait=3)["t"] == "notice"
