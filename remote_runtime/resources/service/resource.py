@@ -86,7 +86,7 @@ class Resource(ResourceType):
             )
         must_start = self.ensure == RUNNING and not status.running
         if status.masked and (must_start or self._enable is True):
-            return self._masked()
+            return self._masked(status)
         if status.failure and (must_start or self._enable is not None):
             return "%s cannot be used: %s" % (self.name, status.failure), "correct its unit file"
         if self._enable is not None and status.enabled is None:
@@ -96,7 +96,10 @@ class Resource(ResourceType):
             )
         return "", ""
 
-    def _masked(self) -> Tuple[str, str]:
+    def _masked(self, status: Status) -> Tuple[str, str]:
+        if status.until_reboot:  # the other command leaves such a mask where it is
+            hint = "run `systemctl unmask --runtime %s` on the host" % self.name
+            return "%s is masked until the next boot" % self.name, hint
         return "%s is masked" % self.name, "run `systemctl unmask %s` on the host" % self.name
 
     @property
@@ -143,11 +146,11 @@ class Resource(ResourceType):
 
     def _restart(self, status: Status) -> Action:
         if status.masked:
-            raise ResourceError(*self._masked_error())
+            raise ResourceError(*self._masked_error(status))
         return self._action(wording.RESTARTED, RESTART, Change("ensure", RUNNING, "restarted"))
 
-    def _masked_error(self) -> Tuple[str, str, str]:
-        message, hint = self._masked()
+    def _masked_error(self, status: Status) -> Tuple[str, str, str]:
+        message, hint = self._masked(status)
         return message, "service.masked", hint
 
     def _switch(self) -> Action:

@@ -125,7 +125,7 @@ def status(unit: str, shown: Mapping[str, str]) -> Status:
         stoppable=running or active in _IN_MOTION,
         enabled=enabled,
         either=file_state in EITHER,
-        until_reboot=file_state == "enabled-runtime",
+        until_reboot=file_state in ("enabled-runtime", "masked-runtime"),
         masked=masked,
         failure="" if masked or load in ("loaded", "merged", "not-found") else _failure(shown),
         ends_by_itself=shown.get("Type") == "oneshot" and shown.get("RemainAfterExit") == "no",

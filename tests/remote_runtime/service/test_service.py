@@ -122,6 +122,14 @@ class Obstacles(unittest.TestCase):
             self.assertIn("systemctl unmask ccm-pkg01", error.hint)
         self.assertEqual(one("ccm-pkg01", ensure="stopped", enable=False).messages(), [""])
 
+    def test_masked_until_the_next_boot(self):
+        """`systemctl unmask` alone leaves a mask in /run, so the fix has --runtime."""
+        commands = RecordedHost()
+        commands.now("ccm-pkg01.service", UnitFileState="masked-runtime", LoadState="masked")
+        error = missing(self, Plan(commands, ("ccm-pkg01", {})))
+        self.assertEqual(error.message, "ccm-pkg01 is masked until the next boot")
+        self.assertIn("systemctl unmask --runtime ccm-pkg01", error.hint)
+
     def test_a_running_masked_unit_is_not_restarted(self):
         """A refresh of a masked unit fails with the fix instead of stopping it for good."""
         commands = RecordedHost()
