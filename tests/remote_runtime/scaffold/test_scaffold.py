@@ -153,6 +153,19 @@ class PresentTest(ScaffoldTest):
         self.assertEqual(self.files(), ["a.conf", "empty/", "sub/", "sub/deep/", "sub/deep/b.conf"])
         self.assertEqual(self.apply(resource)["status"], "stable")
 
+    def test_purge_of_odd_names(self) -> None:
+        """A newline, bytes that are no UTF-8 and 255 bytes are names like any other."""
+        resource = self.scaffold(TREE, purge=True)
+        self.apply(resource)
+        for name in (b"a\nb", b"bad\xff", b"x" * 255):
+            with open(os.path.join(os.fsencode(self.path("out")), name), "wb") as file:
+                file.write(b"x")
+        event = self.apply(resource, noop=True)
+        whats = [change["what"] for change in event["changes"]]
+        self.assertEqual(whats, ["a\nb", "bad\\xff", "x" * 255])
+        self.assertEqual(self.apply(resource)["error"], [])
+        self.assertEqual(self.files(), ["a.conf", "sub/", "sub/deep/", "sub/deep/b.conf"])
+
     def room_for(self, calls: int) -> None:
         """Let only so many calls more than now stand in each other, and files be open."""
         depth = len(traceback.extract_stack()) + calls

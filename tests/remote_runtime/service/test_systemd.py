@@ -10,7 +10,7 @@ from remote_runtime.registry import Registry
 from remote_runtime.resources.service import unit
 from remote_runtime.system.commands import Result
 
-from ..fake_commands import FakeCommands, make_context
+from ..fake_commands import FakeCommands, make_context, notices_of
 from .plan import SHOW, UNITS, Plan, RecordedHost, recorded
 
 
@@ -182,6 +182,23 @@ class Acting(unittest.TestCase):
         self.assertIn("ended right after it was started: failed", caught.exception.message)
         self.assertIn("status=3", caught.exception.output)
         self.assertLessEqual(len(caught.exception.output.splitlines()), 25)
+
+    def test_a_socket_that_starts_what_was_stopped(self):
+        """A socket that listens is a warning; one that does not, and a timer, are none."""
+        for state, warned in (("active", True), ("inactive", False)):
+            commands = RecordedHost()
+            commands.now("ccm-daemon.service", TriggeredBy="ccm-daemon.socket ccm-daemon.timer")
+            commands.units["ccm-daemon.socket"] = (
+                "Id=ccm-daemon.socket\nLoadState=loaded\nUnitFileState=enabled\nActiveState=%s\n"
+                % state
+            )
+            plan = Plan(commands, ("ccm-daemon", {"ensure": "stopped"}))
+            plan.carry_out()
+            text = (
+                "ccm-daemon.socket listens and starts ccm-daemon.service again at the next "
+                "connection; stop it before, too"
+            )
+            self.assertEqual(notices_of(plan.context), [("warning", text)] if warned else [])
 
     def test_not_root(self):
         """Without the right to change units the hint is become."""

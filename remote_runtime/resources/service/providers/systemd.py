@@ -54,6 +54,7 @@ _POLKIT = (
 )
 _BECOME = "services are changed by root: set `become: true` for this host"
 _IMMUTABLE = "look for an immutable attribute below /etc/systemd"
+_SOCKET = ".socket"
 _NO_BUS = "Failed to connect to bus"
 
 
@@ -183,6 +184,10 @@ class Provider(ServiceProvider):
         self._act(verb, full)
         if verb in (START, RESTART):
             self._check_started(full)
+        elif verb == STOP:
+            for other in unit.words(self._shown(full).get("TriggeredBy", "")):
+                if other.endswith(_SOCKET) and unit.status(other, self._shown(other)).running:
+                    self._warn_of(other, full)
         elif verb == DISABLE and unit.status(full, self._shown(full)).until_reboot:
             self._act(verb, full, "--runtime")
 
@@ -199,11 +204,8 @@ class Provider(ServiceProvider):
                 raise ResourceError(what, kind="service.failed", hint=hint)
         if verb in (START, RESTART):
             self._rehearse_start(name, full, units)
-        elif verb == STOP and units.goes(full):
-            raise UnsettledError("once it is stopped there is no unit %s any more" % full)
         elif verb == STOP:
-            for other in self._upholding(full, units):
-                raise Unknowable("%s upholds %s and may start it at once" % (other, full))
+            self._rehearse_stop(full, units)
         elif verb == DISABLE and units.elsewhere(units.definition(full)):
             raise UnsettledError("once it is disabled there is no unit %s any more" % full)
         elif verb == ENABLE and units.shown(full).get("Id", full) != full:
@@ -218,6 +220,19 @@ class Provider(ServiceProvider):
 
             linking = Linking(self.context, units)
             (linking.rehearse if verb == ENABLE else linking.rehearse_removal)(full)
+
+    def _rehearse_stop(self, full: str, units: "ForeseenUnits") -> None:
+        if units.goes(full):
+            raise UnsettledError("once it is stopped there is no unit %s any more" % full)
+        for other in self._upholding(full, units):
+            raise Unknowable("%s upholds %s and may start it at once" % (other, full))
+        for other in unit.words(units.shown(full).get("TriggeredBy", "")):
+            if other.endswith(_SOCKET) and units.status(other).running:
+                self._warn_of(other, full)
+
+    def _warn_of(self, socket: str, full: str) -> None:
+        text = "%s listens and starts %s again at the next connection; stop it before, too"
+        self.context.notice("warning", text % (socket, full))
 
     def _upholding(self, full: str, units: "ForeseenUnits") -> List[str]:
         """The running units that have systemd start one again whenever it stops."""
