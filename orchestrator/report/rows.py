@@ -69,11 +69,11 @@ class Rows:
             if alike_only and lines:
                 folded = entry.errors or entry.health or entry.output
                 what = "names or numbers" if folded else "own names or values"
-                yield self._faint(f"(as on {names[0]}; others differ in {what} only)")
+                yield from self._remark(f"(as on {names[0]}; others differ in {what} only)")
         if len(shown) < len(variants):
             left = [host for one in variants if one not in shown for host in one[1]]
             text = f"… and differently on {named(left, self._style.width // 2)}, -v shows all"
-            yield self._faint(text)
+            yield from self._remark(text)
 
     def _headline(self, row: Row, variants: list[Variant], where: str) -> Iterator[str]:
         first, hosts = next(iter(row.items()))
@@ -88,6 +88,9 @@ class Rows:
         behind, *below = flowing(f"    {word:<8} {resource}", detail, self._style.width)
         yield f"    {self._style(role, f'{word:<8}')} {resource}{self._style('faint', behind)}"
         yield from map(self._faint, below)
+
+    def _remark(self, text: str) -> Iterator[str]:
+        yield from map(self._faint, wrapped(text, self._style.width - len(_INDENT)))
 
     def _faint(self, text: str) -> str:
         return f"{_INDENT}{self._style('faint', text)}"

@@ -9,8 +9,10 @@ from orchestrator.report.collected import DRIFTS, Collected
 from orchestrator.report.durations import took
 from orchestrator.report.style import Style
 from orchestrator.report.wording import AD_HOC, UNCHANGED, buckets
+from orchestrator.report.wrapping import wrapped
 
 _SLOWEST = 3
+_COLUMN = 11  # where the text of a line begins
 _STYLES = {"would change": "changed", UNCHANGED: "ok"}
 
 
@@ -34,7 +36,9 @@ def total_lines(collected: Collected, style: Style, kept: str) -> Iterator[str]:
         yield total_line(style, title, text)
     time = _time(collected)
     if time:
-        yield total_line(style, "Time", time)
+        first, *more = wrapped(time, style.width - _COLUMN)
+        yield total_line(style, "Time", first)
+        yield from (f"{'':<{_COLUMN}}{line}" for line in more)
     if noop:
         yield total_line(style, "Preview", "nothing was changed")
     if kept:
@@ -43,7 +47,7 @@ def total_lines(collected: Collected, style: Style, kept: str) -> Iterator[str]:
 
 def total_line(style: Style, title: str, text: str) -> str:
     """A line of the totals: its title, and behind it in their column what it says."""
-    return f"{style('title', f'{title:<10}')} {text}"
+    return f"{style('title', f'{title:<{_COLUMN - 1}}')} {text}"
 
 
 def _parts(pairs: list[tuple[str, str, int]], style: Style) -> str:
