@@ -53,10 +53,10 @@ def _every_type() -> Iterator[str]:
     common = [list(row) for row, count in counted.items() if 2 * count > len(type_names())]
     yield "### ccm ensure TYPE"
     yield (
-        "Beside the properties of the type, which are flags of the same names with dashes. Where a "
-        "property has the name of an option here, the option gets the word run in front, such as "
-        "`--run-user` of an exec; a property that is called like a flag of every command gets its "
-        "type in front, such as `--exec-unless`."
+        "The properties of the type are flags with the same names and dashes. If a property has "
+        "the name of an option below, the option gets the prefix `run`, such as `--run-user` of an "
+        "exec. If it has the name of a flag of all commands, the property gets its type as prefix, "
+        "such as `--exec-unless`."
     )
     yield table(["Argument", "Description"], common)
 

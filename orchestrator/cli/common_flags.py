@@ -35,8 +35,10 @@ _CHECK = Shape("list", {"anyOf": [{"type": "string"}, {"type": "object"}]})
 
 def add_common_flags(group: argparse._ArgumentGroup, type_: Type) -> None:
     """Add conditions, references, checks and --no-render."""
-    group.add_argument("--if", dest="if_", metavar="EXPR", help="manage it only if this is true")
-    group.add_argument("--unless", metavar="EXPR", help="manage it unless this is true")
+    group.add_argument(
+        "--if", dest="if_", metavar="EXPR", help="manage the resource only if this is true"
+    )
+    group.add_argument("--unless", metavar="EXPR", help="manage the resource unless this is true")
     help_ = {
         "require": "a resource of the session that must not have failed; repeatable",
         "subscribe": "a resource of the session whose change refreshes this one; repeatable",
@@ -49,16 +51,17 @@ def add_common_flags(group: argparse._ArgumentGroup, type_: Type) -> None:
         "--check",
         metavar="COMMAND",
         action="append",
-        help="a health check: a Nagios command, or one in YAML: "
-        "'{command: ..., tries: 3}' or '{goss_rules: ...}'; repeatable",
+        help="health check: a Nagios command, or YAML: '{command: ..., tries: 3}' or '{goss_rules:"
+        " ...}'; repeatable",
     )
     group.add_argument(
-        "--check-tries", metavar="N", type=count, help="how often a --check is tried until it is OK"
+        "--check-tries",
+        metavar="N",
+        type=count,
+        help="maximum number of tries until a --check is OK",
     )
-    group.add_argument("--check-sleep", metavar="DURATION", help="the wait between two tries: 5s")
-    group.add_argument(
-        "--no-render", action="store_true", help="nothing in these values is a template"
-    )
+    group.add_argument("--check-sleep", metavar="DURATION", help="time between two tries: 5s")
+    group.add_argument("--no-render", action="store_true", help="treat no value as a template")
 
 
 def read_common_flags(args: argparse.Namespace) -> CommonFlags:

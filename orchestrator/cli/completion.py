@@ -5,7 +5,7 @@ from typing import Any
 
 from orchestrator.cli.completion_scripts import SCRIPTS
 
-HELP = "Print the completion for bash, zsh or fish."
+HELP = "Print the completion script for bash, zsh or fish."
 EXAMPLE = """
 ccm completion bash > ~/.local/share/bash-completion/completions/ccm
 ccm completion zsh > "${fpath[1]}/_ccm"

@@ -16,7 +16,7 @@ from orchestrator.project.settings import ROLLOUT
 if TYPE_CHECKING:
     from orchestrator.cli.commands import Parser
 
-HELP = "Print what could stand in place of the last word, one a line; for the shells' scripts."
+HELP = "Print the candidates for the last word, one per line; for completion scripts."
 EXAMPLE = "ccm completion words -- push -i hosts.yaml -l we"
 
 FILES = ":files"

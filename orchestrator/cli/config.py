@@ -13,7 +13,9 @@ from remote_runtime.masking import Mask
 if TYPE_CHECKING:
     from orchestrator.project.settings import Settled
 
-HELP = "Show what commands take from flags, the environment and the project's file, and which wins."
+HELP = (
+    "Show the options that commands use, and whether a flag, the environment or ccm.yaml sets them."
+)
 EXAMPLE = """
 ccm config
 ccm config sites/web.yaml          # beside a manifest
@@ -29,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="MANIFEST",
         nargs="?",
         default="",
-        help="as a command with this manifest would have it (default: one without a manifest)",
+        help="show the options of a command with this manifest (default: a command without one)",
     )
     for setting in SETTINGS:
         if not setting.flag:
@@ -42,10 +44,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
             metavar=setting.metavar,
             action="append" if setting.many else "store",
             type=count if setting.number else str,
-            help=f"as the flag of that name in other commands; beyond it ${setting.variable}",
+            help=f"as in other commands; overrides ${setting.variable}",
         )
     add_rollout(parser, gates=True)
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    parser.add_argument("--json", action="store_true", help="write one JSON document to stdout")
 
 
 def around(args: argparse.Namespace) -> Around:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from orchestrator.report.differences import Difference
     from orchestrator.report.style import Style
 
-HELP = "Show what differs between two runs, by host and resource."
+HELP = "Show the differences between two runs by host and resource."
 EXAMPLE = """
 ccm diff 20260314T091502Z 20260315T091502Z
 # did the push do as previewed?
@@ -21,9 +21,11 @@ DIFFERENT = 4
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the two runs and the options."""
-    parser.add_argument("first", metavar="RUN1", help="an id or its beginning, see ccm runs")
-    parser.add_argument("second", metavar="RUN2", help="the run to compare it with")
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    parser.add_argument(
+        "first", metavar="RUN1", help="the ID of a run or a prefix of it, see ccm runs"
+    )
+    parser.add_argument("second", metavar="RUN2", help="the run to compare with")
+    parser.add_argument("--json", action="store_true", help="write one JSON document to stdout")
     parser.add_argument(
         "--detailed-exitcode", action="store_true", help=f"exit {DIFFERENT} when something differs"
     )

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def add_form(parser: argparse.ArgumentParser) -> "argparse._MutuallyExclusiveGroup":
     """``--json`` and ``--yaml``; returns the group of all forms."""
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="JSON, which is the default")
-    form.add_argument("--yaml", action="store_true", help="YAML in place of JSON")
+    form.add_argument("--json", action="store_true", help="write JSON (the default)")
+    form.add_argument("--yaml", action="store_true", help="write YAML instead of JSON")
     return form
 
 

@@ -14,7 +14,7 @@ from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.part_flags import add_selection
 from orchestrator.cli.run_request import read_request
 
-HELP = "Show what has come to differ since the last push of a manifest, and who did it."
+HELP = "Show how hosts differ from the last push of a manifest, and who changed them."
 EXAMPLE = """
 ccm drift -i hosts.yaml site.yaml
 ccm drift -i hosts.yaml -l web --json site.yaml

@@ -2,7 +2,7 @@
 
 import argparse
 
-HELP = "Make the certificates that a Dask scheduler, its workers and ccm know each other by."
+HELP = "Create TLS certificates for a Dask scheduler, its workers and ccm."
 EXAMPLE = """
 ccm engine init
 ccm engine init ./paris
@@ -16,15 +16,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
     init = actions.add_parser(
         "init",
-        help="make a small CA, and certificates of scheduler, worker and client",
-        description="Make a small CA, and a certificate for a scheduler, for workers and for ccm "
-        "itself. Whoever has one of them is trusted by all others: one CA per zone of trust.",
+        help="create a CA and certificates for scheduler, worker and client",
+        description="Create a CA and certificates for a scheduler, for workers and for ccm. All "
+        "holders of these certificates trust each other, so use one CA per zone of trust.",
     )
     init.add_argument(
         "folder",
         metavar="DIR",
         nargs="?",
-        help="where to (default: engine/ in ccm's configuration folder)",
+        help="the folder to write to (default: engine/ in ccm's configuration folder)",
     )
 
 

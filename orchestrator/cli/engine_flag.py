@@ -10,10 +10,9 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine",
         metavar="ENGINE",
-        help="what runs the hosts: threads of one process; processes[:N], N processes that "
-        f"divide --forks (default: one per core, at most {MOST}); dask://HOST:PORT, the workers of "
-        f"that scheduler; or auto, which takes processes for {FEWEST} hosts and more (default: "
-        "auto)",
+        help="engine that runs the hosts: threads of one process; processes[:N], N processes that "
+        f"share --forks (default: one per core, at most {MOST}); dask://HOST:PORT, the workers of "
+        f"that scheduler; or auto, which uses processes from {FEWEST} hosts on (default: auto)",
     )
 
 

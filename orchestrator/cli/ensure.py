@@ -11,7 +11,7 @@ from remote_runtime.errors import UsageError
 if TYPE_CHECKING:
     from orchestrator.manifest.types import Type, Types
 
-HELP = "Make one resource be as the flags say, or preview that with --noop."
+HELP = "Bring one resource to the state that the flags describe, or preview that with --noop."
 EXAMPLE = """
 ccm ensure file /etc/motd --content Hi --owner root --group root --mode 0644
 ccm ensure package nginx latest -i hosts.yaml -l web --noop
@@ -27,7 +27,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The types; each has a parser of its own, see ``below``."""
     types = own_types()
     parser.add_argument("type", metavar="TYPE", choices=[*types.names(), API], help=_listed(types))
-    parser.add_argument("name", metavar="NAME", help="what it is called, such as a file's path")
+    parser.add_argument(
+        "name", metavar="NAME", help="the resource's name, such as the path of a file"
+    )
     parser.add_argument("ensure", metavar="ENSURE", nargs="?", help="the desired state")
     parser.epilog = (
         "'ccm ensure TYPE --help' shows the properties of a type and the options of a run.\n\n"
@@ -79,4 +81,4 @@ def own_types() -> Types:
 
 
 def _listed(types: Types) -> str:
-    return "its type: " + ", ".join(types.names())
+    return "the resource's type: " + ", ".join(types.names())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from orchestrator.manifest.site import Earlier, Site
     from remote_runtime.options import RunOptions
 
-HELP = "Make one resource be as a request on standard input says, for programs."
+HELP = "Bring one resource to the state that a request on standard input describes."
 EXAMPLE = """
 ccm ensure api pipe < request.json
 ccm ensure api pipe --yaml --noop < request.yaml
@@ -29,8 +29,13 @@ ccm ensure api pipe -i hosts.yaml -l web < request.json
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of a run, and the form of the responses."""
-    parser.add_argument("action", metavar="pipe", choices=("pipe",), help="stdin to stdout")
-    parser.add_argument("--yaml", action="store_true", help="YAML in place of JSON")
+    parser.add_argument(
+        "action",
+        metavar="pipe",
+        choices=("pipe",),
+        help="read the request from stdin, write the response to stdout",
+    )
+    parser.add_argument("--yaml", action="store_true", help="write YAML instead of JSON")
     add_diff(parser, "make no diffs")
     add_inventory(parser, required=False)
     add_run(parser)

@@ -50,7 +50,7 @@ class EnsureType:
         behind = [word for flag in flags for word in flag.spelt("argument")]
         words = "".join(f" [{word}]" for word in [*behind, "ENSURE"])
         parser.usage = f"{parser.prog} NAME{words} [--PROPERTY VALUE] [OPTIONS]"
-        described = type_.schema.get("x-ccm-name", {}).get("description", "what it is called")
+        described = type_.schema.get("x-ccm-name", {}).get("description", "the resource's name")
         parser.add_argument("name", metavar="NAME", help=_plain(described))
         for word in behind:
             parser.add_argument(_BEHIND, metavar=word, nargs="?", help=f"as --{word.lower()}")

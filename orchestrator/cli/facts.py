@@ -14,7 +14,7 @@ from orchestrator.cli.options import (
     read_inventory,
 )
 
-HELP = "Show the facts of hosts, whole or one value by its path."
+HELP = "Show the facts of hosts, or one value of them."
 EXAMPLE = """
 ccm facts network.default_ipv4                 # of this host
 ccm facts -i hosts.yaml -l web1
@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options and the path."""
     parser.add_argument("path", metavar="PATH", nargs="?", help="a GJSON path, as in lookup()")
     add_inventory(parser, required=False)
-    parser.add_argument("--yaml", action="store_true", help="YAML in place of JSON")
+    parser.add_argument("--yaml", action="store_true", help="write YAML instead of JSON")
     add_connection(parser)
     add_facts(parser.add_argument_group("data and facts"))
 

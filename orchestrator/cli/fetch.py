@@ -11,7 +11,7 @@ from orchestrator.cli.options import add_connection, add_inventory, add_keeping
 from orchestrator.cli.output import add_output, read_output
 from orchestrator.cli.run_request import read_request
 
-HELP = "Bring files of hosts here, each host's below a folder of its own."
+HELP = "Copy files from hosts, into one folder per host."
 EXAMPLE = """
 ccm fetch -i hosts.yaml -l all /etc/fstab -d out/    # out/web1/etc/fstab
 ccm fetch -i hosts.yaml -l web --become -r /etc/nginx -d out/
@@ -27,7 +27,10 @@ def configure(parser: Parser) -> None:
     parser.intermixed = True
     parser.missing["--noop"] = "nothing is changed on a host; leave it out"
     parser.add_argument(
-        "paths", metavar="PATH", nargs="+", help="a file on the hosts, from / on; -r: or a folder"
+        "paths",
+        metavar="PATH",
+        nargs="+",
+        help="absolute path of a file on the hosts; with -r also of a folder",
     )
     parser.add_argument(
         "-d",
@@ -35,25 +38,25 @@ def configure(parser: Parser) -> None:
         metavar="DIR",
         type=Path,
         required=True,
-        help="where they come to lie, as DIR/HOST/PATH; made where it is not there",
+        help="the folder to write to, as DIR/HOST/PATH; created if missing",
     )
     add_inventory(parser, limited=True)
     parser.add_argument(
-        "-r", "--recursive", action="store_true", help="of a folder, all files that are below it"
+        "-r", "--recursive", action="store_true", help="copy all files below a folder"
     )
     parser.add_argument(
         "--max-size",
         metavar="BYTES",
         type=size,
         default=MAX_SIZE,
-        help="the largest file that is fetched, as 500K or 2G (default: 100M)",
+        help="maximum size of one file, such as 500K or 2G (default: 100M)",
     )
     parser.add_argument(
         "--max-total",
         metavar="BYTES",
         type=size,
         default=MAX_TOTAL,
-        help="how much all hosts together may send (default: 10G)",
+        help="maximum size of all files of all hosts (default: 10G)",
     )
     add_engine(parser)
     add_keeping(parser)

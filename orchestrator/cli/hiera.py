@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from orchestrator.planning.hierarchy import Hierarchy
     from remote_runtime.errors import CcmError
 
-HELP = "Look into hierarchical data."
+HELP = "Show hierarchical data."
 EXAMPLE = """
 ccm hiera parse site.yaml                            # with this host's facts
 ccm hiera parse --offline --fact role=web site.yaml  # with these alone
@@ -39,12 +39,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
     parse = actions.add_parser(
         "parse",
-        help="resolve the data of a manifest or a file of data, secrets masked",
-        description="Resolve data, hierarchy and overrides of a file. With -i: host by host.",
+        help="resolve the data of a manifest or a data file, with secrets masked",
+        description="Resolve data, hierarchy and overrides of a file; with -i, for each host.",
     )
-    parse.add_argument("manifest", metavar="FILE", help="a manifest, or a file of data")
+    parse.add_argument("manifest", metavar="FILE", help="a manifest or a data file")
     parse.add_argument(
-        "given", metavar="KEY=VALUE", nargs="*", help="a fact, as --fact gives it; repeatable"
+        "given", metavar="KEY=VALUE", nargs="*", help="a fact, as with --fact; repeatable"
     )
     add_inventory(parse, required=False)
     whose = parse.add_mutually_exclusive_group()
@@ -52,28 +52,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-S",
         "--system-facts",
         action="store_true",
-        help="ask the host for its facts, which is the default",
+        help="use the facts of the host (the default)",
     )
     whose.add_argument(
         "--offline",
         action="store_true",
-        help="contact no host; --facts, vars and --fact are all its facts",
+        help="contact no host; use only --facts, vars and --fact",
     )
     parse.add_argument(
         "-E",
         "--env-facts",
         action="store_true",
-        help="let the variables of the environment be facts, but for those with a secret's name",
+        help="use environment variables as facts, except those with the name of a secret",
     )
-    parse.add_argument("--query", metavar="PATH", help="one value by its GJSON path")
+    parse.add_argument("--query", metavar="PATH", help="show one value by its GJSON path")
     add_form(parse).add_argument(
-        "--env", action="store_true", help="variables for a shell: HIERA_KEY=VALUE; not with -i"
+        "--env", action="store_true", help="write shell variables: HIERA_KEY=VALUE; not with -i"
     )
     parse.add_argument(
         "--env-prefix",
         metavar="WORD",
         default="HIERA",
-        help="what those begin with (default: %(default)s)",
+        help="prefix of these variables (default: %(default)s)",
     )
     add_connection(parse)
     add_data(parse)

@@ -13,7 +13,7 @@ from orchestrator.cli.options import add_connection, add_inventory, read_connect
 if TYPE_CHECKING:
     from orchestrator.transport.trusting import Shown, Unscanned
 
-HELP = "Look after the host keys of the fleet."
+HELP = "Manage known host keys."
 EXAMPLE = """
 ccm hosts trust -i hosts.yaml             # shows the fingerprints, asks once
 ccm hosts trust -i hosts.yaml -l web3 --replace  # its key has changed
@@ -25,13 +25,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
     trust = actions.add_parser(
         "trust",
-        help="write the keys of hosts into known_hosts",
-        description="Show the key of every host and write the new ones into known_hosts.",
+        help="add the keys of hosts to known_hosts",
+        description="Show the key of every host and add new keys to known_hosts.",
     )
     add_inventory(trust)
     add_connection(trust)
-    trust.add_argument("--yes", action="store_true", help="do not ask")
-    trust.add_argument("--replace", action="store_true", help="replace keys that have changed, too")
+    trust.add_argument("--yes", action="store_true", help="do not prompt")
+    trust.add_argument("--replace", action="store_true", help="also replace changed keys")
 
 
 def run(args: argparse.Namespace) -> int:

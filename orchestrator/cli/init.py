@@ -4,7 +4,7 @@ import argparse
 import os
 from collections.abc import Iterator
 
-HELP = "Write a project's file ccm.yaml, in an empty folder with an inventory and an example."
+HELP = "Create a project file ccm.yaml; in an empty folder, also an inventory and an example."
 EXAMPLE = """
 ccm init                                    # asks for the hosts
 ccm init site --host web1 --host deploy@web2=192.0.2.10
@@ -13,25 +13,25 @@ ccm init site --ssh-config
 
 _INVENTORIES = ("hosts.yaml", "hosts.yml", "inventory.yaml", "inventory.yml")
 _PROJECT = """\
-# What every command of this project would have to be told. Paths start from this folder.
-# A flag wins over the environment, that over this file; ccm config shows what counts.
+# Options of all commands in this project. Paths start at this folder.
+# Flags override the environment, which overrides this file; see ccm config.
 
-# Where the hosts are: a file, a program that prints one, or a list of such.
+# The inventory: a file, a program that prints one, or a list of these.
 {inventory}
 
-# Data that overlays that of the manifests: a file, or a list of files.
+# Data that overrides the data of manifests: a file, or a list of files.
 # hiera: production.yaml
 
-# Where services are registered: a file, or an address without a login.
+# The store of service registrations: a file, or an address without a login.
 # registration: registry.json
 
-# Hosts at a time.
+# Maximum number of hosts in parallel.
 # forks: 50
 
-# Runs that are kept, those of all projects of a user counted.
+# Number of stored runs of all projects.
 # keep: 200
 
-# Ways to go through the fleet: ccm push --rollout careful.
+# Rollouts by name: ccm push --rollout careful.
 # rollouts:
 #   careful: {{waves: "1,10%,100%", max_fail: 0}}
 """
@@ -43,7 +43,7 @@ HOSTS
   # web1: {address: 192.0.2.10, user: deploy, become: true}
 """
 _SITE = """\
-# ccm push --noop site.yaml shows what this would change, ccm push site.yaml changes it.
+# Preview with ccm push --noop site.yaml, apply with ccm push site.yaml.
 
 data:
   greeting: Hello
@@ -67,21 +67,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         nargs="?",
         default=".",
-        help="where to begin it, made where it is missing (default: the current folder)",
+        help="the folder of the project, created if missing (default: the current folder)",
     )
     parser.add_argument(
         "--host",
         metavar="HOST",
         action="append",
         default=[],
-        help="a host of the inventory: NAME, USER@NAME or USER@NAME=ADDRESS; repeatable "
-        "(default: ask)",
+        help="a host of the inventory: NAME, USER@NAME or USER@NAME=ADDRESS; repeatable (default: "
+        "prompt)",
     )
     which = parser.add_mutually_exclusive_group()
+    which.add_argument("--ssh-config", action="store_true", help="use the hosts of ~/.ssh/config")
     which.add_argument(
-        "--ssh-config", action="store_true", help="take the hosts that ~/.ssh/config names"
+        "--local", action="store_true", help="create a project for this machine only"
     )
-    which.add_argument("--local", action="store_true", help="make a project for this machine alone")
 
 
 def run(args: argparse.Namespace) -> int:

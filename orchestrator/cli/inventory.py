@@ -10,7 +10,7 @@ from remote_runtime.errors import UsageError
 if TYPE_CHECKING:
     from inventory import Host
 
-HELP = "List hosts, show the groups as a tree, or where each value of a host comes from."
+HELP = "List hosts, show groups as a tree, or show the source of each value of a host."
 EXAMPLE = """
 ccm inventory -i hosts.yaml
 ccm inventory -i hosts.yaml --graph
@@ -22,9 +22,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_inventory(parser)
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--graph", action="store_true", help="the groups and their hosts as a tree")
-    how.add_argument("--host", metavar="HOST", help="one host's values and where they are written")
-    how.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    how.add_argument("--graph", action="store_true", help="show groups and their hosts as a tree")
+    how.add_argument(
+        "--host", metavar="HOST", help="show the values of one host and where they are set"
+    )
+    how.add_argument("--json", action="store_true", help="write one JSON document to stdout")
 
 
 def run(args: argparse.Namespace) -> int:

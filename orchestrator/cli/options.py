@@ -57,7 +57,7 @@ def add_inventory(
         "--limit",
         metavar="PATTERN",
         action="append",
-        help="only these hosts: web:&prod:!web3, globs, @file, failed, remaining, run:ID:failed;"
+        help="select hosts: web:&prod:!web3, globs, @file, failed, remaining, run:ID:failed;"
         " repeatable, the hosts of all together"
         + ("; required, all for every host" if limited else ""),
     )
@@ -83,7 +83,9 @@ def read_keeping(args: argparse.Namespace) -> int:
 
 def add_run(parser: argparse.ArgumentParser) -> None:
     """What a run of resources may do on a host, and for how long; ``add_diff`` goes with it."""
-    parser.add_argument("--noop", action="store_true", help="change nothing, say what would change")
+    parser.add_argument(
+        "--noop", action="store_true", help="preview: show changes without making them"
+    )
     parser.add_argument(
         "--monitor-only", action="store_true", help="only run the health checks of the resources"
     )
@@ -94,7 +96,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         type=seconds,
         default=60.0,
-        help="how long to wait for another push on a host (default: 60)",
+        help="time to wait for another push on a host (default: 60)",
     )
 
 
@@ -104,12 +106,12 @@ def add_preview(parser: argparse.ArgumentParser) -> None:
         "--no-package-probe",
         action="store_false",
         dest="package_probe",
-        help="download no packages to look into them; a preview knows less, then",
+        help="do not download packages to examine them; previews become less precise",
     )
     parser.add_argument(
         "--probe-urls",
         action="store_true",
-        help="let a preview ask the servers for the archives it would download (HEAD, no data)",
+        help="let a preview send HEAD requests for the archives that it would download",
     )
     add_bounds(parser)
 
@@ -126,15 +128,15 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         type=seconds,
         default=0.0,
-        help="how long one host may take in all (default: no limit)",
+        help="time limit for one host (default: no limit)",
     )
     parser.add_argument(
         "--stall-timeout",
         metavar="SECONDS",
         type=seconds,
         default=RunOptions().stall_timeout,
-        help="how long one host may go on without an event of a resource, at least as long as the "
-        "timeouts of its resources allow; 0 for no limit (default: 6h)",
+        help="time limit for one host without an event of a resource; extended to the timeouts of "
+        "its resources; 0 for no limit (default: 6h)",
     )
 
 
@@ -149,13 +151,13 @@ def add_plan_requirements(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--expect",
         metavar="ID",
-        help="push only if the plan has this ID (a manifest is planned again first)",
+        help="push only if the plan has this ID; a manifest is planned again first",
     )
     group.add_argument(
         "--signers",
         metavar="FILE",
-        help="allowed_signers of ssh-keygen, from outside of the checkout: those who may approve "
-        "a plan (default: $CCM_SIGNERS)",
+        help="allowed_signers file of ssh-keygen with the approvers of plans, from outside of the "
+        "checkout (default: $CCM_SIGNERS)",
     )
     group.add_argument(
         "--approvals",
@@ -176,7 +178,7 @@ def add_diff(parser: argparse._ActionsContainer, none: str) -> None:
     parser.add_argument(
         "--diff-private",
         action="store_true",
-        help="make diffs of files that others may not read, too",
+        help="also show diffs of files that others cannot read",
     )
 
 
@@ -211,7 +213,7 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
         "--connect-timeout",
         metavar="SECONDS",
         type=seconds,
-        help="how long to wait for the login to begin (default: 10)",
+        help="time limit until the login begins (default: 10)",
     )
 
 
@@ -227,14 +229,14 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         "--hiera",
         metavar="FILE",
         action="append",
-        help="data that overlays the manifest's",
+        help="a file with data that overrides the manifest's",
     )
     group.add_argument(
         "--data",
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="one value of the data, wins over all; dots nest; repeatable",
+        help="one value of the data; a.b=1 sets a nested key; overrides everything; repeatable",
     )
     add_facts(group)
     add_registration(group)
@@ -252,8 +254,8 @@ def add_registration(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--registration",
         metavar="URL|FILE",
-        help="where service registrations are: nats://host:4222/STREAM or a JSON file"
-        " (default: $CCM_REGISTRATION, else registrations.json in ccm's state folder)",
+        help="store of service registrations: nats://host:4222/STREAM or a JSON file (default: "
+        "$CCM_REGISTRATION, else registrations.json in ccm's state folder)",
     )
 
 
@@ -266,14 +268,18 @@ def read_registration(args: argparse.Namespace) -> str | None:
 def add_facts(group: argparse._ActionsContainer) -> None:
     """Facts that come from the command line."""
     group.add_argument(
-        "--facts", metavar="FILE", action="append", default=[], help="facts that overlay the host's"
+        "--facts",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a file with facts that override the host's",
     )
     group.add_argument(
         "--fact",
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="one fact, wins over all; dots nest; repeatable",
+        help="one fact; a.b=1 sets a nested key; overrides everything; repeatable",
     )
 
 

@@ -72,17 +72,17 @@ def add_output(
         group.add_argument(
             "--detailed-exitcode",
             action="store_true",
-            help="exit 4 when changes were made or are pending and nothing failed",
+            help="exit with 4 if changes were made or are pending and nothing failed",
         )
-    group.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    group.add_argument("--json", action="store_true", help="write one JSON document to stdout")
     group.add_argument(
-        "--events", metavar="FILE", help="each transaction event as a JSON line; - is stdout"
+        "--events", metavar="FILE", help="write each transaction event as a JSON line; - is stdout"
     )
     if of_resources:
         group.add_argument(
             "--metrics",
             metavar="FILE",
-            help="counters in Prometheus's text form, for its collector; - is stdout",
+            help="write counters in Prometheus text format; - is stdout",
         )
     group.add_argument("-v", "--verbose", action="store_true", help="show everything")
     group.add_argument("-q", "--quiet", action="store_true", help="show failures only")

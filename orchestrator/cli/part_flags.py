@@ -17,21 +17,21 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
         metavar="TYPE#GLOB",
         action="append",
         default=[],
-        help="only these resources, by name or alias, such as 'file#/etc/nginx/*'; repeatable",
+        help="select resources by name or alias, such as 'file#/etc/nginx/*'; repeatable",
     )
     group.add_argument(
         "--tags",
         metavar="TAG,...",
         action="append",
         default=[],
-        help="only resources with one of these tags; with -TAG none with that: --tags=web,-slow",
+        help="select resources with one of these tags; -TAG excludes: --tags=web,-slow",
     )
     group.add_argument(
         "--skip",
         metavar="TYPE#GLOB",
         action="append",
         default=[],
-        help="leave these resources out; repeatable",
+        help="exclude resources; repeatable",
     )
 
 

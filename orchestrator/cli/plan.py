@@ -18,7 +18,7 @@ from orchestrator.cli.part_flags import add_selection
 from orchestrator.cli.run_request import read_request
 from orchestrator.cli.stage_flags import add_stage_choice, read_stage_choice
 
-HELP = "Preview what a push would do and keep it, so that ccm push does exactly that."
+HELP = "Preview a push and save it as a plan, which ccm push then applies exactly."
 EXAMPLE = """
 ccm plan -i hosts.yaml site.yaml -o change.plan
 ccm plan show change.plan
@@ -31,16 +31,19 @@ _DAY = 86_400.0
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of a preview, and where the plan goes."""
-    parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, or a file of stages")
+    parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, or a stages file")
     parser.add_argument(
-        "-o", "--out", metavar="FILE", help="write the plan here (default: only show its id)"
+        "-o",
+        "--out",
+        metavar="FILE",
+        help="write the plan to this file (default: show its ID only)",
     )
     parser.add_argument(
         "--valid",
         metavar="DURATION",
         type=seconds,
         default=_DAY,
-        help="how long the plan may be pushed (default: 24h)",
+        help="time until the plan expires (default: 24h)",
     )
     add_inventory(parser, False, fleet=True)
     add_selection(parser)

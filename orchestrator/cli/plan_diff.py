@@ -2,15 +2,15 @@
 
 import argparse
 
-HELP = "Show what differs between two plans, by host and resource."
+HELP = "Show the differences between two plans by host and resource."
 EXAMPLE = "ccm plan diff yesterday.plan change.plan"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the two plans."""
     parser.add_argument("first", metavar="A", help="a plan, expired or not")
-    parser.add_argument("second", metavar="B", help="the plan to compare it with")
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    parser.add_argument("second", metavar="B", help="the plan to compare with")
+    parser.add_argument("--json", action="store_true", help="write one JSON document to stdout")
 
 
 def run(args: argparse.Namespace) -> int:

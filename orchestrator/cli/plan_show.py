@@ -10,7 +10,7 @@ from orchestrator.cli.report import add_forms, read_forms, write_forms
 if TYPE_CHECKING:
     from orchestrator.kept_plans.kept_plan import KeptPlan
 
-HELP = "Show what a plan would do, expired or not."
+HELP = "Show the changes of a plan, expired or not."
 EXAMPLE = """
 ccm plan show change.plan
 ccm plan show change.plan --markdown - > comment.md    # for a merge request
@@ -21,8 +21,8 @@ _FORMS = ("html", "markdown")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the file and the forms."""
     parser.add_argument("plan", metavar="FILE", help="the plan")
-    parser.add_argument("--no-diff", action="store_false", dest="diff", help="show no diffs")
-    parser.add_argument("--json", action="store_true", help="the plan itself, as JSON")
+    parser.add_argument("--no-diff", action="store_false", dest="diff", help="hide diffs")
+    parser.add_argument("--json", action="store_true", help="write the plan as JSON")
     add_forms(parser, _FORMS)
     parser.add_argument("-v", "--verbose", action="store_true", help="show everything")
 

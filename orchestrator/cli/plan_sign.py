@@ -2,7 +2,7 @@
 
 import argparse
 
-HELP = "Approve a plan: add a signature to FILE.sig, made by ssh-keygen with an SSH key."
+HELP = "Approve a plan: sign it with an SSH key and add the signature to FILE.sig."
 EXAMPLE = """
 ccm plan sign --key ~/.ssh/id_ed25519 change.plan
 ccm push --signers /etc/ccm/allowed_signers change.plan
@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--key",
         metavar="KEY",
         required=True,
-        help="the private key, or the public one of a key that an agent holds",
+        help="the private key, or the public key of one in an agent",
     )
 
 

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
     parser.add_argument(
         "manifest",
         metavar="MANIFEST",
-        help="the manifest, such as site.yaml, a file of stages, or a plan of ccm plan",
+        help="the manifest, such as site.yaml, a stages file, or a plan file",
     )
     parser.set_defaults(needs_inventory=inventory)
     default = "that of the plan, or of the project" if inventory else ""
@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="look at the hosts again when they are done, as ccm verify does",
+        help="check the hosts after the push, as ccm verify does",
     )
     if inventory:
         add_rollout(parser, gates=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from orchestrator.registration.entry import Registration
     from orchestrator.registration.store import Store
 
-HELP = "Show, add and remove service registrations, and prepare a registry for them."
+HELP = "Show, add and remove service registrations, and set up a registry."
 EXAMPLE = """
 ccm registration query prod http web
 ccm registration watch prod
@@ -36,46 +36,51 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add what can be done with registrations."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
     query = actions.add_parser(
-        "query", help="show what is registered", description="Show what is registered."
+        "query", help="show registered services", description="Show registered services."
     )
     _add_query(query)
     form = query.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON list on stdout")
-    form.add_argument("--yaml", action="store_true", help="the same as YAML")
+    form.add_argument("--json", action="store_true", help="write one JSON list to stdout")
+    form.add_argument("--yaml", action="store_true", help="write YAML")
     watching = actions.add_parser(
         "watch",
-        help="show what is registered, and what becomes of it, until interrupted",
-        description="Show what is registered, then each entry that comes, changes or goes.",
+        help="show registered services and their changes until interrupted",
+        description="Show registered services, then each added, changed or removed entry.",
     )
     _add_query(watching)
-    watching.add_argument("--json", action="store_true", help="a JSON object per line")
+    watching.add_argument("--json", action="store_true", help="write one JSON object per line")
     _add_create(actions)
     remove = actions.add_parser(
         "rm",
         aliases=["delete"],
-        help="remove what is registered, such as a service that is no more",
-        description="Remove registrations; the next push of a stable resource brings its own back.",
+        help="remove registrations of services that no longer exist",
+        description="Remove registrations. The next push of a stable resource adds them again.",
     )
     _add_query(remove)
     remove.add_argument(
-        "--force", action="store_true", help="as Choria CCM has it; nothing is asked here anyway"
+        "--force",
+        action="store_true",
+        help="accepted for compatibility with Choria CCM; there is no prompt",
     )
     init = actions.add_parser(
         "init",
-        help="create the file or NATS stream, or bring the stream up to date",
-        description="Create the file or the NATS JetStream stream that keeps registrations, or "
-        "bring the stream up to date.",
+        help="create the file or NATS stream, or update the stream",
+        description="Create the file or NATS stream for registrations, or update the stream.",
     )
     add_registration(init)
     init.add_argument(
-        "--replicas", metavar="N", type=count, default=1, help="copies in the cluster, 1 to 5"
+        "--replicas",
+        metavar="N",
+        type=count,
+        default=1,
+        help="number of replicas in the cluster, 1 to 5",
     )
     init.add_argument(
         "--max-age",
         metavar="SECONDS",
         type=seconds,
         default=0.0,
-        help="forget what was not announced again for that long (default: no limit)",
+        help="remove registrations that were not renewed for this time (default: no limit)",
     )
 
 
@@ -93,21 +98,25 @@ def _add_query(parser: argparse.ArgumentParser) -> None:
 def _add_create(actions: Any) -> None:
     create = actions.add_parser(
         "create",
-        help="register a service by hand; one of the same endpoint gives way",
-        description="Register a service by hand. A push does so with register_when_stable.",
+        help="register a service manually; replaces a registration of the same endpoint",
+        description="Register a service manually, as a push does with register_when_stable.",
     )
     for part in _PARTS:
-        create.add_argument(f"--{part}", required=True, help=f"its {part}")
-    create.add_argument("--port", metavar="N", type=count, help="its port, if it has one")
-    create.add_argument("--priority", metavar="N", type=count, help="1 to 255 (default: 1)")
-    create.add_argument("--ttl", metavar="DURATION", help="how long it is valid (default: no end)")
+        create.add_argument(f"--{part}", required=True, help=f"the {part}")
+    create.add_argument("--port", metavar="N", type=count, help="the port, if any")
+    create.add_argument(
+        "--priority", metavar="N", type=count, help="priority from 1 to 255 (default: 1)"
+    )
+    create.add_argument(
+        "--ttl", metavar="DURATION", help="time until the registration expires (default: never)"
+    )
     create.add_argument(
         "-A",
         "--annotation",
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="what else is known of it; repeatable",
+        help="additional information; repeatable",
     )
     add_registration(create)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.request import ConnectionOptions
     from orchestrator.runs.wiring import Chosen
 
-HELP = "Show the manifest as it comes out for one host, as YAML."
+HELP = "Show the rendered manifest of one host as YAML."
 EXAMPLE = """
 ccm render site.yaml                                # for this host
 ccm render -i hosts.yaml -l web1 site.yaml
@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--offline",
         action="store_true",
-        help="do not contact the host; --facts, vars and --fact are all its facts",
+        help="do not contact the host; use only --facts, vars and --fact",
     )
     add_selection(parser)
     add_connection(parser)

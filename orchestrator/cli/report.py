@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Shown = TypeVar("Shown")
 
-HELP = "Show a run again: the last one, or the one of an id or the beginning of one."
+HELP = "Show a stored run: the last one, or the one with an ID or prefix."
 EXAMPLE = """
 ccm report
 ccm report 20260314T091502Z --diff
@@ -30,30 +30,32 @@ ccm report --markdown - > comment.md    # for a merge request
 
 # The option of each form that is a file: the module and the name of its writer, and its help.
 FORMS = {
-    "html": ("orchestrator.report.html", "write_html", "one HTML page that needs nothing else"),
-    "junit": ("orchestrator.report.junit", "write_junit", "JUnit XML, a suite for each host"),
-    "markdown": ("orchestrator.report.markdown", "write_markdown", "Markdown, a comment's worth"),
+    "html": ("orchestrator.report.html", "write_html", "write one self-contained HTML page"),
+    "junit": ("orchestrator.report.junit", "write_junit", "write JUnit XML with a suite per host"),
+    "markdown": ("orchestrator.report.markdown", "write_markdown", "write Markdown for a comment"),
     "metrics": (
         "orchestrator.report.metrics",
         "write_metrics",
-        "counters in Prometheus's text form, for its collector",
+        "write counters in Prometheus text format",
     ),
 }
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("id", metavar="ID", nargs="?", default="", help="see ccm runs")
+    parser.add_argument("id", metavar="ID", nargs="?", default="", help="an ID from ccm runs")
     parser.add_argument("--host", metavar="HOST", action="append", help="only this host")
     parser.add_argument(
         "--fold",
         action="store_true",
-        help="of a command, put answers together that differ in names and numbers only",
+        help="group command output that differs in names and numbers only",
     )
-    parser.add_argument("--diff", action="store_true", help="show the diffs of a push, too")
-    parser.add_argument("--no-diff", action="store_true", help="show no diffs")
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
-    parser.add_argument("--events", action="store_true", help="the transaction events, one a line")
+    parser.add_argument("--diff", action="store_true", help="also show the diffs of a push")
+    parser.add_argument("--no-diff", action="store_true", help="hide diffs")
+    parser.add_argument("--json", action="store_true", help="write one JSON document to stdout")
+    parser.add_argument(
+        "--events", action="store_true", help="write the transaction events, one per line"
+    )
     add_forms(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="show everything")
     parser.add_argument("-q", "--quiet", action="store_true", help="show failures only")

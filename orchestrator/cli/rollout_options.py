@@ -24,34 +24,35 @@ def add_rollout(parser: argparse.ArgumentParser, gates: bool = False) -> None:
     group.add_argument(
         f"--{ROLLOUT}",
         metavar="NAME",
-        help="take from this rollout of the project's ccm.yaml what no option here says",
+        help="use the options of this rollout in ccm.yaml; flags override them",
     )
     group.add_argument(
         "--waves",
         metavar="LIST",
         type=_argument(_waves),
-        help="how many hosts are through after each wave, as 1,10%%,100%%; a wave begins when the "
-        "one before it has ended well",
+        help="total number of hosts after each wave, such as 1,10%%,100%%; a wave starts after the"
+        " previous one has succeeded",
     )
     group.add_argument(
         "--max-fail",
         metavar="N|N%",
         type=_argument(_amount),
-        help="no host begins any more when more than that have failed (default: 0 with --waves, "
-        "else no limit)",
+        help="start no more hosts once more than this number have failed (default: 0 with --waves,"
+        " else no limit)",
     )
     group.add_argument(
         "--per",
         metavar="VARIABLE=N",
         type=_argument(_per),
         action="append",
-        help="at most N hosts at once that share a value of that variable, as rack=1; repeatable",
+        help="run at most N hosts in parallel with the same value of a variable, such as rack=1; "
+        "repeatable",
     )
     group.add_argument(
         "--until",
         metavar="TIME",
         type=_argument(_until),
-        help="no host begins after that: 05:00, or 2026-03-14T05:00",
+        help="start no host after this time: 05:00, or 2026-03-14T05:00",
     )
     if gates:
         _add_gates(group)
@@ -62,48 +63,50 @@ def _add_gates(group: "argparse._ActionsContainer") -> None:
     group.add_argument(
         "--canary",
         choices=[AUTO],
-        help="preview first, and begin with one host of each cluster that would change alike; a "
-        "cluster goes on once its canary is well",
+        help="preview first, group hosts with equal changes, and start with one host of each "
+        "group; a group continues once its canary is healthy",
     )
     group.add_argument(
         "--canary-max",
         metavar="N",
         type=count,
-        help="how many clusters there may be (default: 20)",
+        help="maximum number of these groups (default: 20)",
     )
     group.add_argument(
         "--soak",
         metavar="SECONDS",
         type=seconds,
-        help="after each wave wait so long, and run the health checks of its hosts once more",
+        help="wait this long after each wave, then run the health checks of its hosts again",
     )
     group.add_argument(
         "--gate",
         metavar="verify|COMMAND",
         type=_argument(_command),
         action="append",
-        help="after each wave look at its hosts as ccm verify does, or run a command with the wave "
-        "as JSON on its input: 0 go on, 75 not yet, anything else stop; repeatable",
+        help="after each wave, check its hosts as ccm verify does, or run a command with the wave "
+        "as JSON on stdin: exit code 0 continues, 75 retries, others stop; repeatable",
     )
     group.add_argument(
         "--gate-timeout",
         metavar="SECONDS",
         type=_argument(_patience),
-        help="how long each gate may take (default: 30m)",
+        help="time limit of each gate (default: 30m)",
     )
-    group.add_argument("--confirm", action="store_true", default=None, help="ask after each wave")
+    group.add_argument(
+        "--confirm", action="store_true", default=None, help="prompt after each wave"
+    )
     group.add_argument(
         "--before-host",
         metavar="COMMAND",
         type=_argument(_command),
-        help="run this here before each host, with the host as JSON on its input; where it fails "
-        "the host is not touched",
+        help="run this on the controller before each host, with the host as JSON on stdin; if it "
+        "fails, the host is skipped",
     )
     group.add_argument(
         "--after-host",
         metavar="COMMAND",
         type=_argument(_command),
-        help="run this here after each host; where --before-host failed, too",
+        help="run this on the controller after each host, also if --before-host failed",
     )
 
 

@@ -38,29 +38,27 @@ def configure(parser: Parser) -> None:
         "words",
         metavar="COMMAND",
         nargs="*",
-        help="the program and its arguments; write -- before it, so that its options are its own",
+        help="the program and its arguments, after --",
     )
     add_inventory(parser, limited=True)
-    parser.add_argument(
-        "--shell", action="store_true", help="the command is a line for /bin/sh of the host"
-    )
+    parser.add_argument("--shell", action="store_true", help="run the command as a line of /bin/sh")
     parser.add_argument(
         "--script",
         metavar="FILE",
         type=Path,
-        help="run this script of the controller, with the words as its arguments",
+        help="run this script of the controller, with COMMAND as its arguments",
     )
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
         type=seconds,
         default=0.0,
-        help="how long the command may take on a host before it is killed (default: no limit)",
+        help="time limit of the command on a host, beyond which it is killed (default: no limit)",
     )
     parser.add_argument(
         "--fold",
         action="store_true",
-        help="put hosts together whose answers differ in names and numbers only",
+        help="group hosts with output that differs in names and numbers only",
     )
     parser.missing["--noop"] = (
         "nobody can tell what a command would do; an exec with conditions has a preview"

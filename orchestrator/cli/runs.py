@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.kept_runs import KeptRun
     from orchestrator.fleet.outcome import HostResult
 
-HELP = "List the runs that are kept and what they came to, the newest first."
+HELP = "List stored runs and their results, newest first."
 _LEAST = 28  # columns of the last one; with less it stands below
 EXAMPLE = """
 ccm runs
@@ -60,10 +60,16 @@ _NUMBERS = frozenset({"changed", "failed", "predicted"})
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(
-        "manifest", metavar="MANIFEST", nargs="?", default="", help="only the runs of this one"
+        "manifest",
+        metavar="MANIFEST",
+        nargs="?",
+        default="",
+        help="show only runs of this manifest",
     )
-    parser.add_argument("-n", metavar="N", type=count, default=20, help="how many (default: 20)")
-    parser.add_argument("--json", action="store_true", help="one JSON object per line")
+    parser.add_argument(
+        "-n", metavar="N", type=count, default=20, help="number of runs (default: 20)"
+    )
+    parser.add_argument("--json", action="store_true", help="write one JSON object per line")
 
 
 def run(args: argparse.Namespace) -> int:

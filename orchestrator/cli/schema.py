@@ -4,10 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-HELP = (
-    "Write the JSON Schema of a manifest, an inventory, a project's file, a request, an event, a "
-    "host's plan, a plan that is kept, a run's document or a type's schema.json."
-)
+HELP = "Print the JSON Schema of a manifest or another document of ccm."
 EXAMPLE = """
 ccm schema > manifest.schema.json
 ccm schema inventory

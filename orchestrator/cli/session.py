@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from orchestrator.fleet.event_store import EventStore
 
-HELP = "Begin a session of ccm ensure commands, or report one."
+HELP = "Start or report a session of ccm ensure commands."
 EXAMPLE = """
 ccm session new              # in a script: eval "$(ccm session new)"
 ccm ensure package nginx
@@ -23,24 +23,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     new = actions.add_parser(
         "new",
         aliases=["start"],
-        help="make a session's folder and print the command that exports it",
-        description="Make a session's folder and print the command that exports it.",
+        help="create the session folder and print the command that exports it",
+        description="Create the session folder and print the command that exports it.",
     )
     new.add_argument(
         "--shell",
         choices=("sh", "bash", "zsh", "fish", "csh", "tcsh"),
         default="sh",
-        help="whose syntax to print (default: %(default)s)",
+        help="shell syntax of the command (default: %(default)s)",
     )
     new.add_argument(
-        "--directory", metavar="DIR", help="make this folder for it (default: a temporary one)"
+        "--directory", metavar="DIR", help="the folder to create (default: a temporary folder)"
     )
     report = actions.add_parser(
         "report",
-        help="show what the session came to; exit 1 when a resource is not as it should be",
-        description="Show what the session came to. Exits 1 when a resource's latest event failed.",
+        help="show the results of the session; exit with 1 if a resource failed",
+        description="Show the results of a session. Exits with 1 if the last event of a "
+        "resource failed.",
     )
-    report.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    report.add_argument("--json", action="store_true", help="write one JSON document to stdout")
     report.add_argument("--remove", action="store_true", help="remove the session afterwards")
     report.add_argument("-v", "--verbose", action="store_true", help="show everything")
 

@@ -12,9 +12,9 @@ def add_stage_choice(parser: argparse.ArgumentParser) -> None:
         "--from",
         metavar="STAGE",
         dest="begin",
-        help="start with this stage; earlier stages are taken as done",
+        help="start with this stage; earlier stages count as done",
     )
-    group.add_argument("--stage", metavar="STAGE", help="only this stage")
+    group.add_argument("--stage", metavar="STAGE", help="run only this stage")
 
 
 def read_stage_choice(args: argparse.Namespace) -> StageChoice:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet import events as happening
     from orchestrator.fleet.outcome import HostResult
 
-HELP = "Show the state of one resource as it is; nothing is changed."
+HELP = "Show the current state of one resource without changing it."
 EXAMPLE = """
 ccm status package nginx
 ccm status file /etc/motd --json
@@ -30,10 +30,14 @@ ccm status service nginx -i hosts.yaml -l web
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the resource and the hosts."""
-    parser.add_argument("type", metavar="TYPE", help="its type, as in ccm ensure")
-    parser.add_argument("name", metavar="NAME", help="what it is called, such as a file's path")
-    parser.add_argument("--provider", metavar="NAME", help="ask this provider")
-    parser.add_argument("--json", action="store_true", help="a JSON object per host and line")
+    parser.add_argument("type", metavar="TYPE", help="the resource's type, as in ccm ensure")
+    parser.add_argument(
+        "name", metavar="NAME", help="the resource's name, such as the path of a file"
+    )
+    parser.add_argument("--provider", metavar="NAME", help="use this provider")
+    parser.add_argument(
+        "--json", action="store_true", help="write one JSON object per host and line"
+    )
     add_inventory(parser, required=False)
     add_connection(parser)
 

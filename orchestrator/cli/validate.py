@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.wiring import Chosen
     from remote_runtime.errors import Problem
 
-HELP = "Check a manifest and its data, or a file of stages; no host is contacted."
+HELP = "Check a manifest and its data, or a stages file, without contacting hosts."
 EXAMPLE = """
 ccm validate site.yaml
 ccm validate release.yaml      # a file of stages, with all of their manifests
@@ -29,7 +29,7 @@ ccm validate --tags web site.yaml   # does that mean anything there?
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options and the manifest."""
-    parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, or a file of stages")
+    parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, or a stages file")
     add_inventory(parser, required=False, default="none, only the manifest is checked")
     add_selection(parser)
     add_data(parser)

@@ -20,7 +20,7 @@ from orchestrator.cli.part_flags import add_selection, read_selection
 from orchestrator.cli.verify_output import VerifyOutput
 from remote_runtime.options import RunOptions
 
-HELP = "Check hosts against a manifest with testinfra, and run a site's own tests."
+HELP = "Check hosts against a manifest with testinfra, and run custom tests."
 EXAMPLE = """
 ccm verify -i hosts.yaml site.yaml
 ccm verify -i hosts.yaml -l web site.yaml tests/ -k nginx -x
@@ -37,7 +37,7 @@ def configure(parser: Parser) -> None:
         "tests",
         metavar="TEST",
         nargs="*",
-        help="files or folders with testinfra tests that run along; behind -- any option of pytest",
+        help="files or folders with additional testinfra tests; after --, options of pytest",
     )
     add_inventory(parser)
     add_selection(parser)
@@ -46,21 +46,23 @@ def configure(parser: Parser) -> None:
         metavar="SECONDS",
         type=seconds,
         default=300.0,
-        help="how long one command on a host may take (default: 300)",
+        help="time limit of one command on a host (default: 300)",
     )
     group = parser.add_argument_group("pytest")
     group.add_argument(
-        "-k", metavar="EXPRESSION", help="only checks whose names match, as in pytest"
+        "-k", metavar="EXPRESSION", help="run only checks with matching names, as in pytest"
     )
-    group.add_argument("-m", metavar="MARKERS", help="only tests with these marks, as in pytest")
+    group.add_argument(
+        "-m", metavar="MARKERS", help="run only tests with these marks, as in pytest"
+    )
     group.add_argument("-x", "--exitfirst", action="store_true", help="stop at the first failure")
-    group.add_argument("--junitxml", metavar="FILE", help="write a report in JUnit's form")
+    group.add_argument("--junitxml", metavar="FILE", help="write a JUnit report")
     group.add_argument(
         "-v",
         "--verbose",
         action="count",
         default=0,
-        help="show every check; -vv: pytest's own report",
+        help="show every check; -vv shows pytest's report",
     )
     group.add_argument("-q", "--quiet", action="store_true", help="show failures only")
     add_connection(parser)

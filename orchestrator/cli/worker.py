@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-HELP = "Work on hosts for pushes that name the same Dask scheduler."
+HELP = "Run hosts for pushes that use the same Dask scheduler."
 EXAMPLE = """
 ccm worker --scheduler scheduler.example.net:8786
 ccm worker --scheduler scheduler.example.net:8786 --site paris --site lyon
@@ -14,20 +14,21 @@ ccm worker --scheduler 127.0.0.1:8786   # no TLS on one machine
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the scheduler and the sites."""
     parser.add_argument(
-        "--scheduler", metavar="HOST:PORT", required=True, help="the Dask scheduler to work for"
+        "--scheduler", metavar="HOST:PORT", required=True, help="address of the Dask scheduler"
     )
     parser.add_argument(
         "--site",
         metavar="SITE",
         action="append",
         default=[],
-        help="work on hosts of this site, too, beside those that name none; repeatable",
+        help="also run hosts of this site, in addition to those without a site; repeatable",
     )
     parser.add_argument(
         "--tls",
         metavar="DIR",
-        help="the folder of ca.pem, worker.pem and worker-key.pem (default: $CCM_ENGINE_TLS, else "
-        "engine/ in ccm's configuration folder; needed where the scheduler is another machine)",
+        help="folder of ca.pem, worker.pem and worker-key.pem; required if the scheduler is on "
+        "another machine (default: $CCM_ENGINE_TLS, else engine/ in ccm's configuration "
+        "folder)",
     )
 
 
