@@ -50,8 +50,8 @@ def held(folder: Path, runs: int) -> list[str]:
     few, many = median(peaks[FEW]), median(peaks[MANY])
     each = (many - few) * (1 << 20) / 1e6 / (MANY - FEW)
     return [
-        f"- {STAND_INS:,} [simulated hosts](cost-model.md#simulated-hosts), `--engine threads --forks {MANY}`: "
-        f"peak {many:.1f} MiB, {many * (1 << 20) / 1e6:.1f} MB",
+        f"- {STAND_INS:,} [simulated hosts](cost-model.md#simulated-hosts), `--engine threads "
+        f"--forks {MANY}`: peak {many:.1f} MiB, {many * (1 << 20) / 1e6:.1f} MB",
         f"- memory per concurrent host (`--forks` {FEW} → {MANY}: {few:.1f} → {many:.1f} MiB): "
         f"{each:.3f} MB",
     ]

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="read the request from stdin, write the response to stdout",
     )
     parser.add_argument("--yaml", action="store_true", help="write YAML instead of JSON")
-    add_diff(parser, "make no diffs")
+    add_diff(parser, "do not create diffs")
     add_inventory(parser, required=False)
     add_run(parser)
     add_connection(parser)

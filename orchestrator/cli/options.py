@@ -58,8 +58,8 @@ def add_inventory(
         metavar="PATTERN",
         action="append",
         help="select hosts: web:&prod:!web3, globs, @file, failed, remaining, run:ID:failed;"
-        " repeatable, the hosts of all together"
-        + ("; required, all for every host" if limited else ""),
+        " repeatable, selects the hosts of each"
+        + ("; required, all selects every host" if limited else ""),
     )
     parser.set_defaults(
         inventory_required=required, limit_required=limited, here=not (required or fleet)
@@ -84,7 +84,7 @@ def read_keeping(args: argparse.Namespace) -> int:
 def add_run(parser: argparse.ArgumentParser) -> None:
     """What a run of resources may do on a host, and for how long; ``add_diff`` goes with it."""
     parser.add_argument(
-        "--noop", action="store_true", help="preview: show changes without making them"
+        "--noop", action="store_true", help="change nothing, show what would change"
     )
     parser.add_argument(
         "--monitor-only", action="store_true", help="only run the health checks of the resources"
@@ -194,7 +194,7 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
         "--forks",
         metavar="N",
         type=count,
-        help=f"hosts at a time (default: {DEFAULT_FORKS})",
+        help=f"maximum number of hosts in parallel (default: {DEFAULT_FORKS})",
     )
     group.add_argument("--user", metavar="NAME", type=user, help="log in as this user")
     group.add_argument("--ask-pass", action="store_true", help="ask for the login password once")

@@ -67,7 +67,7 @@ def add_output(
     """
     group = parser.add_argument_group("output")
     if of_resources:
-        add_diff(group, "make and show no diffs")
+        add_diff(group, "do not create or show diffs")
     if detailed and of_resources:
         group.add_argument(
             "--detailed-exitcode",

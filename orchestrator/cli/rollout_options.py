@@ -100,7 +100,7 @@ def _add_gates(group: "argparse._ActionsContainer") -> None:
         metavar="COMMAND",
         type=_argument(_command),
         help="run this on the controller before each host, with the host as JSON on stdin; if it "
-        "fails, the host is skipped",
+        "fails, the host is not changed",
     )
     group.add_argument(
         "--after-host",
