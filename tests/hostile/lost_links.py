@@ -34,7 +34,7 @@ _LAST = _TURNS - 1
 CONTACTS = ("push", "verify", "drift", "fetch", "run", "plan", "facts", "status", "preview")
 FINDINGS = {"verify": (1,), "drift": (4,), "fetch": (1,), "status": (1,)}
 """Exit codes of those that say what they found on the host."""
-_PATIENCE = 60  # seconds until whatever was left alone has noticed
+_PATIENCE = 120  # seconds until whatever was left alone has noticed
 _MOMENT = 2.4  # seconds that the commands of the site take
 
 
