@@ -17,7 +17,7 @@ _WHOLE = re.compile(r"`[^`]*`|\[[^\]]*\]\([^)]*\)")  # code and links stay on a 
 Schema = Mapping[str, Any]
 
 _RENDERING = (
-    ("deferred", "Rendered at the resource's turn, once `control` and `require` have passed: {}."),
+    ("deferred", "Rendered when the resource runs, after `control` and `require` have passed: {}."),
     ("never", "Not rendered: {}."),
 )
 

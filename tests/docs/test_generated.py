@@ -51,7 +51,7 @@ def test_aliases_stand_with_the_documented_spelling() -> None:
         "|-----------|-----------------------------------------|",
         "| `content` | The text, a\\|b; also spelled `contents` |",
         "",
-        "Rendered at the resource's turn, once `control` and `require` have passed: `content`.",
+        "Rendered when the resource runs, after `control` and `require` have passed: `content`.",
     ]
 
 
