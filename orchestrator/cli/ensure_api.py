@@ -120,5 +120,8 @@ class _Aside(Output):
         if text:
             print(f"ccm: {plain(text)}", file=self.human)
 
+    def on_this_machine(self) -> None:
+        """A program knows whom it asks."""
+
     def write_summary(self, kept: str) -> None:
         """The responses are the report."""
