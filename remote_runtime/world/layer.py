@@ -241,7 +241,10 @@ class Layer(object):
         same = old is not None and old.kind == effect.kind
         if old is None or not same:
             old = self._born(effect.kind, found.path)
+        # One that stays, with other attributes perhaps, says nothing new of what is in it.
+        stays = same and effect.kind == "directory" and old.since
         return old._replace(
+            began=(old.began or old.since) if stays else 0,
             mode=old.mode if effect.mode is None else effect.mode,
             uid=old.uid if effect.uid is None else effect.uid,
             gid=old.gid if effect.gid is None else effect.gid,

@@ -16,8 +16,9 @@ class Node(NamedTuple):
     """What will be at one path; see ``PathEffect`` for the kinds.
 
     ``opaque``: what the host has below it counts no more. ``content`` None: nobody can tell.
-    ``since`` is when it was laid, ``by`` the resource that it is of. ``implied``: a directory that
-    is there because of what is below it, so nothing else below it is known. ``inode``: of a file
+    ``since`` is when it was laid, ``began`` when a directory was that has been there since, 0 where
+    that is the same; ``by`` the resource that it is of. ``implied``: a directory that is there
+    because of what is below it, so nothing else below it is known. ``inode``: of a file
     of the host that keeps its content and has more names, which share its attributes. ``mount``:
     what is mounted there; a file system of its own has a negative ``device``. ``via`` are the links
     that led to it when it was laid; ``unsure``: a directory that may have been there by then, with
@@ -32,6 +33,7 @@ class Node(NamedTuple):
     target: str = ""
     opaque: bool = True
     since: int = 0
+    began: int = 0
     by: str = ""
     device: int = 0
     implied: bool = False
@@ -44,8 +46,10 @@ class Node(NamedTuple):
 
     def counts_since(self, inside: bool) -> int:
         """Since when it says what is there, or ``inside``; 0 where it leaves that open."""
+        if not inside:
+            return self.since
         settled = self.opaque and not (self.implied or self.unsure)
-        return 0 if inside and not settled else self.since
+        return (self.began or self.since) if settled else 0
 
 
 class Found(NamedTuple):

@@ -38,6 +38,17 @@ class OverlayTest(unittest.TestCase):
         self.assertEqual(world.packages["a"].version, "")
         self.assertEqual(world.units["u"], UnitEffect("u", active=True, enabled=True))
 
+    def test_what_may_be_in_a_planned_directory(self) -> None:
+        """Fog over it lasts where a later resource only says what the directory itself is like."""
+        fog = Fog(Doubt(ASSUMED, "it starts"), lambda kind, value, there: value.startswith("/v/a/"))
+        made = PathEffect("/v/a", "directory", mode=0o755)
+        self.context.expect([made, fog], SURE, "service#a")
+        for kind, level in (("directory", ASSUMED), ("absent", "")):
+            self.context.expect([PathEffect("/v/a", kind, mode=0o750)], SURE, "file#/v/a")
+            with self.context.turn(item("file", "/v/a/x"), noop=True):
+                self.assertFalse(self.context.files.exists("/v/a/x"))
+                self.assertEqual(self.context.doubt.level, level, kind)
+
     def test_a_planned_file_of_accounts(self) -> None:
         """Whether there is a user that is not there yet is up to it; one that is stays."""
         self.context.expect([PathEffect("/etc/passwd", "file")], Doubt(), "file#p")
