@@ -16,8 +16,10 @@ ENVIRONMENT = {
 # Without the option a repository that cannot be reached is only a warning, and the lists stay old.
 UPDATE = ("apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any")
 KEEPING = "--force-confold"
-INSTALL = ("apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=" + KEEPING)
-REMOVE = ("apt-get", "-q", "-y", "remove")
+# Without a terminal of its own for dpkg: a script that reads from /dev/tty would wait for ever.
+_NO_TERMINAL = ("-o", "Dpkg::Use-Pty=0")
+INSTALL = ("apt-get", "install", "-y", "-q", *_NO_TERMINAL, "-o", "DPkg::Options::=" + KEEPING)
+REMOVE = ("apt-get", "-q", "-y", *_NO_TERMINAL, "remove")
 _RECOMMENDS: Dict[Optional[bool], List[str]] = {
     None: [],
     True: ["--install-recommends"],
