@@ -1,7 +1,18 @@
 """What is on a host once packages have come or gone (target): files, units and accounts."""
 
 import os
-from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import (
+    TYPE_CHECKING,
+    AbstractSet,
+    Callable,
+    Dict,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
 from remote_runtime.base import (
     AccountEffect,
@@ -80,7 +91,8 @@ class Consequences(object):
             for contents in packed.values()
             for unit in units_below([member.path for member in contents.members], UNIT_FOLDERS)
         }
-        self._units = self._units_of(started, own)
+        restarted = {unit for done in deeds.values() for unit in done.restarted}
+        self._units = self._units_of(started, own, restarted)
         for change in sorted(changes, key=lambda change: bool(change.after)):
             contents = coming.get(change.name)
             is_so = contents.is_so if contents is not None else None
@@ -101,8 +113,10 @@ class Consequences(object):
         effects = self._units.doubtful + self._doubtful + self._effects + self._scripted
         return effects + self._units.begun(effects)
 
-    def _units_of(self, started: Dict[str, bool], own: Set[str]) -> Units:
-        return Units(self._context, started, own)
+    def _units_of(
+        self, started: Dict[str, bool], own: Set[str], restarted: AbstractSet[str] = frozenset()
+    ) -> Units:
+        return Units(self._context, started, own, restarted)
 
     def _on_host(self, contents: Contents, package: str) -> Contents:
         """What of a package comes to this host, and where."""

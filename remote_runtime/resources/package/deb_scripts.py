@@ -61,7 +61,8 @@ class Deeds(NamedTuple):
 
     ``preset`` are units of which the host's presets decide whether they are enabled, ``again``
     those that are enabled only where an earlier installation did, ``forced`` of those started the
-    ones that need not be enabled. ``sysusers`` is whether they have the accounts of sysusers.d
+    ones that need not be enabled, ``restarted`` those that are restarted where they run, enabled or
+    not. ``sysusers`` is whether they have the accounts of sysusers.d
     made.
     """
 
@@ -70,6 +71,7 @@ class Deeds(NamedTuple):
     preset: Set[str]
     started: Set[str]
     forced: Set[str]
+    restarted: Set[str]
     stopped: Set[str]
     masked: Set[str]
     unmasked: Set[str]
@@ -86,6 +88,7 @@ def read(text: str) -> Deeds:
         preset=set(),
         started=set(),
         forced=set(),
+        restarted=set(),
         stopped=set(),
         masked=set(),
         unmasked=set(),
@@ -245,6 +248,9 @@ def _invoked(words: List[str], deeds: Deeds) -> None:
         if does == "start" or (word == "--now" and "enable" in words):
             deeds.started.update(units)
             deeds.forced.update(units if words[0] in ("systemctl", "service") else ())
+            deeds.restarted.update(units if word == "restart" else ())
+        elif word == "try-restart":
+            deeds.restarted.update(units)
         elif does == "stop":
             deeds.stopped.update(units)
         elif word in ("enable", "preset"):

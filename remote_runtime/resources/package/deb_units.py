@@ -2,7 +2,7 @@
 
 import os
 import re
-from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 from remote_runtime.base import Doubt, Effect, Fog, PathEffect, UnitEffect, Unknowable
 from remote_runtime.effects import UNKNOWN
@@ -32,16 +32,24 @@ class Units(object):
     """Units by Debian's rules.
 
     ``started`` are those that scripts of the transaction start, each with whether they do so where
-    it is not enabled; ``own`` are all that its packages bring. What nobody can tell of those is in
-    ``doubtful``.
+    it is not enabled, ``restarted`` those that they restart where they run; ``own`` are all that
+    its packages bring. What nobody can tell of those is in ``doubtful``.
     """
 
-    def __init__(self, context: "Context", started: Dict[str, bool], own: Set[str]) -> None:
+    def __init__(
+        self,
+        context: "Context",
+        started: Dict[str, bool],
+        own: Set[str],
+        restarted: AbstractSet[str] = frozenset(),
+    ) -> None:
         self._context = context
         self._started = started
+        self._restarted = restarted
         self._own = own
         self.doubtful: List[Effect] = []
         self._begins: List[str] = []
+        self._if_running: List[str] = []  # are restarted where they run by then
 
     def brought(self, contents: Contents, deeds: Deeds) -> List[Effect]:
         """What there is of the units of a package once its scripts have run: as it is now where
@@ -52,6 +60,7 @@ class Units(object):
             for member in contents.members
             for unit in units_below([member.path], UNIT_FOLDERS)
         ]
+        members += self._instances(contents, deeds)
         for unit, member in members:
             effects += self._brought(unit, member, deeds)
             if any(isinstance(e, UnitEffect) and e.name == unit and e.enabled for e in effects):
@@ -59,6 +68,18 @@ class Units(object):
                 for other, its in members:
                     effects += self._enabled(other, its) if other in also else []
         return effects
+
+    def _instances(self, contents: Contents, deeds: Deeds) -> List[Tuple[str, Member]]:
+        """The instances of a package's templates that its scripts enable or start."""
+        files = {member.path: member for member in contents.members}
+        found = []
+        for name in sorted(deeds.started | deeds.enabled):
+            template = _template(name)
+            for folder in UNIT_FOLDERS if template else ():
+                if folder + template in files:
+                    found.append((name, files[folder + template]))
+        self._own.update(name for name, _ in found)
+        return found
 
     def _enabled(self, unit: str, member: Member) -> List[Effect]:
         path, text = self._definition(unit, member)
@@ -77,33 +98,41 @@ class Units(object):
         starts = unit in self._started and not masked
         if starts and self._is_to_start(unit, enabled or self._is_linked(links, unit)):
             self._begins.append(unit)
+        elif unit in self._restarted and not masked and self._starts(unit):
+            self._if_running.append(unit)
         return effects + (self._enabled(unit, member) if enabled else [])
 
     def begun(self, effects: Sequence[Effect]) -> List[Effect]:
         """What the units that are started leave, once there are these effects of the packages."""
         found: List[Effect] = []
-        for unit in self._begins:
+        for unit in [*self._begins, *self._if_running]:
             with self._context.trial([*effects, *found]):
-                left = self._start(unit)
+                left = self._start(unit, unit in self._if_running)
                 doubt = self._context.doubt
             found += left
             if doubt.level:
                 found.append(Fog(doubt, _only(unit)))
         return found
 
-    def _start(self, unit: str) -> List[Effect]:
-        """A script does not mind whether it runs; where it did before, it is no longer known."""
-        from remote_runtime.resources.service.provider import START
+    def _start(self, unit: str, if_running: bool) -> List[Effect]:
+        """What a start leaves, or a restart where it runs: of one that is started ``if_running``
+        only, nothing else. Whether the new version ends at once is not known then."""
+        from remote_runtime.resources.service.provider import RESTART, START
         from remote_runtime.resources.service.providers.systemd import Provider
 
         if not self._context.commands.find("systemctl"):
-            return [UnitEffect(unit, True)]
+            return [] if if_running else [UnitEffect(unit, True)]
         systemd = Provider(self._context)
         runs = False
         try:
             runs = systemd.status(unit).running
-            systemd.rehearse(START, unit)
-            return [UnitEffect(unit, True)] if runs else [*systemd.consequences(START, unit)]
+            if if_running and not runs:
+                return []
+            verb = RESTART if runs and unit in self._restarted else START
+            systemd.rehearse(verb, unit)
+            if runs and verb == START:
+                return [UnitEffect(unit, True)]
+            return [*systemd.consequences(verb, unit)]
         except (Unknowable, ResourceError) as error:
             if runs or isinstance(error, Unknowable) or error.kind not in _REFUSED:
                 return [Fog(Doubt(UNKNOWN, "it may not start: %s" % error.message), _only(unit))]
@@ -219,6 +248,12 @@ class Units(object):
                 doubt = Doubt(UNKNOWN, "the scripts of the package %s may stop it" % name)
                 effects.append(Fog(doubt, _only(unit)))
         return effects
+
+
+def _template(unit: str) -> str:
+    """``a@.service`` for ``a@b.service``, "" for a unit that is no instance."""
+    name, at, rest = unit.partition("@")
+    return "%s@.%s" % (name, rest.rpartition(".")[2]) if at and "." in rest else ""
 
 
 def _also(text: str) -> Set[str]:

@@ -1,6 +1,6 @@
 """What is on a host once RPMs have come that were not there (target)."""
 
-from typing import Dict, Mapping, Sequence, Set
+from typing import AbstractSet, Dict, Mapping, Sequence, Set
 
 from remote_runtime.base import Doubt, Fog, PathEffect
 from remote_runtime.effects import UNKNOWN
@@ -54,8 +54,10 @@ class RpmConsequences(Consequences):
             effect = effect._replace(path=member.path + ".rpmnew")
         self._effects.append(effect)
 
-    def _units_of(self, started: Dict[str, bool], own: Set[str]) -> Units:
-        return RpmUnits(self._context, started, own)
+    def _units_of(
+        self, started: Dict[str, bool], own: Set[str], restarted: AbstractSet[str] = frozenset()
+    ) -> Units:
+        return RpmUnits(self._context, started, own, restarted)
 
 
 class RpmUnits(Units):

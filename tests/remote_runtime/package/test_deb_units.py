@@ -128,6 +128,26 @@ class Host(unittest.TestCase):
         self.assertTrue(fog.covers("unit", NAME, True))
         self.assertFalse(fog.covers("unit", "b.service", True))
 
+    def test_instances_of_a_template(self):
+        """One that a script enables and starts has its links, to the template, and runs."""
+        commands = FakeCommands()
+        context = make_context(commands, noop=True)
+        context.expect([PathEffect("/run/systemd/system", "directory")], Doubt(), "file#x")
+        template = FILE.replace("ccm-a", "ccm-a@")
+        member = Member(template, "file", 0o644, 0, 0, text=TEXT)
+        deeds = deb_scripts.read("systemctl enable --now ccm-a@one.service ccm-b@two.service\n")
+        units = Units(context, dict.fromkeys(deeds.started, True), set())
+        effects = units.brought(Contents([member], [], {}), deeds)
+        paths = [e for e in effects if isinstance(e, PathEffect) and e.kind == "symlink"]
+        self.assertEqual(
+            [(e.path, e.target) for e in paths], [(LINK.replace("ccm-a", "ccm-a@one"), template)]
+        )
+        enabled = [e.name for e in effects if isinstance(e, UnitEffect) and e.enabled]
+        self.assertEqual((enabled, units._begins), (["ccm-a@one.service"], enabled))
+        self.assertEqual(
+            units.of_others("a", deeds._replace(started=set(enabled), enabled=set())), []
+        )
+
     def test_what_is_enabled_along(self):
         """A unit that another names goes with it, where the package brings both."""
         context = make_context(FakeCommands(["systemctl"]), noop=True)
