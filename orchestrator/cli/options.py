@@ -113,6 +113,12 @@ def add_preview(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="let a preview send HEAD requests for the archives that it would download",
     )
+    parser.add_argument(
+        "--refresh-lists",
+        action="store_true",
+        help="refresh a host's package lists before its first package that needs them, in a preview"
+        " too",
+    )
     add_bounds(parser)
 
 

@@ -66,6 +66,8 @@ class Summary:
         """The summary, line by line."""
         blocks = blocks_of(self._collected)
         several = len(blocks) > 1
+        if self._noop:  # what a preview could not know comes before what follows from that
+            yield from self._notices()
         if self._choice.quiet:
             blocks = [block for block in blocks if block.outcome != outcome.OK]
         if several:
@@ -75,7 +77,7 @@ class Summary:
                 yield from itertools.chain(self._block(block), self._going_on(block))
         if not self._choice.quiet or blocks:
             yield from self._ending(kept)
-        else:
+        elif not self._noop:
             yield from self._notices()
 
     def _by_change(self, blocks: list[Block]) -> Iterator[str]:
@@ -117,7 +119,8 @@ class Summary:
         yield from more
 
     def _ending(self, kept: str = "") -> Iterator[str]:
-        yield from self._notices()
+        if not self._noop:
+            yield from self._notices()
         yield ""
         yield from total_lines(self._collected, self._style, kept)
 

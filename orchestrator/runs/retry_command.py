@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _OF_MANIFESTS = ("push", "apply", "drift")  # commands whose last word is what they are about
 # The names of options that stand in a record as their flags' do, each with its value or values.
 _OF_PLAN = ("hiera", "facts")
-_OF_PREVIEW = ("package_probe", "probe_urls", "timeout", "stall_timeout")
+_OF_PREVIEW = ("package_probe", "probe_urls", "refresh_lists", "timeout", "stall_timeout")
 _APPROVAL = ("--signers=", "--approvals=")
 _VALUES = (*_OF_PLAN, "user", "registration")
 

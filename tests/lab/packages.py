@@ -20,8 +20,8 @@ class Package:
     """One version of a Debian package.
 
     `files` maps absolute paths to contents (one that starts with `#!` becomes executable),
-    `scripts` maps preinst, postinst, prerm, postrm to shell text without its first lines, and
-    triggers to that control file,
+    `scripts` maps preinst, postinst, prerm, postrm and config to shell text without its first
+    lines, and triggers and templates to those control files,
     `conffiles` names those of `files` that dpkg treats as configuration, `fields` adds lines to the
     control file such as Depends.
     """
@@ -42,7 +42,7 @@ class Package:
                 _write(tree / path.lstrip("/"), content, content.startswith("#!"))
             _write(tree / "DEBIAN/control", self._control())
             for name, text in self.scripts.items():
-                if name == "triggers":
+                if name in ("triggers", "templates"):
                     _write(tree / "DEBIAN" / name, text)
                     continue
                 _write(tree / "DEBIAN" / name, f"#!/bin/sh\nset -e\n{text}", executable=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from tests.lab import Package, Rpm
 
+from .debhelper import managed
 from .script_packages import SCRIPTED
 
 
@@ -17,45 +18,9 @@ def _unit(command: str, more: str = "", install: str = "WantedBy=multi-user.targ
     return f"[Unit]\nDescription=corpus\n\n[Service]\nExecStart={command}\n{more}{wanted}"
 
 
-def _managed(unit: str, enable: bool = True, start: bool = True) -> dict[str, str]:
-    """The maintainer scripts that debhelper makes for a unit."""
-    helper = "enable" if enable else "update-state"
-    started = f"""
-    if [ -d /run/systemd/system ]; then
-        systemctl --system daemon-reload >/dev/null || true
-        if [ -n "$2" ]; then _dh_action=restart; else _dh_action=start; fi
-        deb-systemd-invoke $_dh_action '{unit}' >/dev/null || true
-    fi
-"""
-    return {
-        "postinst": f"""
-if [ "$1" = configure ] || [ "$1" = abort-upgrade ]; then
-    deb-systemd-helper unmask '{unit}' >/dev/null || true
-    if deb-systemd-helper --quiet was-enabled '{unit}'; then
-        deb-systemd-helper {helper} '{unit}' >/dev/null || true
-    else
-        deb-systemd-helper update-state '{unit}' >/dev/null || true
-    fi
-{started if start else ""}
-fi
-""",
-        "prerm": f"""
-if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
-    deb-systemd-invoke stop '{unit}' >/dev/null || true
-fi
-""",
-        "postrm": f"""
-if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
-    systemctl --system daemon-reload >/dev/null || true
-fi
-if [ "$1" = purge ]; then deb-systemd-helper purge '{unit}' >/dev/null || true; fi
-""",
-    }
-
-
 def _masking(unit: str) -> dict[str, str]:
     """Those of an older debhelper, which masks what goes."""
-    scripts = _managed(unit)
+    scripts = managed(unit)
     scripts["postrm"] += f"""
 if [ "$1" = remove ]; then deb-systemd-helper mask '{unit}' >/dev/null || true; fi
 if [ "$1" = purge ]; then deb-systemd-helper unmask '{unit}' >/dev/null || true; fi
@@ -65,13 +30,13 @@ if [ "$1" = purge ]; then deb-systemd-helper unmask '{unit}' >/dev/null || true;
 
 def _stopping(unit: str) -> dict[str, str]:
     """Those of a unit that an upgrade stops first."""
-    scripts = _managed(unit)
+    scripts = managed(unit)
     return {**scripts, "prerm": scripts["prerm"].replace('[ "$1" = remove ] && ', "")}
 
 
 def _web(version: str, answer: str) -> Package:
     """A web server: program, unit that is enabled and started, conffile, its own user."""
-    scripts = _managed("pv-web.service")
+    scripts = managed("pv-web.service")
     scripts["postinst"] = "systemd-sysusers pv-web.conf\n" + scripts["postinst"]
     return Package(
         "pv-web",
@@ -111,7 +76,7 @@ def _mta(name: str) -> Package:
             f"/etc/{name}.conf": f"# {name}\n",
             f"/usr/lib/{name}/deliver": "#!/bin/sh\nexit 0\n",
         },
-        _managed(f"{name}.service"),
+        managed(f"{name}.service"),
         (f"/etc/{name}.conf",),
         {"Provides": "pv-mail", "Conflicts": "pv-mail", "Replaces": "pv-mail"},
     )
@@ -210,7 +175,7 @@ PACKAGES: tuple[Package, ...] = (
                 "[Install]\nWantedBy=timers.target\n"
             ),
         },
-        _managed("pv-job.timer"),
+        managed("pv-job.timer"),
     ),
     Package(  # a unit with instances, and one that another name is an alias of
         "pv-many",
@@ -250,7 +215,7 @@ PACKAGES: tuple[Package, ...] = (
                 "RuntimeDirectory=pv-needy\n[Unit]\nConflicts=pv-web.service\n",
             )
         },
-        _managed("pv-needy.service"),
+        managed("pv-needy.service"),
         fields={"Depends": "pv-agent"},
     ),
     *(
@@ -258,7 +223,7 @@ PACKAGES: tuple[Package, ...] = (
             name,
             "1.0-1",
             {f"/lib/systemd/system/{name}.service": _unit(command, more)},
-            _managed(f"{name}.service"),
+            managed(f"{name}.service"),
         )
         for name, command, more in (
             ("pv-once", "/bin/true", "Type=oneshot\n"),
@@ -272,7 +237,7 @@ PACKAGES: tuple[Package, ...] = (
             "/lib/systemd/system/srv-pv.mount": "[Mount]\nWhat=tmpfs\nWhere=/srv/pv\nType=tmpfs\n"
             "Options=size=16k,mode=0755\n[Install]\nWantedBy=multi-user.target\n"
         },
-        _managed("srv-pv.mount"),
+        managed("srv-pv.mount"),
     ),
     Package(  # units of which one is enabled with the other, and a script that stops a third
         "pv-both",
@@ -284,7 +249,7 @@ PACKAGES: tuple[Package, ...] = (
             "/lib/systemd/system/pv-other.service": _unit("/bin/sleep infinity"),
         },
         {
-            **_managed("pv-both.service"),
+            **managed("pv-both.service"),
             "preinst": "systemctl stop pv-agent.service 2>/dev/null || true\n",
         },
     ),

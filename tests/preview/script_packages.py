@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from tests.lab import Package
 
+from .debhelper import managed
+
 _TMPFILES = """# pv-tmpf
 d /run/pv-tmpf 0750 root adm -
 d /var/lib/pv-tmpf/spool 2775 root mail -
@@ -164,6 +166,74 @@ exit 0
             "postinst": 'if [ "$1" = configure ]; then\n'
             "    systemctl enable --now pv-instanced@main.service >/dev/null 2>&1 || true\nfi\n"
         },
+    ),
+    Package(  # asks debconf, and makes what the answers say
+        "pv-asking",
+        "1.0-1",
+        {"/usr/share/pv-asking/version": "1\n"},
+        {
+            "templates": "Template: pv-asking/name\nType: string\nDefault: blue\n"
+            "Description: Name:\n What to call it.\n\n"
+            "Template: pv-asking/extra\nType: boolean\nDefault: true\n"
+            "Description: Extra?\n Whether to have more.\n",
+            "config": ". /usr/share/debconf/confmodule\n"
+            "db_input low pv-asking/name || true\ndb_go || true\n"
+            "[ -e /etc/pv-asking.hint ] || echo asked > /etc/pv-asking.hint\n",
+            "postinst": ". /usr/share/debconf/confmodule\n"
+            "db_get pv-asking/name\nmkdir -p /etc/pv-asking\n"
+            'echo "name = $RET" > /etc/pv-asking/main.conf\n'
+            "db_get pv-asking/extra\n"
+            'if [ "$RET" = true ]; then mkdir -p /var/lib/pv-asking/extra; fi\ndb_stop\n',
+        },
+        fields={"Depends": "debconf"},
+    ),
+    Package(
+        "pv-terminal",
+        "1.0-1",
+        scripts={
+            "postinst": "read answer < /dev/tty || answer=none\n"
+            'echo "answer = $answer" > /etc/pv-terminal.conf\n'
+        },
+    ),
+    *(
+        Package(  # a link in one version, a folder in the next
+            "pv-unlinked",
+            version,
+            files,
+            scripts,
+        )
+        for version, files, scripts in (
+            (
+                "1.0-1",
+                {"/usr/share/pv-unlinked/text/a": "a\n"},
+                {"postinst": "cd /usr/share/pv-unlinked; [ -e doc ] || ln -s text doc\n"},
+            ),
+            (
+                "2.0-1",
+                {"/usr/share/pv-unlinked/doc/b": "b\n", "/usr/share/pv-unlinked/text/a": "a\n"},
+                _helper_calls("symlink_to_dir /usr/share/pv-unlinked/doc text 2.0\\~"),
+            ),
+        )
+    ),
+    *(
+        Package(  # a daemon that keeps state in its next version only
+            "pv-respawn",
+            version,
+            {
+                "/usr/sbin/pv-respawn": "#!/bin/sh\n" + begins + "exec sleep infinity\n",
+                "/lib/systemd/system/pv-respawn.service": "[Unit]\nDescription=p\n\n[Service]\n"
+                f"ExecStart=/usr/sbin/pv-respawn\n{more}\n[Install]\nWantedBy=multi-user.target\n",
+            },
+            managed("pv-respawn.service"),
+        )
+        for version, more, begins in (
+            ("1.0-1", "", ""),
+            (
+                "2.0-1",
+                "StateDirectory=pv-respawn\nStateDirectoryMode=0750\n",
+                "echo 2 > /var/lib/pv-respawn/version\n",
+            ),
+        )
     ),
     *(
         Package(  # a folder in one version, a link in the next

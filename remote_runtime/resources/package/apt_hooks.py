@@ -1,4 +1,4 @@
-"""The commands that apt's settings have it run around a change of packages (target).
+"""The commands that apt's settings have it run around changes and refreshes (target).
 
 Packages such as needrestart and etckeeper add them, and administrators do. What they do is no part
 of a preview, so the preview names those that are not known to leave the host as it is.
@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, List
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
+_OF_CHANGE, _OF_REFRESH = "dpkg::", "apt::update::"
 _SHOWN = 100  # characters of a command
 _HOOK = re.compile(
-    r"^(?:Binary::apt-get::)?(?P<name>DPkg::(?:Pre-Invoke|Post-Invoke|Pre-Install-Pkgs))::[^\s:]* "
+    r"^(?:Binary::apt-get::)?(?P<name>DPkg::(?:Pre-Invoke|Post-Invoke|Pre-Install-Pkgs)"
+    r"|APT::Update::(?:Pre-Invoke|Post-Invoke(?:-Success|-Stats)?))::[^\s:]* "
     r'"(?P<command>.+?)";$',
     re.MULTILINE | re.IGNORECASE | re.DOTALL,
 )
@@ -34,30 +36,44 @@ _HARMLESS = re.compile(
     | (?:/usr/bin/)?(?:gdbus\scall|dbus-send)\s.*/org/freedesktop/PackageKit\s.*
     | touch\s+/var/lib/update-notifier/[^\s/]+
     | /usr/lib/update-notifier/update-motd-updates-available(?:\s.*)?
+    | (?:/usr/lib/(?:ubuntu-advantage|update-notifier)/)(?:apt-esm-hook|apt_check\.py)(?:\s.*)?
+    | /usr/lib/cnf-update-db | (?:/usr/bin/)?appstreamcli\s+refresh(?:-cache)?(?:\s.*)?
     | (?:/bin/)?rm\s+-f(?:\s+/var/cache/apt/(?!\S*\.\.)\S*)+
     """,
     re.VERBOSE,
 )
 
 
-def unknown(dump: str) -> List[str]:
-    """The hooks, as ``apt-config dump`` prints them, of which nobody can tell what they do."""
+def unknown(dump: str, of: str = _OF_CHANGE) -> List[str]:
+    """The hooks, as ``apt-config dump`` prints them, of which nobody can tell what they do.
+
+    ``of`` is what the names of those begin with that are meant.
+    """
     return [
         "%s: %s" % (found.group("name"), _shortened(found.group("command")))
         for found in _HOOK.finditer(dump)
-        if not _is_harmless(found.group("command"))
+        if found.group("name").lower().startswith(of) and not _is_harmless(found.group("command"))
     ]
 
 
 def warn(context: "Context", dump: str, told: List[str]) -> None:
     """Name each hook once of which a preview does not tell what it does; ``told`` are named."""
-    for hook in unknown(dump):
+    _warn(context, unknown(dump), told, "when packages change")
+
+
+def warn_of_refresh(context: "Context", dump: str, told: List[str]) -> None:
+    """The same of the hooks of a refresh of the package lists."""
+    _warn(context, unknown(dump, _OF_REFRESH), told, "when the package lists are refreshed")
+
+
+def _warn(context: "Context", hooks: List[str], told: List[str], when: str) -> None:
+    for hook in hooks:
         if hook not in told:
             told.append(hook)
             context.notice(
                 "warning",
-                "apt runs a command of its own settings when packages change, which may restart "
-                "services or change files, and this preview does not tell what it does: %s" % hook,
+                "apt runs a command of its own settings %s, which may restart services or change "
+                "files, and this preview does not tell what it does: %s" % (when, hook),
             )
 
 

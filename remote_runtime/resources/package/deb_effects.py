@@ -16,7 +16,7 @@ from remote_runtime.resources.package import (
     script_tests,
 )
 from remote_runtime.resources.package.apt_effects import Consequences
-from remote_runtime.resources.package.deb_contents import TRIGGERS, Contents, Member
+from remote_runtime.resources.package.deb_contents import CONFIG, TRIGGERS, Contents, Member
 from remote_runtime.resources.package.deb_installed import Installations, Kept
 from remote_runtime.resources.package.package_scripts import Declare
 from remote_runtime.resources.package.provider import VersionChange
@@ -148,6 +148,7 @@ class DebConsequences(Consequences):
             )
             opened = package_scripts.opened(told)
             self._scripted += script_fog.fog(change.name, opened, kept.paths)
+        self._asked_before(change, contents)
         wanted = package_scripts.requests(self._runs(change, contents))
         moved = maintscript_helper.moves(
             wanted, self._context.files, self._before(change), set(kept.paths)
@@ -155,6 +156,19 @@ class DebConsequences(Consequences):
         self._moved |= moved
         self._effects += [PathEffect(path, "absent") for path in sorted(moved)]
         super()._prepared(change, contents, kept)
+
+    def _asked_before(self, change: VersionChange, contents: Contents) -> None:
+        """debconf runs a package's ``config`` before it is unpacked, or when its postinst begins to
+        ask; whether, and how often, the host's apt decides. So what it does may be done."""
+        given = {CONFIG: ["configure", self._before(change)]}
+        for run in package_scripts.runs(change.name, contents.scripts, given):
+            told = package_scripts.follow(
+                self._context,
+                self._effects,
+                run,
+                lambda world, call: package_scripts.no_declared(call),
+            )
+            self._open(change.name, package_scripts.opened(told), contents)
 
     def _triggered(self, changes: Sequence[VersionChange], coming: Mapping[str, Contents]) -> None:
         """dpkg runs the postinst of a package again that waits for a path or a name."""

@@ -1,10 +1,10 @@
 """How apt has its packages: what its index says of them, downloads, archives (target)."""
 
 import re
-from typing import TYPE_CHECKING, Callable, List, Sequence
+from typing import TYPE_CHECKING, Callable, Dict, List, Sequence
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.errors import CcmError
+from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.resources.package import apt_errors, apt_simulation, deb_contents
 from remote_runtime.resources.package.deb_contents import Contents
 from remote_runtime.resources.package.probing import TIMEOUT, Indexed, Packages
@@ -78,10 +78,25 @@ def indexed(coming: Sequence[VersionChange], shown: str, native: str) -> List[In
     return found
 
 
-def confirm(context: "Context", came: Sequence[VersionChange], *, shown: str, native: str) -> None:
-    """Let the controller compare what previews were told of these packages with what came."""
+def confirm(
+    context: "Context",
+    came: Sequence[VersionChange],
+    *,
+    show: Callable[[Dict[str, str]], str],
+    native: str,
+) -> None:
+    """Let the controller compare what previews were told of these packages with what came.
+
+    ``show`` gives what the lists say of these versions.
+    """
+    if not came:
+        return
     from remote_runtime.resources.package.deb_installed import Registry
 
+    try:
+        shown = show({change.name: change.after for change in came})
+    except ResourceError:  # the installation itself went well
+        return
     registry = Registry(native)
     found = indexed(came, shown, native)
     context.shared().confirm(

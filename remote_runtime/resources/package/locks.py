@@ -17,16 +17,21 @@ _FLOCK = "hhqqi"  # struct flock: type, whence, start, length, pid
 
 
 class Holder(NamedTuple):
-    """Who holds which lock. ``pid`` is 0 where the kernel does not tell."""
+    """Who holds which lock. ``pid`` is 0 where the kernel does not tell; ``unit`` is the service
+    of systemd's that it is part of, "" for a process of a login."""
 
     path: str
     pid: int
     program: str
+    unit: str = ""
 
     def __str__(self) -> str:
         if self.pid <= 0:
             return "%s, held by another process" % self.path
-        return "%s, held by %s (pid %d)" % (self.path, self.program or "a process", self.pid)
+        unit = ", %s" % self.unit if self.unit else ""
+        return "%s, held by %s (pid %d%s)" % (
+            self.path, self.program or "a process", self.pid, unit,
+        )  # fmt: skip
 
 
 Look = Callable[[], Optional[Holder]]
@@ -40,7 +45,7 @@ def holder(paths: Sequence[str]) -> Optional[Holder]:
     for path in paths:
         pid = _pid_of_holder(path)
         if pid is not None:
-            return Holder(path, pid, _program(pid))
+            return Holder(path, pid, _program(pid), _unit(pid))
     return None
 
 
@@ -68,7 +73,7 @@ def holder_of_pid_files(paths: Sequence[str]) -> Optional[Holder]:
         except OSError:
             continue
         if text.isdigit() and os.path.exists("/proc/" + text):
-            return Holder(path, int(text), _program(int(text)))
+            return Holder(path, int(text), _program(int(text)), _unit(int(text)))
     return None
 
 
@@ -78,6 +83,16 @@ def _program(pid: int) -> str:
             return comm.read().strip()
     except OSError:
         return ""
+
+
+def _unit(pid: int) -> str:
+    """As apt-daily-upgrade.service, which is often who holds the lock soon after a boot."""
+    try:
+        with open("/proc/%d/cgroup" % pid, encoding="utf-8", errors="replace") as cgroup:
+            names = [part for line in cgroup for part in line.strip().split("/")]
+    except OSError:
+        return ""
+    return next((name for name in names if name.endswith(".service")), "")
 
 
 def wait(context: "Context", look: Look, deadline: float) -> None:

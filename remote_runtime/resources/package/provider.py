@@ -17,6 +17,12 @@ from remote_runtime.effects import UNKNOWN
 if TYPE_CHECKING:
     from remote_runtime.resources.package.probing import Probe
 
+# The same words on every host, so that a report says it once for all of them.
+LISTS_OUTDATED = (
+    "the package lists are missing or out of date, so what depends on packages is uncertain; "
+    "--refresh-lists refreshes them first, in a preview too, and `update_cache: 1h` on the first "
+    "package does in a push"
+)
 PRESENT, ABSENT, LATEST = "present", "absent", "latest"
 _OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")
 
@@ -106,6 +112,8 @@ class PackageProvider(Provider):
         self._wished: Set[str] = set()
         self.changed_ahead: Dict[int, ChangedAhead] = {}
         self._probe: Optional["Probe"] = None
+        self.refreshed = False  # the lists, by this run
+        self._lists_told = False
 
     def probe(self) -> "Probe":
         """What looks into packages, made when it is first needed: in a preview."""
@@ -233,6 +241,12 @@ class PackageProvider(Provider):
         None, where ``fetches_lists``, asks only for those that are missing.
         """
         raise NotImplementedError
+
+    def warn_of_lists(self) -> None:
+        """Say once in a preview that the lists are not what a push would have."""
+        if self.context.noop and not self._lists_told:
+            self._lists_told = True
+            self.context.notice("warning", LISTS_OUTDATED)
 
     def refresh_lists(self, lock_timeout: float) -> None:
         """Download the package lists. The one thing here that is not counted as a change."""

@@ -1,5 +1,6 @@
 """The package type: a package of the system's package manager (target; ``check`` on both sides)."""
 
+import math
 from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.base import (
@@ -79,6 +80,8 @@ class Resource(ResourceType):
         self.context.saw("lists", "")
         obstacle = self._obstacle(installed, available)
         if obstacle is not None:
+            if not available.known and self.provider.lists_outdated(math.inf):
+                self.provider.warn_of_lists()
             raise Missing(obstacle.message, would=self._would(state), hint=obstacle.hint)
         return state
 
@@ -131,19 +134,24 @@ class Resource(ResourceType):
     def _freshen(self) -> str:
         """Refresh outdated lists; in noop return why a push would."""
         max_age = None
+        forced = self.context.options.refresh_lists and not self.provider.refreshed
         if "update_cache" in self.properties:
             from remote_runtime import duration
 
             max_age = duration.parse(self.properties["update_cache"])
-        elif not self.provider.fetches_lists:
+        elif not self.provider.fetches_lists and not forced:
             return ""
         outdated = self.provider.lists_outdated(max_age)
-        if self.context.noop:
+        if self.context.noop and not forced:
+            if outdated:
+                self.provider.warn_of_lists()
             return outdated or self._pending_sources()
-        if outdated and max_age is not None:
-            self.context.notice("info", "refreshing the package lists: %s" % outdated)
+        if forced or (outdated and max_age is not None):
+            why = outdated or "--refresh-lists asks for it"
+            self.context.notice("info", "refreshing the package lists: %s" % why)
             self.provider.refresh_lists(self._lock_timeout())
-        return ""
+            self.provider.refreshed = True
+        return self._pending_sources() if self.context.noop else ""
 
     def _pending_sources(self) -> str:
         for path, _ in self.provider.planned_sources():

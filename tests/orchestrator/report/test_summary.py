@@ -243,6 +243,21 @@ def test_a_quoted_command_is_not_broken(hint: str) -> None:
     assert all(len(line) <= 40 for line in lines if line.startswith("    ") and "ccm" not in line)
 
 
+def test_a_preview_warns_before_its_changes() -> None:
+    """What a preview could not know stands above the changes, once for all hosts; a push warns
+    below what it did.
+    """
+    for noop in (True, False):
+        told = Told("web1", "web2", noop=noop)
+        for host in ("web1", "web2"):
+            told._tell(happening.HostNotice(host, "warning", "the package lists are old"))
+            told.event(host, "/x", "changed")
+            told.end(host)
+        text = told.summary()
+        assert text.count("warning: the package lists are old [") == 1
+        assert (text.index("the package lists are old") < text.index("file#/x")) == noop
+
+
 def test_an_apostrophe_begins_no_command() -> None:
     """Words between the apostrophes of two words are wrapped like any others."""
     told = Told("web1")

@@ -141,7 +141,8 @@ def test_without_a_plan_hosts_that_failed_are_pushed_to_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "flag", ["--noop", "--monitor-only", "--no-diff", "--no-package-probe", "--timeout=90",
+    "flag", ["--noop", "--monitor-only", "--no-diff", "--no-package-probe", "--refresh-lists",
+             "--timeout=90",
              "--stall-timeout=0", "--verify", "--ask-become-pass", "--connect-timeout=2.5"]
 )  # fmt: skip
 def test_it_does_no_more_and_no_less(flag: str) -> None:

@@ -16,12 +16,13 @@ from remote_runtime.item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.resources.package import apt_cache, dpkg, locks
 from remote_runtime.resources.package.apt_lists import Lists, in_words
+from remote_runtime.resources.package.provider import LISTS_OUTDATED
 from remote_runtime.system.commands import Result
 
 from ..fake_commands import FakeCommands, make_context, notices_of
 from .plan import Plan, failure, recorded, recorded_commands
 
-INSTALL = "apt-get install -y -q -o DPkg::Options::=--force-confold "
+INSTALL = "apt-get install -y -q -o Dpkg::Use-Pty=0 -o DPkg::Options::=--force-confold "
 HOLD = """
 import fcntl, sys, time
 lock = open(sys.argv[1], "w")
@@ -133,7 +134,7 @@ class Acting(unittest.TestCase):
             ("ccm-hello", "latest", INSTALL + "ccm-hello=2.1~rc1-1"),
             ("ccm-hello", "1.1-1", INSTALL + "--allow-downgrades ccm-hello=1.1-1"),
             ("ccm-daemon", "latest", INSTALL + "ccm-daemon=1.1-1"),
-            ("bash", "absent", "apt-get -q -y remove bash"),
+            ("bash", "absent", "apt-get -q -y -o Dpkg::Use-Pty=0 remove bash"),
         ]
         for name, ensure, command in rows:
             plan = Plan(recorded_commands(), (name, {"ensure": ensure}))
@@ -237,6 +238,11 @@ class Locked(unittest.TestCase):
         assert found is not None
         self.assertEqual((found.path, found.pid), (self.lock, holder.pid))
         self.assertIn("pid %d" % holder.pid, str(found))
+
+    def test_the_unit_of_a_holder(self):
+        """It is named beside the process, as apt-daily.service is soon after a boot."""
+        shown = str(locks.Holder("/l", 7, "apt-get", "apt-daily.service"))
+        self.assertEqual(shown, "/l, held by apt-get (pid 7, apt-daily.service)")
 
     def test_a_lock_is_waited_for_with_a_message(self):
         """The wait ends with the lock, and one notice names the holder."""
@@ -378,6 +384,35 @@ class PackageLists(unittest.TestCase):
         words = [a.message for a in caught.exception.would]
         self.assertEqual(words, ["Would have installed latest"])
         self.assertEqual(plan.commands.count("apt-get"), 0)
+
+    def test_a_preview_says_once_that_lists_are_old(self):
+        """One sentence for all packages, the same on each host, also where there are no lists."""
+        for age in (7200, None):
+            plan = Plan(
+                recorded_commands(),
+                ("ccm-hello", {"update_cache": "1h"}),
+                ("nosuch", {} if age is None else {"update_cache": "1h"}),
+            )
+            plan.provider.lists = Lists(self.root)
+            if age is not None:
+                self.fetched(age)
+            for resource in plan.resources:
+                with plan.noop(), self.assertRaises(Missing):
+                    resource.observe()
+            self.assertEqual(notices_of(plan.context), [("warning", LISTS_OUTDATED)])
+            self.setUp()
+
+    def test_a_preview_refreshes_lists_when_asked(self):
+        """With --refresh-lists they are refreshed once, at the first package that needs them."""
+        for noop in (True, False):
+            self.fetched(60)
+            plan = Plan(recorded_commands(), ("bash", {}), ("ccm-hello", {}), ("ccm-pkg01", {}))
+            plan.provider.lists = Lists(self.root)
+            plan.context.options = plan.context.options._replace(refresh_lists=True)
+            for resource in plan.resources:
+                with plan.context.turn(resource.item, noop=noop):
+                    resource.observe()
+            self.assertEqual(plan.commands.count("apt-get update"), 1)
 
     def test_noop_does_not_know_what_pending_sources_bring(self):
         """A source that an earlier file resource would add makes the prediction unknown."""

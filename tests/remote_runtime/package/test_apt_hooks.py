@@ -51,6 +51,25 @@ class Hooks(unittest.TestCase):
                 shown = "%s: %s" % (name, " ".join(command.split()))
                 self.assertEqual(apt_hooks.unknown(dump), [shown])
 
+    def test_hooks_of_a_refresh(self):
+        """They are told apart from those of a change, and what distributions bring is known."""
+        stock = (
+            'APT::Update::Post-Invoke-Success:: "if /usr/bin/test -w /var/lib/command-not-found/ '
+            '-a -e /usr/lib/cnf-update-db; then /usr/lib/cnf-update-db > /dev/null; fi";\n'
+            'APT::Update::Post-Invoke-Stats:: "[ ! -f /usr/lib/ubuntu-advantage/apt-esm-hook ] || '
+            '/usr/lib/ubuntu-advantage/apt-esm-hook || true";\n'
+            'APT::Update::Post-Invoke:: "rm -f /var/cache/apt/archives/*.deb || true";\n'
+            'DPkg::Post-Invoke:: "/bin/other";\n'
+        )
+        self.assertEqual(apt_hooks.unknown(stock, "apt::update::"), [])
+        for name in ("APT::Update::Pre-Invoke", "APT::Update::Post-Invoke-Success"):
+            told: List[str] = []
+            context = make_context(FakeCommands())
+            apt_hooks.warn_of_refresh(context, stock + '%s:: "/bin/mine";\n' % name, told)
+            self.assertEqual(told, [name + ": /bin/mine"])
+            ((_, notice),) = notices_of(context)
+            self.assertIn("when the package lists are refreshed", notice)
+
     def test_named_and_binary_entries(self):
         """An entry may have a name, and may be for apt-get alone."""
         dump = 'DPkg::Post-Invoke::mine "a";\nBinary::apt-get::DPkg::Post-Invoke:: "b";\n'

@@ -163,6 +163,24 @@ def test_a_lock_held_by_another_process(debian: Host) -> None:
     assert any("waiting up to" in line and "held by python3" in line for line in run.notices)
 
 
+def test_a_script_that_asks_the_terminal(debian: Host) -> None:
+    """It finds no terminal, so it ends at once instead of waiting for an answer for ever."""
+    debian.publish(
+        Package(
+            "ccm-asks",
+            "1.0-1",
+            scripts={
+                "postinst": "read answer < /dev/tty || answer=none\necho $answer > /etc/ccm-asks\n"
+            },
+        )
+    )
+    debian.run("apt-get update -q")
+    event = one(debian, "ccm-asks")
+    assert (event["failed"], event["duration"] < 60_000_000_000) == (False, True), event
+    assert debian.read("/etc/ccm-asks") == "none\n"
+    assert not one(debian, "ccm-asks", ensure="absent")["failed"]
+
+
 def test_a_held_package(debian: Host) -> None:
     """A held package stays, and the error says how to release it."""
     one(debian, "ccm-pkg08")

@@ -118,13 +118,17 @@ class Turns(unittest.TestCase):
         gone = {"properties": {"ensure": "absent"}}
 
         def during():
-            if self.commands.asked[-1].startswith("apt-get -q -y remove"):
+            if self.commands.asked[-1].startswith("apt-get -q -y -o Dpkg::Use-Pty=0 remove"):
                 self.commands.on("dpkg-query", NONE)
 
         self.commands.during = during
         outcomes = self.run_items("a", "b", a=gone, b=gone)
-        removed = [line for line in self.commands.asked if line.startswith("apt-get -q -y remove")]
-        self.assertEqual(removed, ["apt-get -q -y remove a b"])
+        removed = [
+            line
+            for line in self.commands.asked
+            if line.startswith("apt-get -q -y -o Dpkg::Use-Pty=0 remove")
+        ]
+        self.assertEqual(removed, ["apt-get -q -y -o Dpkg::Use-Pty=0 remove a b"])
         self.assertEqual([o.changed for o in outcomes], [True, True])
 
     def test_a_failure_is_that_of_its_package(self):

@@ -176,7 +176,7 @@ class Reading(unittest.TestCase):
             {**form, "members": [member[:3]]},
             {**form, "conffiles": [7]},
             {**form, "scripts": {"postinst": 7}},
-            {**form, "scripts": {"config": ""}},
+            {**form, "scripts": {"md5sums": ""}},
             {**form, "scripts": {"postinst": "x" * (deb_contents.MOST_SCRIPT + 1)}},
         ]
         for broken in wrong:

@@ -9,7 +9,7 @@ from remote_runtime.resources.package.resource import Resource
 
 from .plan import Plan, recorded_commands
 
-INSTALL = "apt-get install -y -q -o DPkg::Options::=--force-confold "
+INSTALL = "apt-get install -y -q -o Dpkg::Use-Pty=0 -o DPkg::Options::=--force-confold "
 
 
 def one(name, **properties):

@@ -112,6 +112,15 @@ class Provider(PackageProvider):
 
         return apt_cache.look_up(names, self._query, self._architecture)
 
+    def warn_of_lists(self) -> None:
+        """With the commands that a refresh runs. See the base class."""
+        super().warn_of_lists()
+        if self.context.noop:
+            from remote_runtime.resources.package import apt_hooks
+
+            dump = self._ask(["apt-config", "dump"]).stdout
+            apt_hooks.warn_of_refresh(self.context, dump, self._hooks_told)
+
     def _held(self) -> Sequence[str]:
         return dpkg.held(self.context.commands)
 
@@ -380,17 +389,9 @@ class Provider(PackageProvider):
             self.context.notice("warning", "%s is done, though: %s" % (what, error.message))
         self.acted()
         changes = apt_simulation.done(printed[0], self._architecture)
-        self._confirm([change for change in changes if change.after])
+        if self.context.options.package_probe:
+            from remote_runtime.resources.package import deb_probe
+
+            came = [change for change in changes if change.after]
+            deb_probe.confirm(self.context, came, show=self._show, native=self._architecture)
         return changes
-
-    def _confirm(self, came: Sequence[VersionChange]) -> None:
-        """Let the controller compare what previews were told of these packages with what came."""
-        if not came or not self.context.options.package_probe:
-            return
-        from remote_runtime.resources.package import deb_probe
-
-        try:
-            shown = self._show({change.name: change.after for change in came})
-        except ResourceError:  # the installation itself went well
-            return
-        deb_probe.confirm(self.context, came, shown=shown, native=self._architecture)
