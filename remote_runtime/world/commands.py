@@ -65,9 +65,12 @@ class WorldCommands(Commands):
     def _ask(self, argv: Sequence[str], planned: Set[str], path: Optional[str]) -> None:
         """Note the doubt over what a command asks for by name. ``Unknowable`` where that, or what
         else it finds, is planned."""
-        from remote_runtime.world.looking import asked
+        from remote_runtime.world.looking import asked, asked_by_script
 
         things = asked(argv, planned)
+        if things is None:
+            script = self._text(argv[:1]).partition("\n")[2]
+            things = asked_by_script(script, planned)
         if things is None:
             raise Unknowable("what %s says depends on what is not there yet" % argv[0])
         for kind, name in things:

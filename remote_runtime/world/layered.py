@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.system.commands import CommandNotStarted, Result
-from remote_runtime.world.held import LARGE, MOST
+from remote_runtime.world.held import LARGE
 from remote_runtime.world.inside import FUNCTIONS
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ _START = (
 )
 _BASES = ("/mnt", "/media", "/srv", "/opt", "/usr/src", "/usr/games", "/var/local", "/var/opt")
 _MOST = 32 << 20  # bytes of content that are carried over
+_UNNAMED = 4 << 20  # bytes of one file that the command does not name
 _BUILDING = 10.0  # seconds that it may take to lay all out
 
 
@@ -139,7 +140,7 @@ class Layered(object):
             content: Optional[bytes] = None
             if node.kind == "file" and node.content is not None and node.content.size <= left:
                 named = os.path.basename(path) in text
-                content = node.content.data(LARGE if named else MOST)
+                content = node.content.data(LARGE if named else _UNNAMED)
                 left -= len(content or b"")
             attributes = _mode(node), max(node.uid, 0), max(node.gid, 0)
             target = os.fsencode(node.target)

@@ -10,6 +10,8 @@ _LOOKING = (
     "fgrep", "cat", "head", "tail", "ls", "stat", "readlink", "realpath", "cmp", "diff", "wc",
     "sort", "uniq", "cut", "tr", "basename", "dirname", "cksum", "md5sum", "sha1sum", "sha256sum",
     "sha512sum", "visudo",
+    # Words of shells that begin no program; what they expand is split off before.
+    "for", "set", "shift", "read", "local", "export", "return", "break", "continue", "umask",
 )  # fmt: skip
 # These ask for accounts, packages or units by their names, behind such words, if any.
 _ASKING = {
@@ -18,6 +20,7 @@ _ASKING = {
     "dpkg": {"-s": "package", "--status": "package"},
     "systemctl": {"is-active": "unit"},
 }
+_SHELL = re.compile(r"#![ \t]*(?:/usr)?/bin/(?:env )?(?:sh|bash|dash)\b")
 _QUIET = ("-q", "--quiet")
 _PLACES = ("command", "which", "type", "hash")  # where a program is, which files tell
 _NAME = re.compile(r"(?!\d+$)[\w.@:+~-]+$", re.ASCII)  # no number: who gets it is not known
@@ -32,6 +35,11 @@ _LIVE = re.compile(
     r"|(?<![\w.-])/etc/(?:passwd|group|g?shadow)(?![\w.])|/var/lib/(?:dpkg|rpm)(?![\w.-])"
 )
 
+
+# A pattern that may stand for one of those.
+_MATCHES_LIVE = re.compile(
+    r"/(?:(?:etc|var|var/lib|var/run|var/lock|run|proc|sys|dev)/)?[^/]*[*?\[]"
+)
 
 # These read nothing but what their words name.
 _READING = (
@@ -82,6 +90,19 @@ def asked(argv: Sequence[str], planned: Container[str]) -> Optional[Asked]:
     text = _REDIRECTED.sub(" ", argv[2])
     if _KEPT.search(text):
         return None
+    return _asked_by(text, planned)
+
+
+def asked_by_script(text: str, planned: Container[str]) -> Optional[Asked]:
+    """The same of the text of a file; None also for one that is no script of a shell."""
+    if not _SHELL.match(text) or _LIVE.search(text.partition("\n")[2]):
+        return None
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    whole = _REDIRECTED.sub(" ", "\n".join(lines))
+    return None if _KEPT.search(whole) else _asked_by(whole, planned)
+
+
+def _asked_by(text: str, planned: Container[str]) -> Optional[Asked]:
     found: Asked = []
     for part in _PARTS.split(text):
         things = _asked(_words(part), planned)
@@ -159,6 +180,8 @@ def _words(part: str) -> List[str]:
 
 def _asked(words: Sequence[str], planned: Container[str]) -> Optional[Asked]:
     name = os.path.basename(words[0]) if words else ""
+    if name == "for" and any(map(_MATCHES_LIVE.match, words)):
+        return None
     if not words or name in _LOOKING:
         return []
     rest = list(words[1:])

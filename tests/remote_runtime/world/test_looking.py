@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.world.looking import asked, named
+from remote_runtime.world.looking import asked, asked_by_script, named
 
 PLANNED = {"app", "app.service"}
 
@@ -79,6 +79,25 @@ class LookingTest(unittest.TestCase):
             found = asked(["/bin/sh", "-c", text], PLANNED)
             self.assertIs(found is not None, expected, text)
         self.assertIsNone(asked(["sh", "/opt/check.sh"], PLANNED))
+
+    def test_script_files(self) -> None:
+        """A file is one where it is a shell's script of such commands alone."""
+        rows = [
+            ('#!/bin/sh\n# id app\ngrep -q ok "$1"\n', True),
+            ('#!/bin/sh -e\nfor f in /srv/*; do\n  test -e "$f" && exit 0\ndone\nexit 1\n', True),
+            ("#!/bin/sh\nset -- $(ls /srv)\nshift; test $# = 1\n", True),
+            ("#!/bin/sh\nfor f in /etc/*; do grep -q app $f; done\n", False),
+            ("#!/bin/sh\nfor f in /*/passwd; do grep -q app $f; done\n", False),
+            ("#!/bin/sh\nid app\n", False),
+            ("#!/bin/sh\n. /srv/functions\n", False),
+            ("#!/bin/sh\nfor tool in id; do $tool app; done\n", False),
+            ("#!/bin/sh\nsystemctl is-active app\n", False),
+            ("#!/usr/bin/python3\nprint(1)\n", False),
+            ("\x7fELF", False),
+            ("", False),
+        ]
+        for text, expected in rows:
+            self.assertIs(asked_by_script(text, PLANNED) is not None, expected, text)
 
     def test_what_is_read(self) -> None:
         """Of commands that read what they name, their words; of others nothing is told."""
