@@ -1,7 +1,7 @@
 """What dnf says of a transaction that it has resolved, and its index of packages (target)."""
 
 import re
-from typing import Iterator, List, NamedTuple, Optional, Sequence, Set
+from typing import Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set
 
 from remote_runtime.resources.package.probing import Indexed
 
@@ -48,6 +48,14 @@ def coming(printed: str) -> Optional[List[Coming]]:
         evr = version if ":" in version else "0:" + version
         found.append(Coming(name, evr, architecture, repository))
     return found if begun else None
+
+
+def only_adds(printed: str, planned: Mapping[str, str]) -> bool:
+    """Whether a transaction installs what is ``planned``, by name and version, in just these
+    versions, and changes nothing that is there."""
+    found = coming(printed)
+    versions = {one.name: one.evr for one in found or ()}
+    return found is not None and all(versions.get(n) == evr for n, evr in planned.items())
 
 
 def changed(printed: str) -> List[str]:

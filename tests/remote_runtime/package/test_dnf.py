@@ -37,6 +37,9 @@ Transaction Summary
 """
 
 
+_ABORTED = "Is this ok [y/N]: \nOperation aborted.\n"
+
+
 class Told(object):
     """A channel that keeps what is sent."""
 
@@ -187,6 +190,17 @@ class Reading(unittest.TestCase):
         plan.carry_out()
         (message,) = plan.context._channel.sent
         self.assertEqual((message["t"], list(message["prints"])), ("installed", [sha.hex()]))
+
+    def test_installations_after_one_another(self):
+        """Where dnf only adds to what is planned, it says what; anything else is not known."""
+        both = TABLE.replace(
+            "\nTrans", " other        noarch            1-1                lab     6.5 k\n\nTrans"
+        )
+        said = self.foresee(Result(1, both + _ABORTED, ""), [PackageEffect("other", "0:1-1")])
+        self.assertEqual(said, ["Would have installed"])
+        for table in (TABLE, both.replace("1-1 ", "2-1 "), both + "Removing:\n x y z w v\n"):
+            with self.assertRaises(Unknowable):
+                self.foresee(Result(1, table, ""), [PackageEffect("other", "0:3-1")])
 
     def test_dnf_resolves_one_transaction_only(self):
         """What comes after another is not known; what it would do is told all the same."""

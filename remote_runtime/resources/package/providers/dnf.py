@@ -37,16 +37,6 @@ PROGRAMS = ("rpm", "dnf")
 OPTIONS = ("--setopt=exit_on_lock=True", "--setopt=*.metadata_expire=never")
 REFRESH = ("dnf", "makecache", "-y", "--refresh", "--setopt=exit_on_lock=True")
 FORMAT = "%{name}\t%{epoch}\t%{version}\t%{release}\t%{arch}\t%{repoid}\n"
-PID_LOCKS = (
-    "/var/lib/dnf/rpmdb_lock.pid",
-    "/var/cache/dnf/metadata_lock.pid",
-    "/var/cache/dnf/download_lock.pid",
-)
-RECORD_LOCKS = (
-    "/var/lib/rpm/.rpm.lock",
-    "/usr/lib/sysimage/rpm/.rpm.lock",
-    "/run/dnf/rpmtransaction.lock",
-)
 _ASKED = "Operation aborted"  # what dnf ends with once it is answered no
 _LIMIT = 16 << 20  # bytes of a query's output
 _NAMES = 1000  # names on one command line
@@ -214,9 +204,16 @@ class Provider(PackageProvider):
         from remote_runtime.resources.package import dnf_transaction
 
         what = str(operation._replace(version=self.shown(operation.version)))
-        if self.planned_versions():
+        planned = self.planned_versions()
+        removes = operation.removal or self._is_older(operation)
+        if planned and (removes or not all(planned.values())):
             raise Unknowable("dnf does not tell before what %s comes to after others" % what)
-        result = self.context.commands.run(self._asking([operation]), limit=_LIMIT)
+        # Over what comes before, it is what dnf adds to that in one transaction.
+        before = [Operation(name, version) for name, version in sorted(planned.items())]
+        asking = self._asking([operation, *before])
+        result = self.context.commands.run(asking, limit=_LIMIT)
+        if planned and not dnf_transaction.only_adds(result.stdout, planned):
+            raise Unknowable("dnf does not tell before what %s comes to after others" % what)
         if result.code != 0 and _ASKED not in result.stdout + result.stderr:
             raise self._explain(what, result)
         self._resolved[operation] = result.stdout
@@ -238,7 +235,9 @@ class Provider(PackageProvider):
         from remote_runtime.resources.package import dnf_transaction
 
         resolved = self._resolved.get(operation, "")
+        planned = self.planned_versions()
         coming = dnf_transaction.coming(resolved)
+        coming = [one for one in coming or () if planned.get(one.name) != one.evr]
         if not coming and resolved and not operation.removal:
             return self._changing(operation, dnf_transaction.changed(resolved), foreseen)
         if not coming or not self.context.options.package_probe:
@@ -392,9 +391,6 @@ class Provider(PackageProvider):
         return dnf_errors.explain(what, result)
 
     def _manager(self) -> "Manager":
-        from remote_runtime.resources.package import locks, transaction
+        from remote_runtime.resources.package import dnf_locks, transaction
 
-        def look() -> Optional[locks.Holder]:
-            return locks.holder_of_pid_files(PID_LOCKS) or locks.holder(RECORD_LOCKS)
-
-        return transaction.Manager({}, look, self._explain, _STEPS)
+        return transaction.Manager({}, dnf_locks.holder, self._explain, _STEPS)
