@@ -198,7 +198,9 @@ class DebConsequences(Consequences):
         for name, triggers in sorted(dpkg_triggers.triggered(waiting, paths, names).items()):
             if name in changed and name not in coming:
                 continue  # it goes
-            self._run_triggered(name, triggers, name in coming)
+            # A push may install what is planned already in the same transaction.
+            comes = any(planned == name for planned, _ in self._planned)
+            self._run_triggered(name, triggers, comes)
 
     def _run_triggered(self, name: str, triggers: Sequence[str], comes: bool) -> None:
         planned = [c for (n, _), c in self._planned.items() if n == name]
