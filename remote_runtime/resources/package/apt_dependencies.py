@@ -1,7 +1,7 @@
 """Which packages need which, as the lists say (target)."""
 
 import re
-from typing import Callable, Dict, List, Optional, Sequence
+from typing import Callable, Dict, List, Optional, Sequence, Set
 
 from remote_runtime.resources.package import apt_simulation, batch
 from remote_runtime.resources.package.provider import Operation, VersionChange
@@ -33,11 +33,12 @@ def shares(
     operations: Sequence[Operation],
     changes: Sequence[VersionChange],
     show: Callable[[Dict[str, str]], str],
+    installed: Callable[[], str],
 ) -> Optional[Sequence[Sequence[VersionChange]]]:
     """What each operation of a simulated transaction changes; None where it is not sure to do what
     they would do one after the other, as one that removes what nobody names.
 
-    ``show`` gives what the lists say of these versions.
+    ``show`` gives what the lists say of these versions, ``installed`` dpkg's text about packages.
     """
     named = {operation.name.partition(":")[0] for operation in operations}
     coming = {change.name: change.after for change in changes if change.after}
@@ -45,10 +46,28 @@ def shares(
     if len(named) != len(operations):
         return None
     if operations[0].removal:
-        return batch.shares(operations, changes, {}) if going == named and not coming else None
+        if going != named or coming:
+            return None
+        known = [s for s in apt_simulation.stanzas(installed()) if _is_of(s, named)]
+        if len(known) != len(named):
+            return None
+        return batch.shares(operations, changes, _taken(known))
     if going or not named <= set(coming):
         return None
     return batch.shares(operations, changes, needs(show(coming)))
+
+
+def _is_of(stanza: str, names: Set[str]) -> bool:
+    return apt_simulation.field(stanza, "Package") in names
+
+
+def _taken(stanzas: Sequence[str]) -> Dict[str, List[str]]:
+    """The packages that go with each, by name: those that need it."""
+    found: Dict[str, List[str]] = {}
+    for name, needed in sorted(needs("\n\n".join(stanzas)).items()):
+        for other in needed:
+            found.setdefault(other, []).append(name)
+    return found
 
 
 def _names(text: str) -> List[str]:

@@ -160,6 +160,15 @@ def read(admin: str = ADMIN) -> Optional[StatusFile]:
         return None
 
 
+def text(admin: str = ADMIN) -> str:
+    """What dpkg keeps of all packages; "" where that cannot be read."""
+    try:
+        with open(admin + "/status", encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
 def held(commands: "Commands") -> List[str]:
     """The names of the packages on hold, installed or not; none where dpkg-query fails."""
     found = commands.run(SELECTIONS).stdout.splitlines()

@@ -22,6 +22,9 @@ Provides: mail-server (= 2), other
 """
 
 
+INSTALLED = "Package: a\nVersion: 1\n\nPackage: b\nVersion: 1\n\nPackage: c\nVersion: 1\n"
+
+
 class Needs(unittest.TestCase):
     def test_fields(self):
         """Versions and architectures are left out; a name that is provided stands for who does."""
@@ -34,8 +37,10 @@ class Needs(unittest.TestCase):
         come = [VersionChange("a", "", "1"), VersionChange("b", "", "1")]
         gone = VersionChange("c", "1", "")
 
-        def shares(operations, changes):
-            return apt_dependencies.shares(operations, changes, lambda versions: SHOWN)
+        def shares(operations, changes, installed=INSTALLED):
+            return apt_dependencies.shares(
+                operations, changes, lambda versions: SHOWN, lambda: installed
+            )
 
         self.assertEqual(shares([a, b], come), [come, []])
         self.assertIsNone(shares([a, b], [*come, gone]))
@@ -44,3 +49,8 @@ class Needs(unittest.TestCase):
         left = VersionChange("a", "1", "")
         self.assertEqual(shares(removals, [left, gone]), [[left], [gone]])
         self.assertIsNone(shares(removals[:1], [left, gone]))
+        self.assertIsNone(shares(removals, [left, gone], ""))
+        # What needs one that goes has gone with it by its own turn.
+        needing = INSTALLED.replace("Package: a", "Package: a\nDepends: c (>= 1)")
+        self.assertEqual(shares(removals, [left, gone], needing), [[left], [gone]])
+        self.assertEqual(shares(removals[::-1], [left, gone], needing), [[left, gone], []])

@@ -1,5 +1,8 @@
 """Packages of consecutive turns are changed in one transaction, each with its own event."""
 
+import os
+import shutil
+import tempfile
 import unittest
 from typing import Any, List
 
@@ -45,7 +48,7 @@ class Turns(unittest.TestCase):
         self.commands.on("apt-cache show", SHOWN)
         self.commands.on("apt-get", "")
         self.commands.on("apt-get -s", SIMULATED)
-        self.notices = []
+        self.installed = ""
 
     def run_items(self, *names, **options):
         from remote_runtime.registry import Registry
@@ -63,12 +66,21 @@ class Turns(unittest.TestCase):
         )
         registry = Registry(self.context)
         provider = registry.create(items[0]).provider
-        provider.lists, provider.admin = Lists("/nonexistent"), "/nonexistent"
+        provider.lists, provider.admin = Lists("/nonexistent"), self.admin()
         provider.readiness = Readiness("/nonexistent", user=lambda: 0)
         provider._private = list
         self.events: List[Any] = []
         engine = fakes.engine(self.context, registry, self.events)
         return engine.run(items, options.get("fail_on_error", False))
+
+    def admin(self):
+        """A folder of dpkg with its text about installed packages, where there is one."""
+        folder = tempfile.mkdtemp(prefix="ccm-test-")
+        self.addCleanup(shutil.rmtree, folder)
+        if self.installed:
+            with open(os.path.join(folder, "status"), "w") as file:
+                file.write(self.installed)
+        return folder
 
     def transactions(self):
         return [line for line in self.commands.asked
@@ -116,6 +128,7 @@ class Turns(unittest.TestCase):
         self.commands.on("dpkg-query", ALL)
         self.commands.on("apt-get -s", "Remv a [1]\nRemv b [1]\n")
         gone = {"properties": {"ensure": "absent"}}
+        self.installed = "Package: a\nVersion: 1\n\nPackage: b\nVersion: 1\n"
 
         def during():
             if self.commands.asked[-1].startswith("apt-get -q -y -o Dpkg::Use-Pty=0 remove"):

@@ -215,8 +215,7 @@ class Provider(PackageProvider):
         versions = self.planned_versions()
         if not versions:
             return []
-        with open(dpkg.DATABASE, encoding="utf-8", errors="surrogateescape") as file:
-            database = file.read()
+        database = dpkg.text()
         shown = self._show(versions)
         try:
             text = apt_simulation.status(database, versions, shown, self._architecture)
@@ -354,7 +353,9 @@ class Provider(PackageProvider):
         changes = apt_simulation.planned(result.stdout, self._architecture)
         if result.code != 0:
             return None
-        return apt_dependencies.shares(operations, changes, self._show)
+        return apt_dependencies.shares(
+            operations, changes, self._show, lambda: dpkg.text(self.admin)
+        )
 
     def _transact(
         self, what: str, operations: Sequence[Operation], lock_timeout: float
