@@ -34,6 +34,7 @@ def _push(scene: Scene, cluster: DaskCluster) -> tuple[set[str], str, bool]:
     """How its hosts end, what it says, and whether the controller has run what was sent."""
     command = scene.ccm.start(*scene.words(cluster, SITE))
     out, err = command.communicate(timeout=280)
+    assert out, f"it ended with {command.returncode}: {err}"
     opened = [path.name for path in (scene.scratch / "opened").iterdir()]
     return set(ends(json.loads(out)).values()), err, str(command.pid) in opened
 
