@@ -130,7 +130,7 @@ class Conversation:
         for message in self._part.answer:
             if message["t"] == "stable":
                 told.append({**message, **own})
-                lasted = [one for group in message["groups"] for one in group["durations"]]
+                lasted = [row[1] for row in message["rows"]]
                 own = {"id": own["id"] + len(lasted), "at": own["at"] + sum(lasted) // 1000}
             else:
                 told.append(message)

@@ -11,7 +11,7 @@ from remote_runtime import wire
 from remote_runtime.cancellation import Cancellation, await_input
 from remote_runtime.errors import ProtocolError
 from remote_runtime.lean.threads import Condition, Event, Thread
-from remote_runtime.stable import MOST_TURNS, StableTurns, Turn
+from remote_runtime.unchanged_batch import MOST_ROWS, Turn, UnchangedBatch
 
 FLUSH = 0.05  # seconds that an event may wait for others to share its write
 _ROOM_IN = 1 << 20  # bytes that are read ahead of the run
@@ -53,7 +53,7 @@ class Channel(object):
         self._outbox = Condition()
         self._buffer = bytearray()
         self._progress: Optional[Tuple[int, str]] = None
-        self._stable = StableTurns()
+        self._unchanged = UnchangedBatch()
         self._urgent = False
         self._closing = False
         self._broken = False
@@ -82,21 +82,23 @@ class Channel(object):
         for frame in wire.split(data):
             self._queue(frame, True)
 
-    def send_stable(self, turn: Turn) -> None:
+    def send_unchanged(self, turn: Turn) -> None:
         """Queue the turn of a resource that is as desired: those within one write, and with no
         other message between them, are sent as one."""
+        if not self._unchanged.fits(turn):
+            self._queue(b"", False)
         with self._outbox:
             if self._idle:
                 self._outbox.notify_all()
-            self._stable.add(turn)
-            full = self._stable.count >= MOST_TURNS
+            self._unchanged.add(turn)
+            full = self._unchanged.count >= MOST_ROWS
         if full:
             self._queue(b"", False)
 
     @property
     def gathers(self) -> bool:
         """Whether a turn is waiting to be sent with others."""
-        return self._stable.count > 0
+        return self._unchanged.count > 0
 
     def progress(self, index: int, action: str) -> None:
         """Say what is being done; of several within one write only the last is sent."""
@@ -163,7 +165,7 @@ class Channel(object):
                     break
                 self._outbox.wait(0.5)
             was_idle = self._idle
-            self._take_stable()
+            self._take_unchanged()
             self._buffer += frame
             self._urgent = self._urgent or now
             if was_idle or now:
@@ -172,11 +174,11 @@ class Channel(object):
     @property
     def _idle(self) -> bool:
         """Whether there is nothing to write."""
-        return not (self._buffer or self._progress or self._stable.count)
+        return not (self._buffer or self._progress or self._unchanged.count)
 
-    def _take_stable(self) -> None:
-        if self._stable.count:
-            self._buffer += wire.encode(self._stable.take())
+    def _take_unchanged(self) -> None:
+        if self._unchanged.count:
+            self._buffer += wire.encode(self._unchanged.take())
 
     def _write_loop(self) -> None:
         while True:
@@ -221,7 +223,7 @@ class Channel(object):
                 if left <= 0:
                     break
                 self._outbox.wait(left)
-            self._take_stable()
+            self._take_unchanged()
             if self._progress is not None:
                 index, action = self._progress
                 self._buffer += wire.encode({"t": "progress", "index": index, "action": action})

@@ -1,10 +1,10 @@
-"""Makes events of the turns that ``stable.py`` gathers (controller).
+"""Makes events of the rows that ``unchanged_batch.py`` gathers (controller).
 
-Of the same turn and the same plan always comes the same event, member for member that of a resource
+Of the same row and the same plan always comes the same event, member for member that of a resource
 whose event was sent whole.
 """
 
-from typing import Any, Dict, Iterable, Iterator, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List
 
 from remote_runtime.events import LARGEST, PROTOCOL, EventMaker, Outcome, spelt_out, timestamp_of
 from remote_runtime.item import Item
@@ -32,39 +32,33 @@ def implied_members(item: Item, maker: EventMaker, text: str = "") -> Dict[str, 
     return {key: event[key] for key in _OF_PLAN if key in event}
 
 
-def whole_events(
-    number: int, at: int, groups: Iterable[Tuple[Dict[str, Any], Sequence[int], Iterable[Any]]]
-) -> Iterator[Dict[str, Any]]:
-    """The events of a message; ``number`` is the id of the first as one.
-
-    Each group is what it says but for the index, its durations, and what the plan implies of each
-    of its resources.
-    """
-    elapsed = -1  # nanoseconds since the end of the first turn
-    for told, durations, implied in groups:
-        for duration, of_plan in zip(durations, implied):
-            elapsed = 0 if elapsed < 0 else elapsed + duration
-            event = _event(of_plan, told, number=number, at=at + elapsed // 1000)
-            event["duration"] = duration
-            yield event
-            number += 1
+def whole_events(message: Dict[str, Any], implied: Iterable[Any]) -> Iterator[Dict[str, Any]]:
+    """The events of a message, or of what is kept of one; ``implied`` is what the plan implies of
+    the resource of each row."""
+    number, at = message["id"], message["at"]
+    elapsed = -1  # nanoseconds since the end of the first one
+    for row, of_plan in zip(message["rows"], implied):
+        elapsed = 0 if elapsed < 0 else elapsed + row[1]
+        yield _event(of_plan, message, row=row, number=number, at=at + elapsed // 1000)
+        number += 1
 
 
 def _event(
-    implied: Dict[str, Any], told: Dict[str, Any], *, number: int, at: int
+    implied: Dict[str, Any], message: Dict[str, Any], *, row: List[Any], number: int, at: int
 ) -> Dict[str, Any]:
-    requested = implied.get("requested_ensure")
-    requested = told["requested_ensure"] if requested is None else requested
+    _, duration, provider, final, requested = row if len(row) == 5 else (*row, None, None)
+    if requested is None:
+        requested = implied["requested_ensure"]
     event: Dict[str, Any] = {
         "protocol": PROTOCOL,
         "event_id": spelt_out(number),
         "timestamp": timestamp_of(at),
         "type": implied["type"],
         "name": implied["name"],
-        "provider": told["provider"],
+        "provider": provider,
         "requested_ensure": requested,
-        "final_ensure": told.get("final_ensure", requested),
-        "duration": 0,
+        "final_ensure": requested if final is None else final,
+        "duration": duration,
         "properties": implied["properties"],
         "status": "stable",
         "changes": [],
@@ -73,10 +67,12 @@ def _event(
         "refreshed": False,
         "failed": False,
         "skipped": False,
-        "noop": told["noop"],
+        "noop": message["noop"],
         "unmet_requirements": [],
     }
-    for key, source in (("alias", implied), ("manifest", implied), ("prediction", told)):
-        if key in source:
-            event[key] = source[key]
+    for key in ("alias", "manifest"):
+        if key in implied:
+            event[key] = implied[key]
+    if message["prediction"]:
+        event["prediction"] = message["prediction"]
     return event

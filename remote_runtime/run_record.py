@@ -20,13 +20,13 @@ from typing import Any, Callable, Dict, List, Sequence
 
 from remote_runtime.channel import Channel
 from remote_runtime.errors import CcmError
+from remote_runtime.event_reporter import EventReporter
 from remote_runtime.events import EventMaker, Outcome, requested_of
 from remote_runtime.item import Item
 from remote_runtime.lean import jsontext
 from remote_runtime.system.memory import Memory, StateError
 from remote_runtime.system.processes import boot
 from remote_runtime.system.state import RUNS
-from remote_runtime.telling import Telling
 
 MOST_RECORDS = 8
 CONFIRMED_WITHIN = 5.0  # seconds
@@ -90,12 +90,12 @@ class RunRecord(object):
         if self._descriptor < 0 and not channel.await_bye(CONFIRMED_WITHIN):
             self.keep()
 
-    def telling(self, telling: Telling) -> Callable[[Outcome, bool, float], None]:
+    def reporting(self, reporter: EventReporter) -> Callable[[Outcome, bool, float], None]:
         """What takes the end of a turn, for the record and then for the controller."""
 
         def ended(outcome: Outcome, noop: bool, seconds: float) -> None:
             self.ended(outcome, noop, seconds)
-            telling.ended(outcome, noop, seconds)
+            reporter.ended(outcome, noop, seconds)
 
         return ended
 

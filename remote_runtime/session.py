@@ -17,6 +17,7 @@ from remote_runtime.channel import Channel
 from remote_runtime.context import Context
 from remote_runtime.engine import Ended, Engine
 from remote_runtime.errors import CcmError
+from remote_runtime.event_reporter import EventReporter
 from remote_runtime.events import EventMaker, Outcome, secrets_of
 from remote_runtime.item import Item, each_of
 from remote_runtime.lifecycle import Lifecycle, defect
@@ -28,7 +29,6 @@ from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.commands import Commands
 from remote_runtime.system.files import Files
 from remote_runtime.system.processes import boot
-from remote_runtime.telling import Telling
 from remote_runtime.transfer import Transfer, announce_blobs
 
 
@@ -91,7 +91,7 @@ class Session(object):
         self._lock_path = lock
         self._state = state
         self._home = ""  # of whom the runtime runs as
-        self._telling = Telling(self._channel, EventMaker(self._mask))
+        self._reporter = EventReporter(self._channel, EventMaker(self._mask))
         self._record: Any = None  # of this run, for a controller that is lost
 
     def serve(self) -> int:
@@ -160,7 +160,7 @@ class Session(object):
     def _finish(self, error: Optional[CcmError]) -> None:
         done: Dict[str, Any] = {
             "t": "done",
-            "events": self._telling.events,
+            "events": self._reporter.events,
             "cancelled": self._cancellation.is_set(),
         }
         if error is not None:
@@ -190,7 +190,7 @@ class Session(object):
                 from remote_runtime.run_record import RunRecord
 
                 last = max([item.index for item in each_of(plan.items)], default=0)
-                self._record = RunRecord(self._kept(), plan.receipt, last, self._telling.maker)
+                self._record = RunRecord(self._kept(), plan.receipt, last, self._reporter.maker)
             self._walk(plan, lock)
         finally:
             if self._record is not None and sys.exc_info()[0] is not GoingDown:
@@ -246,7 +246,7 @@ class Session(object):
         context.options = plan.options
         if self._record is not None:
             context.before_change = self._record.begin
-        maker = self._telling.maker
+        maker = self._reporter.maker
         observer = promises = None
         if plan.binding:
             from remote_runtime.rehearsal import Observer, parse
@@ -258,9 +258,10 @@ class Session(object):
                 promises = self._rehearse(plan, binding, observer, maker)
                 context.promised = True
 
-        self._telling.observer = observer if context.observes else None
-        self._telling.whole = plan.options.status_only or plan.options.adhoc or observer is not None
-        ended = self._record.telling(self._telling) if self._record else self._telling.ended
+        self._reporter.observer = observer if context.observes else None
+        options = plan.options
+        self._reporter.whole = options.status_only or options.adhoc or observer is not None
+        ended = self._record.reporting(self._reporter) if self._record else self._reporter.ended
         self._run_items(plan, context, registry=registry, ended=ended, promises=promises)
 
     def _pass(self, before: Sequence[plans.Plan], context: Context, registry: Registry) -> None:
@@ -356,10 +357,10 @@ class Session(object):
 
     def _log(self, plan: plans.Plan, ended: str) -> None:
         """Leave a line in the system's log where something was changed or failed."""
-        if self._telling.tally.get("changed") or self._telling.tally.get("failed"):
+        if self._reporter.tally.get("changed") or self._reporter.tally.get("failed"):
             from remote_runtime import account
 
-            account.keep(plan, self._telling.tally, ended, self._mask.text)
+            account.keep(plan, self._reporter.tally, ended, self._mask.text)
 
     def _kept(self) -> str:
         """The folder of what this host remembers."""

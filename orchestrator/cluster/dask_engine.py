@@ -31,7 +31,7 @@ from orchestrator.support.crash import describe_crash
 from orchestrator.support.plain_text import one_line
 from orchestrator.workers.asking import Answering
 from orchestrator.workers.hand import Hand
-from orchestrator.workers.hearing import Heard, SharedForms
+from orchestrator.workers.hearing import Heard
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
 from orchestrator.workers.worker import remembering
 
@@ -109,7 +109,6 @@ class DaskEngine:
     def engage(self, means: RunMeans) -> DaskEngine:
         """Begin to hear what workers tell, which is published."""
         self._means = means
-        self._forms = SharedForms()
         self._answers = Answering([*self._planners, means.lore])
         self._here = Threads(means)
         self._post.listen(self._heard)
@@ -261,7 +260,7 @@ class DaskEngine:
         staffed.append(_Staffed(name, hand, link, member))
         self._post.alive[name] = time.monotonic()
         self._staff[name] = staffed[0]
-        heard = Heard(self._papers.run_id, self._forms)
+        heard = Heard(self._papers.run_id)
         means = self._means
         hand.listen(heard, means.bus, means.publisher, answers=self._answers)
 

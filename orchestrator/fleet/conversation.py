@@ -22,9 +22,9 @@ from orchestrator.fleet.ports import Plan, Publisher
 from orchestrator.fleet.serving import Serving
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stability import is_stable
-from orchestrator.fleet.stable_check import check_stable
-from orchestrator.fleet.stable_turns import StableTurns
 from orchestrator.fleet.stage_host import host_in
+from orchestrator.fleet.unchanged_check import check_unchanged
+from orchestrator.fleet.unchanged_resources import UnchangedResources
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
@@ -278,17 +278,16 @@ class Conversation:
 
     def _stable(self, message: wire.Message) -> None:
         self._reboot = None
-        checked = check_stable(self._check, message, self._plan.implied)
+        checked = check_unchanged(self._check, message, self._plan.implied)
         turns = checked.turns
         self.tally.add_stable(turns.total, checked.again, self._applies_in(turns))
         self._together.append(happening.ResourcesStable(self._host, turns))
         if self._publisher is None:
             return
-        for group in turns.groups:
-            for index in range(group.first, group.first + len(group.durations)):
-                registrations = self._plan.registrations(self._resources[index])
-                if registrations and not group.told["noop"]:
-                    self._announce(self._resources[index], registrations)
+        for index in turns.indices if not turns.noop else ():
+            registrations = self._plan.registrations(self._resources[index])
+            if registrations:
+                self._announce(self._resources[index], registrations)
 
     def _announce(self, identity: str, registrations: Sequence[Mapping[str, Any]]) -> None:
         """Publish what a resource announces, with what tells it from that of others."""
@@ -298,12 +297,11 @@ class Conversation:
         source = source_of(self._settings.manifest, host_in(self._host), identity)
         self._publisher.add(self._host, [{**one, "source": source} for one in registrations])
 
-    def _applies_in(self, turns: StableTurns) -> int:
+    def _applies_in(self, turns: UnchangedResources) -> int:
         """How many of the resources are ``apply`` resources."""
         if not self._has_applies:
             return 0
-        spans = ((group.first, group.first + len(group.durations)) for group in turns.groups)
-        return sum(is_apply(name) for span in spans for name in self._resources[slice(*span)])
+        return sum(is_apply(self._resources[index]) for index in turns.indices)
 
     def _file(self, message: wire.Message) -> None:
         if self._plan.incoming is not None:

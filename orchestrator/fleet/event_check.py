@@ -282,22 +282,19 @@ class EventCheck:
         self._require_due(seq)
         self._require_new(seq, event_id)
 
-    def take_turns(self, index: int, count: int) -> int:
-        """Take so many turns of resources that stand one behind the other from an index on; how
-        many are of one that had a turn. ProtocolError."""
-        end = index + count
-        if end > len(self._planned) or self._together.find(1, index, end) >= 0:
+    def take_turn(self, index: int) -> bool:
+        """Take the turn of the resource at an index; whether one of its name had a turn before.
+        ProtocolError."""
+        if index >= len(self._planned) or self._together[index]:
             raise self._undue(self.count + 1)
         due = self._by_name if self._is_unique else self._due()
-        self._together[index:end] = b"\1" * count
+        self._together[index] = 1
         if due is None:
-            return 0
-        again = 0
-        for identity in self._planned[index:end]:
-            if not due.left[identity]:
-                raise self._undue(self.count + 1)
-            again += due.take(identity)
-        return again
+            return False
+        identity = self._planned[index]
+        if not due.left[identity]:
+            raise self._undue(self.count + 1)
+        return due.take(identity)
 
     def counted(self, count: int, event_id: str) -> None:
         """So many more have come, the last of them with that id."""

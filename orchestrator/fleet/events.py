@@ -13,7 +13,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.stable_turns import StableTurns
+    from orchestrator.fleet.unchanged_resources import UnchangedResources
 
 
 class RunStarted(NamedTuple):
@@ -87,7 +87,7 @@ class ResourcesStable(NamedTuple):
     """
 
     host: str
-    turns: StableTurns
+    turns: UnchangedResources
 
 
 class HostNotice(NamedTuple):

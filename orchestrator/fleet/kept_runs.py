@@ -238,7 +238,7 @@ class KeptRun:
                     continue  # most of a run, and no event is made for it
                 if turns is None:
                     told = iter([(json.loads(line), line)])
-                elif turns.is_placed and not whole:
+                elif not whole:
                     yield happening.ResourcesStable(turns.host, turns)
                     continue
                 else:

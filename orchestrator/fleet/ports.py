@@ -9,7 +9,7 @@ from orchestrator.fleet.phases import Phase
 
 if TYPE_CHECKING:
     from orchestrator.fleet.gathered import Gathered
-    from orchestrator.fleet.stable_turns import Implied
+    from orchestrator.fleet.unchanged_resources import Implied
 
 OnPhase = Callable[[Phase], None]
 
@@ -101,7 +101,7 @@ class Plan(Protocol):
         """Where that ``type#name`` stands in a manifest: ``FILE:LINE:COLUMN``."""
         ...
 
-    def implied(self, index: int, count: int = 1) -> Sequence[Implied | None]:
+    def implied(self, index: int) -> Implied | None:
         """What the events of so many resources have of the plan that are as desired, from an index
         on, masked; None where the plan does not say all of that."""
         ...

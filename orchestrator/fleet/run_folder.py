@@ -5,9 +5,8 @@
     run.json         what was run: command, options without secrets, manifest, hosts, start
     events.jsonl     every transaction event, one JSON object per line, in the order of arrival;
                      a line that is "stable" stands for those of resources that are as desired
-    resources.jsonl  what such events of several hosts have of a plan, by the number of the line,
-                     from 0; a list is a text that is cut where each host has a value of its own,
-                     which stands in its line of events.jsonl
+    resources.jsonl  what such events have of a plan, one JSON object per line; the lines of
+                     events.jsonl name them by their number, from 0
     turns.jsonl      when each host entered which phase of its run, and which resources it has
     notices.jsonl    the warnings and errors that hosts told, if any, one JSON object per line
     hosts.jsonl      every host's result, one JSON object per line, written as each one ends; the
@@ -39,14 +38,14 @@ from orchestrator.support.whole_file import replacing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.fleet.stable_turns import Numbering
+    from orchestrator.fleet.unchanged_resources import TextNumbers
 
-MOST_NUMBERED = 20_000  # forms whose number is at hand; others are kept once more
+MOST_NUMBERED = 20_000  # texts whose number is at hand; others are kept once more
 MOST_PLANS = 16  # plans that are known without their digest
 MAX_NOTICES = 4 << 20  # bytes of notices.jsonl
 MAX_OUTPUT = 64 << 20  # characters of what commands print, on all hosts together
 LEFT_OUT = "more warnings than a run keeps, the rest is left out"
-FORMAT = 1
+FORMAT = 2
 LEAST_ROOM = 64 << 10  # bytes
 ROOM_OF_HOST = 1 << 10
 
@@ -106,7 +105,7 @@ class RunFolder:
         self._texts: dict[str, list[_Text]] = {name: [] for name in _IN_ORDER}
         self._plans: dict[bytes, int] = {}
         self._plan_number = lru_cache(MOST_PLANS)(self._kept_plan)
-        self._numbering: Numbering | None = None
+        self._numbers: TextNumbers | None = None
         self._noticed = self._printed = 0
         self._most_output = most_output
         self._fault: OSError | None = None
@@ -158,14 +157,14 @@ class RunFolder:
         self._spool("events", line + "\n")
 
     def _stable(self, event: happening.ResourcesStable) -> None:
-        if self._numbering is None:
-            from orchestrator.fleet.stable_turns import Numbering
+        if self._numbers is None:
+            from orchestrator.fleet.unchanged_resources import TextNumbers
 
-            self._numbering = Numbering()
-        elif len(self._numbering) >= MOST_NUMBERED:
-            self._numbering.forget()
-        line = event.turns.line(self._numbering)
-        if new := self._numbering.new:
+            self._numbers = TextNumbers()
+        elif len(self._numbers) >= MOST_NUMBERED:
+            self._numbers.forget()
+        line = event.turns.line(self._numbers)
+        if new := self._numbers.new:
             self._spool("resources", "\n".join(new) + "\n")
             new.clear()
         self._spool("events", line + "\n")

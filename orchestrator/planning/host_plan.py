@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.fleet.ports import Incoming
-from orchestrator.fleet.stable_turns import Implied
+from orchestrator.fleet.unchanged_resources import Implied
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.blobs import Blob
 from orchestrator.planning.compiled import Compiled, Whole
@@ -125,12 +125,10 @@ class HostPlan:
                 found.setdefault(entry.outline.identity, []).append(public)
         return found
 
-    def implied(self, index: int, count: int = 1) -> list[Implied | None]:
-        """What the events of so many resources have of the plan that are as desired, from an index
-        on, masked; None where the plan does not say all of that."""
-        of, end = self._masking.of, index + count
-        some = zip(self._everything[index:end], self._manifests[index:end], strict=True)
-        return [of(entry, manifest) for entry, manifest in some]
+    def implied(self, index: int) -> Implied | None:
+        """What the event of the resource at an index has of the plan where it is as desired,
+        masked; None where the plan does not say all of that."""
+        return self._masking.of(self._everything[index], self._manifests[index])
 
     @cached_property
     def _masking(self) -> Masking:

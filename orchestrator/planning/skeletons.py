@@ -101,7 +101,3 @@ class Filled(Compiled):
     def longest(self) -> float:
         """See ``Compiled``."""
         return self.skeleton.longest
-
-    def references(self) -> str:
-        """The JSON text of what names each of its texts, with commas between."""
-        return ",".join([reference_text(data) for data in self.texts])

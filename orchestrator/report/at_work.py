@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import is_apply
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.stable_turns import StableTurns
+from orchestrator.fleet.unchanged_resources import UnchangedResources
 
 FINISHING = "finishing"  # all of its resources are done
 
@@ -21,7 +21,7 @@ class HostAtWork:
         self.doing = ""
         self.done = self.planned = 0
         self.waits = False
-        self._applies: list[int] = []
+        self._applies: frozenset[int] = frozenset()
         self._resource = ""
 
     def enter(self, doing: str, at: float, resource: str = "") -> None:
@@ -39,7 +39,7 @@ class HostAtWork:
 
     def plan(self, resources: Sequence[str]) -> None:
         """These are to be done; ``apply`` resources do not count."""
-        self._applies = [index for index, name in enumerate(resources) if is_apply(name)]
+        self._applies = frozenset(n for n, name in enumerate(resources) if is_apply(name))
         self.planned = len(resources) - len(self._applies)
 
     def count(self, resource: str) -> None:
@@ -47,11 +47,9 @@ class HostAtWork:
         self.done += not is_apply(resource)
         self._ended_resource()
 
-    def count_unchanged(self, turns: StableTurns) -> None:
+    def count_unchanged(self, turns: UnchangedResources) -> None:
         """A batch of unchanged resources is done."""
-        spans = [(group.first, group.first + len(group.durations)) for group in turns.groups]
-        applies = sum(first <= index < end for first, end in spans for index in self._applies)
-        self.done += turns.total - applies
+        self.done += turns.total - len(self._applies.intersection(turns.indices))
         self._ended_resource()
 
     def _ended_resource(self) -> None:

@@ -84,10 +84,9 @@ class Turns:
     def _mark_stable(self, event: happening.ResourcesStable) -> None:
         heard = self._heard.get(event.host)
         if heard is not None:
-            for group in event.turns.groups:
-                count = len(group.durations)
-                if group.first + count <= len(heard.told):
-                    heard.told[group.first : group.first + count] = b"\1" * count
+            for index in event.turns.indices:
+                if index < len(heard.told):
+                    heard.told[index] = 1
 
     def _end(self, result: HostResult) -> None:
         heard = self._heard.pop(result.host, None)

@@ -2,15 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+import sys
 from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.event_check import ADDED, shape_problem
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.stable_turns import Form, StableGroup, StableTurns, forms_of
+from orchestrator.fleet.unchanged_resources import read_unchanged
 from orchestrator.support.plain_text import is_plain_json, plain_value
 from orchestrator.workers.telling import MOST_NUMBERED
 from remote_runtime.errors import ProtocolError
@@ -26,19 +25,11 @@ Told = (
     | happening.HostFinished
 )
 
-_MOST_SHARED = 5_000
-_MOST_FORMS = 1_000_000  # all of a host come before it begins anew
+_MOST_TEXTS = 1_000_000  # all of a host come before it begins anew
+_OF_PLAN = frozenset(["type", "name", "properties"])
 _LEVELS = ("info", "warning", "error")
 _CONTROL = re.compile("[\x00-\x1f]")
 _encode = json.JSONEncoder(separators=(",", ":")).encode
-
-
-class SharedForms:
-    """The forms that workers tell of, each held once however many of them do: that ``of`` a line.
-    Thread-safe."""
-
-    def __init__(self) -> None:
-        self.of: Callable[[str], Form] = lru_cache(_MOST_SHARED)(Form.read)
 
 
 class Heard:
@@ -47,10 +38,9 @@ class Heard:
     ``ValueError``, ``LookupError`` or ``TypeError`` for what is no such line.
     """
 
-    def __init__(self, run_id: str, shared: SharedForms) -> None:
+    def __init__(self, run_id: str) -> None:
         self._run_id = run_id
-        self._shared = shared
-        self._forms: list[Form] = []
+        self._texts: list[str] = []
         self._names: list[happening.HostPlanned] = []
 
     def event(self, line: str) -> Told | None:
@@ -61,7 +51,9 @@ class Heard:
             return None
         host, _, text = line[1:].partition("\t")
         if kind == "s":
-            return self._stable(host, *text.split("\t"))
+            told = _plain(text)[0]
+            turns = read_unchanged(host, self._run_id, told, self._texts.__getitem__)
+            return happening.ResourcesStable(host, turns)
         told, text = _plain(text)
         if kind == "p":
             *before, (phase, at) = [(Phase(value), at) for value, at in told]
@@ -91,25 +83,14 @@ class Heard:
     def _learn(self, kind: str, text: str) -> None:
         """Number what plans have, or begin to count anew."""
         if kind == "i":
-            self._forms += map(self._shared.of, _written(text.split("\t")))
+            # Of what several workers tell the controller holds one.
+            self._texts += map(_implied, text.split("\t"))
         elif kind == "n":
             self._names.append(_planned(*_plain(text)[0]))
         else:
-            (self._forms if text == "i" else self._names).clear()
-        if len(self._forms) > _MOST_FORMS or len(self._names) > MOST_NUMBERED:
+            (self._texts if text == "i" else self._names).clear()
+        if len(self._texts) > _MOST_TEXTS or len(self._names) > MOST_NUMBERED:
             raise ValueError("it tells of more than it keeps itself")
-
-    def _stable(self, host: str, text: str, *own: str) -> Told:
-        number, at, groups = _plain(text)[0]
-        found = []
-        for (first, told, durations, spans), values in zip(groups, _written(own), strict=True):
-            forms = forms_of(spans, len(durations), self._forms.__getitem__)
-            group = StableGroup(
-                first=first, told=told, durations=durations, forms=forms, own=values
-            )
-            found.append(group)
-        turns = StableTurns(host, self._run_id, number, at, tuple(found))
-        return happening.ResourcesStable(host, turns)
 
 
 def _plain(text: str) -> tuple[Any, str]:
@@ -125,12 +106,15 @@ def _plain(text: str) -> tuple[Any, str]:
     return told, _encode(told)
 
 
-def _written(texts: Iterable[str]) -> list[str]:
-    """JSON texts that are kept as they came; ValueError where one of them could end a line."""
-    found = list(texts)
-    if any(map(_CONTROL.search, found)):
+def _implied(text: str) -> str:
+    """The JSON text of what a plan implies of a resource, which is kept as it came; ValueError for
+    what is none, or could end a line."""
+    if _CONTROL.search(text):
         raise ValueError("JSON text on one line was expected")
-    return found
+    told = json.loads(text)
+    if type(told) is not dict or not told.keys() >= _OF_PLAN:
+        raise ValueError("what a plan says of a resource was expected")
+    return sys.intern(text)
 
 
 def _require_event(told: Any, host: str) -> None:

@@ -20,7 +20,7 @@ from orchestrator.workers import forking, worker
 from orchestrator.workers.asking import Answering
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.hand import Hand
-from orchestrator.workers.hearing import Heard, SharedForms
+from orchestrator.workers.hearing import Heard
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
 
 ENDING = 10.0  # seconds that workers have to end once no host is left
@@ -86,10 +86,10 @@ class Processes:
         """Begin to hear what the workers tell, which is published."""
         self._lore = means.lore
         self._bus = means.bus
-        forms, answers = SharedForms(), Answering([*self._planners, means.lore])
+        answers = Answering([*self._planners, means.lore])
         for hand in self._hands:
             run_id = self._jobs[0].settings.run_id
-            heard = Heard(run_id, forms)
+            heard = Heard(run_id)
             hand.listen(heard, means.bus, means.publisher, answers=answers)
         self._watch.start()
         return self

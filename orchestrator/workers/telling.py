@@ -6,12 +6,11 @@ through as the text that it has there; what plans have in common is told before 
 by its number from then on::
 
     p HOST \t [[phase, at], ...]    phases that the host has entered, in order
-    i JSON \t JSON ...      forms of what is implied of resources, numbered from 0
+    i JSON \t JSON ...      what plans imply of resources, numbered from 0
     n JSON                  [resources, subscribed] of a plan, numbered from 0
     c KIND                  those of this kind (i, n) are forgotten: the next one is number 0
     h HOST \t NUMBER        the host has such a plan
-    s HOST \t [id, at, [[first, told, durations, [[first number of i, how many], ...]], ...]]
-           \t JSON, JSON ... \t ...    own values of each of these groups
+    s HOST \t {id, at, noop, prediction, rows, resources: [number of i, ...]}
     e HOST \t JSON          an event
     d HOST \t [resource, action, at]
     t HOST \t [level, text, waits]
@@ -31,12 +30,12 @@ from typing import Any
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.stable_turns import Numbering
+from orchestrator.fleet.unchanged_resources import TextNumbers
 from orchestrator.workers.channel import Channel
 
 GATHERING = 0.25  # seconds that a line may wait for others, while its host goes on
 MOST_WAITING = 8 << 20  # characters; beyond that hosts wait for the controller
-MOST_NUMBERED = 5_000  # forms or plans that have a number at a time
+MOST_NUMBERED = 5_000  # texts or plans that have a number at a time
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -54,7 +53,7 @@ class Outbox(Subscriber):
         self._channel = channel
         self._gathering = gathering
         self._dear = dear
-        self._numbering = Numbering()
+        self._numbers = TextNumbers()
         self._names: dict[tuple[Any, Any], int] = {}
         self._lines: list[str] = []
         self._entering: dict[str, int] = {}  # where the last line of a host tells of its phases
@@ -108,20 +107,15 @@ class Outbox(Subscriber):
         self._put(f"f{result.host}\t{_encode(result.record())}", result.host, urgent=not self._dear)
 
     def _stable(self, event: happening.ResourcesStable) -> None:
-        turns = event.turns
-        numbering = self._numbering
-        if len(numbering) >= MOST_NUMBERED:
-            numbering.forget(first=0)
+        numbers = self._numbers
+        if len(numbers) >= MOST_NUMBERED:
+            numbers.forget(first=0)
             self._put("ci")
-        groups = []
-        for first, told, durations, forms, _ in turns.groups:
-            groups.append((first, told, durations, numbering.spans(forms)))
-        told_groups = _encode((turns.number, turns.at, groups))
-        own = "\t".join([group.own for group in turns.groups])
-        if numbering.new:
-            self._put("i" + "\t".join(numbering.new))
-            numbering.new.clear()
-        self._put(f"s{event.host}\t{told_groups}\t{own}", event.host)
+        told = _encode(event.turns.message(numbers))
+        if numbers.new:
+            self._put("i" + "\t".join(numbers.new))
+            numbers.new.clear()
+        self._put(f"s{event.host}\t{told}", event.host)
 
     def _planned(self, event: happening.HostPlanned) -> None:
         names = event[1:]

@@ -21,15 +21,16 @@ from unittest import mock
 
 from orchestrator.fleet.event_check import EventCheck, finished
 from orchestrator.fleet.events import ResourcesStable
-from orchestrator.fleet.stable_check import check_stable
-from orchestrator.fleet.stable_turns import Form, Numbering, read_line
+from orchestrator.fleet.unchanged_check import check_unchanged
+from orchestrator.fleet.unchanged_resources import TextNumbers, read_line
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions, alike, implications
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.support import recurring
-from orchestrator.workers.hearing import Heard, SharedForms
+from orchestrator.workers.hearing import Heard
 from orchestrator.workers.telling import Outbox
 from remote_runtime.errors import InputError, PlanError, ResourceError
+from remote_runtime.event_reporter import unplanned_of
 from remote_runtime.events import (
     EventMaker,
     Outcome,
@@ -41,8 +42,7 @@ from remote_runtime.events import (
 from remote_runtime.item import Item, each_of
 from remote_runtime.masking import Mask
 from remote_runtime.plan import parse
-from remote_runtime.stable import StableTurns, Turn
-from remote_runtime.telling import told_of
+from remote_runtime.unchanged_batch import Turn, UnchangedBatch
 from tests.hostile.drawn_sites import DrawnSite
 from tests.hostile.figures import Figures
 from tests.orchestrator.planning.planned import FakeHost, gathered
@@ -148,8 +148,8 @@ class _Sinks:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._numbering = Numbering()
-        self._forms: list[Form] = []
+        self._numbers = TextNumbers()
+        self._texts: list[str] = []
         self._told: list[list[str]] = []
         self._frames: list[str] = []
         self._outbox = Outbox(mock.Mock(send=self._frames.append))
@@ -161,14 +161,14 @@ class _Sinks:
         if not theirs:
             return
         check = EventCheck(host, "1", planned=plan.identities())
-        turns = check_stable(check, message, plan.implied).turns
+        turns = check_unchanged(check, message, plan.implied).turns
         with self._lock:
-            line = turns.line(self._numbering)
-            self._forms += map(Form.read, self._numbering.new)
-            self._numbering.new.clear()
+            line = turns.line(self._numbers)
+            self._texts += self._numbers.new
+            self._numbers.new.clear()
             self._outbox.handle(ResourcesStable(host, turns))
             self._told.append(theirs)
-        kept = read_line(line, "1", self._forms.__getitem__)
+        kept = read_line(line, "1", self._texts.__getitem__)
         for one, ours in (("told", turns), ("kept", kept)):
             shown = [text for _, text in ours.events()]
             if shown != theirs:
@@ -177,7 +177,7 @@ class _Sinks:
     def lost(self) -> Iterator[str]:
         """What comes out of the worker's channel otherwise than it was told, at the end."""
         self._outbox.close()
-        heard = Heard("1", SharedForms())
+        heard = Heard("1")
         events = map(heard.event, "\n".join(self._frames).split("\n") if self._frames else ())
         for told, event in zip(self._told, filter(None, events), strict=True):
             assert isinstance(event, ResourcesStable)
@@ -194,19 +194,19 @@ def _told(plan: HostPlan, payload: bytes, host: str) -> tuple[list[str], dict[st
         for item in each_of(part.items, managed=True):
             if item.secrets and not item.sensitive:
                 mask.add(secrets_of(item))
-    maker, turns = EventMaker(mask), StableTurns()
+    maker, batch = EventMaker(mask), UnchangedBatch()
     events: list[str] = []
     for item in each_of(seen.items):
         outcome = Outcome(item)
         outcome.provider = "posix"
         outcome.final_ensure = "another" if item.index % 3 == 0 else requested_of(item)
-        told = told_of(outcome, False, maker)
-        if (told is None) != (plan.implied(item.index)[0] is None):
+        said = unplanned_of(outcome, False, maker)
+        if (said is None) != (plan.implied(item.index) is None):
             raise ValueError(f"{item.id} is told in another way")
-        if told is not None:
+        if said is not None:
             number = (1 << 120) + len(events)
-            turns.add(Turn(len(events) + 1, number, 1e9, 0, item.index, told))
+            batch.add(Turn(len(events) + 1, number, 1e9, 0, item.index, said))
             event = maker.make(outcome, False, 0.0)
             event["event_id"], event["timestamp"] = spelt_out(number), timestamp_of(10**15)
             events.append(finished({**event, "host": host, "run_id": "1"})[1])
-    return events, turns.take() if events else {}
+    return events, batch.take() if events else {}

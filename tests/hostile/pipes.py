@@ -12,7 +12,7 @@ from orchestrator.fleet.bus import Bus, Subscriber
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.hand import Hand
-from orchestrator.workers.hearing import Heard, SharedForms
+from orchestrator.workers.hearing import Heard
 from orchestrator.workers.remote_task import RemoteTask
 from orchestrator.workers.telling import Outbox
 
@@ -32,7 +32,7 @@ class WorkersPipe(Subscriber):
         self._outbox.start()
         self._bus = Bus([self._there])
         self._hand = Hand("it", _Life(), Channel(ours), lambda tasks, loss: self._lost(loss.how))
-        self._hand.listen(Heard(run_id, SharedForms()), self._bus, _Publisher())
+        self._hand.listen(Heard(run_id), self._bus, _Publisher())
         self._ends: queue.SimpleQueue[HostResult | str] = queue.SimpleQueue()
 
     def begin(self) -> None:

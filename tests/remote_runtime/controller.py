@@ -178,11 +178,8 @@ def _expanded(frame: Dict[str, Any], plan: Dict[str, Any]) -> List[Dict[str, Any
         if item.secrets and not item.sensitive:
             mask.add(secrets_of(item))
     items, maker = list(each_of(parsed.items)), EventMaker(mask)
-    groups = []
-    for told in frame["groups"]:
-        found = items[told["index"] : told["index"] + len(told["durations"])]
-        groups.append((told, told["durations"], [implied_members(one, maker) for one in found]))
-    return list(whole_events(frame["id"], frame["at"], groups))
+    implied = [implied_members(items[row[0]], maker) for row in frame["rows"]]
+    return list(whole_events(frame, implied))
 
 
 class RuntimeTest(FolderTest):

@@ -12,7 +12,7 @@ from unittest import mock
 from remote_runtime import wire
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.channel import Channel
-from remote_runtime.stable import MOST_TURNS, Told, Turn
+from remote_runtime.unchanged_batch import MOST_ROWS, Turn, Unplanned
 
 
 class ChannelTest(unittest.TestCase):
@@ -130,22 +130,22 @@ class ChannelTest(unittest.TestCase):
             channel.close()
         self.assertEqual(len(joined), 2)
 
-    def turn(self, seq: int, index: int) -> Turn:
-        return Turn(seq, seq, 1.0, 10, index, Told("posix", False, None, None, None))
+    def turn(self, seq: int, index: int, noop: bool = False) -> Turn:
+        return Turn(seq, seq, 1.0, 10, index, Unplanned("posix", None, None, noop, ""))
 
-    def test_stable_turns_leave_by_themselves(self) -> None:
+    def test_unchanged_resources_leave_by_themselves(self) -> None:
         """A turn does not wait for what comes behind it."""
         channel, following = self.opened()
-        channel.send_stable(self.turn(1, 0))
+        channel.send_unchanged(self.turn(1, 0))
         self.assertEqual((following()["seq"], channel.gathers), (1, False))
 
-    def test_stable_turns_keep_their_place(self) -> None:
+    def test_unchanged_resources_keep_their_place(self) -> None:
         """What was told before a message is sent before it, what comes behind it behind it."""
         channel, following = self.opened()
         for at in range(300):
-            channel.send_stable(self.turn(at + 1, at))
+            channel.send_unchanged(self.turn(at + 1, at))
         channel.send({"t": "event", "seq": 301})
-        channel.send_stable(self.turn(302, 301))
+        channel.send_unchanged(self.turn(302, 301))
         channel.send({"t": "done"}, now=True)
         told, kinds, most = 0, [], 0
         while "done" not in kinds:
@@ -153,13 +153,25 @@ class ChannelTest(unittest.TestCase):
             kinds.append(frame["t"])
             if frame["t"] == "stable":
                 self.assertEqual(frame["seq"], told + 1)
-                count = sum([len(group["durations"]) for group in frame["groups"]])
+                count = len(frame["rows"])
                 told, most = told + count, max(most, count)
             else:
                 self.assertEqual(told, 300 if frame["t"] == "event" else 302)
                 told += frame["t"] == "event"
         self.assertEqual(told, 302)
-        self.assertLessEqual(most, MOST_TURNS)
+        self.assertLessEqual(most, MOST_ROWS)
+
+    def test_a_preview_is_reported_apart(self) -> None:
+        """A message says of all its resources whether they were previewed."""
+        channel, following = self.opened()
+        for seq in range(1, 5):
+            channel.send_unchanged(self.turn(seq, seq, noop=seq > 2))
+        channel.send({"t": "done"}, now=True)
+        told: Any = []
+        while len(told) < 4:
+            frame = following()
+            told += [(row[0], frame["noop"]) for row in frame["rows"]]
+        self.assertEqual(told, [(1, False), (2, False), (3, True), (4, True)])
 
 
 class DecoderTest(unittest.TestCase):

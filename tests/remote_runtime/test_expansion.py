@@ -3,10 +3,11 @@ import json
 import unittest
 from typing import Any, Dict
 
+from remote_runtime.event_reporter import unplanned_of
 from remote_runtime.events import EventMaker, Outcome, spelt_out
 from remote_runtime.expansion import implied_members, whole_events
 from remote_runtime.masking import Mask
-from remote_runtime.telling import told_of
+from remote_runtime.unchanged_batch import Turn, UnchangedBatch
 from tests.remote_runtime.fakes import item
 
 # What the characters of an id are in base 32, as ``int`` has it.
@@ -31,12 +32,13 @@ ITEMS = [
 
 def expanded(made: Outcome, *, whole: Dict[str, Any], maker: EventMaker, text: str) -> Any:
     """The event that is made of a turn whose event would be ``whole``."""
-    told = told_of(made, False, maker)
-    assert told is not None
+    said = unplanned_of(made, False, maker)
+    assert said is not None
     number = int(whole["event_id"].translate(DIGITS), 32)
-    implied = [implied_members(made.item, maker, text)]
-    group = json.loads(json.dumps(told.members())), [500], implied
-    (event,) = whole_events(number, 1795390122775418, [group])
+    batch = UnchangedBatch()
+    batch.add(Turn(1, number, 1795390122.775418, 500, made.item.index, said))
+    message = {**json.loads(json.dumps(batch.take())), "at": 1795390122775418}
+    (event,) = whole_events(message, [implied_members(made.item, maker, text)])
     return event
 
 
@@ -59,12 +61,12 @@ class ExpansionTest(unittest.TestCase):
     def test_ids_and_times_go_on(self) -> None:
         """Each event has the id behind the one before it, and ends its duration later."""
         maker = EventMaker(Mask())
-        told = {"provider": "posix", "noop": False}
-        implied = [implied_members(ITEMS[0], maker)]
-        groups = [(told, [9000, 2500], implied * 2), (told, [600], implied)]
-        events = list(whole_events(41, 1000000, groups))
+        rows = [[0, 9000, "posix"], [1, 2500, "posix"], [2, 600, "posix"]]
+        message = {"id": 41, "at": 1000000, "noop": False, "prediction": "", "rows": rows}
+        implied = [implied_members(ITEMS[0], maker)] * 3
+        events = list(whole_events(message, implied))
         self.assertEqual([e["event_id"] for e in events], [spelt_out(n) for n in (41, 42, 43)])
         self.assertEqual([e["duration"] for e in events], [9000, 2500, 600])
         ends = [e["timestamp"].partition(".")[2] for e in events]
         self.assertEqual(ends, ["000000Z", "000002Z", "000003Z"])
-        self.assertEqual(events, list(whole_events(41, 1000000, groups)))
+        self.assertEqual(events, list(whole_events(message, implied)))

@@ -58,7 +58,7 @@ class SessionTest(RuntimeTest):
         self.assertEqual({e["status"] for e in second.push(*plan)}, {"stable"})
         self.assertEqual(second.of("want"), [])
         self.assertEqual(second.of("event"), [])
-        told = [len(g["durations"]) for f in second.of("stable") for g in f["groups"]]
+        told = [len(f["rows"]) for f in second.of("stable")]
         self.assertEqual(sum(told), 30)
         self.assertEqual(second.of("done")[0]["events"], 30)
 

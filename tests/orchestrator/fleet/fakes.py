@@ -1,6 +1,5 @@
 """A fleet without hosts: links whose other end is a scripted runtime in a thread."""
 
-import functools
 import hashlib
 import json
 import queue
@@ -15,7 +14,7 @@ from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Incoming, OnPhase
 from orchestrator.fleet.settings import RunSettings
-from orchestrator.fleet.stable_turns import WHOLE, Form, Implied, StableGroup, StableTurns
+from orchestrator.fleet.unchanged_resources import Implied, UnchangedResources
 from remote_runtime import wire
 from remote_runtime.errors import UnreachableError
 from remote_runtime.events import EventIds
@@ -207,45 +206,16 @@ def file_text(name: str, **properties: Any) -> str:
     return json.dumps({**implied, "properties": properties}, separators=(",", ":"))
 
 
-@functools.cache
-def file_form(name: str, gaps: int = 0) -> Form:
-    """The form of a file that all hosts have, with values of its own for ``v0`` and so on."""
-    text = file_text(name, **{f"v{number}": "\t" for number in range(gaps)})
-    return Form(tuple(text.split('"\\t"')))
+def unchanged(host: str, *names: str) -> UnchangedResources:
+    """Files that are as desired."""
+    return UnchangedResources(
+        host, "20260314T091502Z-aaaaaa", 1 << 100, 1795390122775418,
+        noop=False, prediction="", rows=[[at, 7, "posix"] for at in range(len(names))],
+        implied=tuple(map(file_text, names)),
+    )  # fmt: skip
 
 
-def stable_turns(host: str, *names: str) -> StableTurns:
-    """Turns of files that are as desired."""
-    forms = tuple(map(file_form, names))
-    group = StableGroup(0, {"provider": "posix", "noop": False}, [7] * len(names), forms)
-    return StableTurns(host, "20260314T091502Z-aaaaaa", 1 << 100, 1795390122775418, (group,))
-
-
-def mixed_turns(host: str) -> tuple[StableTurns, list[dict[str, Any]]]:
-    """Turns of files such as all hosts have, of some with values of this host, and of some that are
-    this host's, one behind the other in any order; and the properties of each."""
-    told = {"provider": "posix", "noop": False}
-    ours = [json.dumps({"$blob": "0f" * 32, "size": number}) for number in range(3)]
-    alone = [file_text(f"/tab\t\u263a and line\n, {host}{number}") for number in range(3)]
-    forms = WHOLE, WHOLE, file_form("/a"), file_form("/b"), WHOLE, file_form("/two", 2)
-    values = alone[0], alone[1], alone[2], ours[0], ours[1]
-    groups = (
-        StableGroup(0, told, [1] * 6, forms, ",".join(values)),
-        StableGroup(6, {**told, "final_ensure": "x"}, [5], (file_form("/one", 1),), ours[2]),
-        StableGroup(7, told, [7], (file_form("/c"),)),
-    )
-    names = [*(json.loads(text)["name"] for text in alone), "/a", "/b", "/two", "/one", "/c"]
-    order = [names[n] for n in (0, 1, 3, 4, 2, 5, 6, 7)]
-    own: list[dict[str, Any]] = [{} for _ in range(5)]
-    own += [{"v0": json.loads(ours[0]), "v1": json.loads(ours[1])}, {"v0": json.loads(ours[2])}, {}]
-    turns = StableTurns(host, "20260314T091502Z-aaaaaa", 1 << 100, 1795390122775418, groups)
-    return turns, [
-        {"name": name, "properties": {"ensure": "present", **each}}
-        for name, each in zip(order, own, strict=True)
-    ]
-
-
-def file_names(turns: StableTurns) -> list[str]:
+def file_names(turns: UnchangedResources) -> list[str]:
     """Of which resources their events are."""
     return [event["name"] for event, _ in turns.events()]
 
@@ -260,7 +230,7 @@ class FakePlan:
         fail_on_error: bool = False,
     ) -> None:
         self.names = names
-        self.known = [Implied(file_form(name), "", True) for name in names]
+        self.known = [Implied(file_text(name), True) for name in names]
         self.fail_on_error = fail_on_error
         self.blobs = blobs or {}
         self.warnings: list[str] = []
@@ -291,8 +261,8 @@ class FakePlan:
     def kept(self) -> Mapping[str, Any] | None:
         return self.to_keep.pop(0) if self.to_keep else None
 
-    def implied(self, index: int, count: int = 1) -> Sequence[Implied | None]:
-        return self.known[index : index + count]
+    def implied(self, index: int) -> Implied | None:
+        return self.known[index]
 
     def references(self) -> int:
         return len(self.blobs)

@@ -180,8 +180,8 @@ def say_stable(far: FarEnd) -> None:
     """A host on which the first two files are as desired, and the third was changed."""
     far.greet()
     far.await_message("plan")
-    group = {"index": 0, "durations": [5, 7], "provider": "posix", "noop": False}
-    far.say("stable", seq=1, id=1, at=1795390122775418, groups=[group])
+    told = {"noop": False, "prediction": "", "rows": [[0, 5, "posix"], [1, 7, "posix"]]}
+    far.say("stable", seq=1, id=1, at=1795390122775418, **told)
     event = make_event(name=NAMES[2], status="changed", event_id=f"{3:026d}")
     far.say("event", seq=3, event=event)
     far.say("done", events=3, cancelled=False)
@@ -226,12 +226,12 @@ def test_stable_resources_are_registered() -> None:
             self.found: list[Any] = []
 
         def add(self, host: str, registrations: Any) -> None:
-            self.found += [(host, one) for one in registrations]
+            self.found += [(host, one["of"]) for one in registrations]
 
     class Registering(FakePlanner):
         def plan(self, host: Any, gathered: Any) -> Any:
             plan: Any = super().plan(host, gathered)
-            plan.registrations = lambda identity: [identity]
+            plan.registrations = lambda identity: [{"of": identity}]
             return plan
 
     announced = Announced()

@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet import kept_lines
 from orchestrator.fleet.kept_runs import KeptRun, kept_run, kept_runs
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import MAX_NOTICES, RunFolder, new_run_id, prune, runs_folder
 from remote_runtime.errors import InputError
-from tests.orchestrator.fleet.fakes import make_event, mixed_turns, stable_turns
+from tests.orchestrator.fleet.fakes import make_event, unchanged
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +70,7 @@ def test_a_run_is_read_back_as_it_was() -> None:
 def test_stable_resources_are_kept_short_and_read_back_whole() -> None:
     """What the plans of two hosts say is kept once; the events of each are those that were told."""
     folder = begin()
-    told = [stable_turns(host, "/a", "/b") for host in ("web1", "web2")]
+    told = [unchanged(host, "/a", "/b") for host in ("web1", "web2")]
     for turns in told:
         folder.handle(happening.ResourcesStable(turns.host, turns))
     folder.handle(happening.RunFinished(time.time(), False))
@@ -80,8 +81,8 @@ def test_stable_resources_are_kept_short_and_read_back_whole() -> None:
     for replayed in (kept.replay(), kept.replay(whole=True)):
         assert [one for e in replayed for one in happening.transaction_events(e)] == whole
     short = [e for e in kept.replay() if isinstance(e, happening.ResourcesStable)]
-    assert [(e.host, e.turns.total, e.turns.groups[0].first) for e in short] == [
-        ("web1", 2, 0), ("web2", 2, 0)
+    assert [(e.host, e.turns.total, e.turns.indices) for e in short] == [
+        ("web1", 2, [0, 1]), ("web2", 2, [0, 1])
     ]  # fmt: skip
     assert not any(isinstance(e, happening.ResourcesStable) for e in kept.replay(whole=True))
     assert len((folder.path / "resources.jsonl").read_text().splitlines()) == 2
@@ -91,40 +92,44 @@ def test_stable_resources_are_kept_short_and_read_back_whole() -> None:
     ]  # fmt: skip
 
 
-def test_what_only_one_host_has_is_kept_and_forgotten() -> None:
-    """Its line has it; what is there to read is no more for many hosts than for one."""
+def test_what_only_one_host_has_is_kept_beside_what_all_have() -> None:
+    """What is the same is kept once, whatever stands between."""
     folder = begin()
-    told = [mixed_turns(host)[0] for host in ("web1", "web2", "web3")]
+    told = [
+        unchanged(host, f"/own/{host}", "/a", "/\u263a", f"/{host}") for host in ("web1", "web2")
+    ]
     for turns in told:
         folder.handle(happening.ResourcesStable(turns.host, turns))
     folder.close()
     kept, whole = kept_run(), [one for turns in told for one in turns.events()]
     assert list(kept.events()) == whole
     lines = (folder.path / "resources.jsonl").read_text().splitlines()
-    assert [line[0] for line in lines] == ["{", "{", "[", "[", "{"]
+    assert [json.loads(line)["name"] for line in lines] == [
+        "/own/web1", "/a", "/\u263a", "/web1", "/own/web2", "/web2"
+    ]  # fmt: skip
+
+
+def test_very_many_resources_are_read_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is found, in whatever order, though few of them are held."""
+    monkeypatch.setattr(kept_lines, "_BLOCK", 3)
+    monkeypatch.setattr(kept_lines, "_MOST_BLOCKS", 1)
+    folder = begin()
+    told = [unchanged(f"web{n}", f"/{n}", f"/{(n * 7) % 20}", "/a") for n in range(20)]
+    for turns in told:
+        folder.handle(happening.ResourcesStable(turns.host, turns))
+    folder.close()
+    assert list(kept_run().events()) == [one for turns in told for one in turns.events()]
 
 
 def test_a_run_that_goes_on_is_read_with_what_came_since() -> None:
     """A resource that the run met after the reader began is known to the reader."""
     folder = begin()
-    folder.handle(happening.ResourcesStable("web1", stable_turns("web1", "/a")))
+    folder.handle(happening.ResourcesStable("web1", unchanged("web1", "/a")))
     events = kept_run().events()
     assert next(events)[0]["name"] == "/a"
-    folder.handle(happening.ResourcesStable("web2", stable_turns("web2", "/b")))
+    folder.handle(happening.ResourcesStable("web2", unchanged("web2", "/b")))
     assert next(events)[0]["name"] == "/b"
     folder.close()
-
-
-def test_a_line_that_does_not_say_where_resources_stand_is_read_as_their_events() -> None:
-    """As ccm wrote them before it noted that."""
-    folder = begin()
-    turns = stable_turns("web1", "/a", "/b")
-    folder.handle(happening.ResourcesStable("web1", turns))
-    folder.close()
-    path = folder.path / "events.jsonl"
-    path.write_text(path.read_text().replace('"index":0,', ""), encoding="utf-8")
-    told = [e for e in kept_run().replay() if isinstance(e, happening.ResourceEvent)]
-    assert [(e.event, e.line) for e in told] == list(turns.events())
 
 
 def test_a_line_that_nests_too_deep_is_told_as_damaged() -> None:
@@ -140,7 +145,7 @@ def test_a_line_that_nests_too_deep_is_told_as_damaged() -> None:
 def test_stable_resources_that_are_not_known_are_told_with_their_line() -> None:
     """Where the record of the resources is damaged, the line is named that cannot be told."""
     folder = begin()
-    folder.handle(happening.ResourcesStable("web1", stable_turns("web1", "/a")))
+    folder.handle(happening.ResourcesStable("web1", unchanged("web1", "/a")))
     folder.close()
     for text in ("", "7\n", "{}\n"):
         (folder.path / "resources.jsonl").write_text(text, encoding="utf-8")
@@ -251,9 +256,9 @@ def test_events_that_come_together_are_written_with_one_write_to_each_file() -> 
     """They are the same lines as one by one, and what a line names stands in its file before it."""
     told: list[happening.Event] = [
         happening.HostPhase("web1", Phase.RUNNING, 1.5),
-        happening.ResourcesStable("web1", stable_turns("web1", "/a", "/b")),
+        happening.ResourcesStable("web1", unchanged("web1", "/a", "/b")),
         happening.HostPlanned("web2", ("file#/a",)),
-        happening.ResourcesStable("web2", stable_turns("web2", "/b", "/c")),
+        happening.ResourcesStable("web2", unchanged("web2", "/b", "/c")),
     ]
     alone, together = begin(), begin("20260314T091502Z-bbbbbb")
     for event in told:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.stable_turns import WHOLE, Implied, StableGroup
+from orchestrator.fleet.unchanged_resources import Implied
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.events import EventMaker, secrets_of
 from remote_runtime.expansion import implied_members
@@ -54,7 +54,7 @@ def made(folder: Path) -> HostPlan:
 def told(implied: Implied | None) -> dict[str, Any]:
     """What an event has of it."""
     assert implied is not None
-    (members,) = StableGroup(0, {}, [1], (implied.form,), implied.own).implied()
+    members: dict[str, Any] = json.loads(implied.text)
     return members
 
 
@@ -68,7 +68,7 @@ def test_it_is_what_the_target_would_say(tmp_path: Path) -> None:
             mask.add(secrets_of(item))
     whole, manifests = set(), set()
     for item in each_of(seen.items):
-        implied = host_plan.implied(item.index)[0]
+        implied = host_plan.implied(item.index)
         if implied is None:
             whole.add(item.id)
             continue
@@ -88,7 +88,7 @@ def test_what_is_masked_nowhere_is_told_as_it_travels(tmp_path: Path) -> None:
     host_plan = plan(tmp_path, PLAIN)
     maker = EventMaker(Mask([]))
     for item in each_of(parse(json.loads(host_plan.payload({"run_id": "1"}))).items):
-        implied = host_plan.implied(item.index)[0]
+        implied = host_plan.implied(item.index)
         if implied is None:
             assert item.applies
             continue
@@ -107,16 +107,14 @@ def test_hosts_share_what_is_the_same(tmp_path: Path) -> None:
         makes.plan(FakeHost(name), gathered({"host": {"info": {"hostname": name}}}))
         for name in names
     ]
-    of_first, *of_others = [one.implied(0)[0] for one in plans]
+    of_first, *of_others = [one.implied(0) for one in plans]
     assert of_first is not None
-    assert of_first.form is WHOLE  # it may be the only one
     assert of_others[0] is not None
     assert of_others[0] is of_others[1]
+    assert of_others[0] is not of_first  # it might have been the only one
     assert told(of_others[0]) == told(of_first)
-    assert not of_others[0].own
-    own = [one.implied(1)[0] for one in plans]
+    own = [one.implied(1) for one in plans]
     assert [told(one)["name"] for one in own] == ["/etc/web1", "/etc/web2", "/etc/web3"]
-    assert all(one.form is WHOLE for one in own if one)
 
 
 OWN = """
@@ -144,22 +142,16 @@ def test_of_a_host_whose_texts_are_its_own(tmp_path: Path, token: str) -> None:
     (tmp_path / "child.yaml").write_text(OWN_CHILD, encoding="utf-8")
     makes = planner(tmp_path, OWN)
     facts = gathered({"token": token})
-    cut = set()
     for number in range(4):
         name = f"web{number}"
         plan_of = makes.plan(FakeHost(name), facts)
         alone = planner(tmp_path, OWN).plan(FakeHost(name), facts)
         for index in range(1, plan_of.total):
-            implied, theirs = plan_of.implied(index)[0], alone.implied(index)[0]
+            implied, theirs = plan_of.implied(index), alone.implied(index)
             assert implied is not None
             assert theirs is not None
             assert json.dumps(told(implied)) == json.dumps(told(theirs))
             assert implied.ensures is theirs.ensures
-            assert implied.own
-            if implied.form is not WHOLE:
-                cut.add(told(implied)["name"])
-                assert implied.form.gaps == 1
-    assert cut == {"/etc/plain", "/etc/inner", *([] if token else ["/etc/veiled"])}
 
 
 def test_a_secret_that_stands_in_a_digest_is_hidden_there(tmp_path: Path) -> None:
@@ -176,7 +168,7 @@ ccm:
     shown = []
     for number in range(4):
         plan_of = makes.plan(FakeHost(f"web{number}"), gathered({}))
-        shown.append(told(plan_of.implied(0)[0])["properties"]["content"]["$blob"])
+        shown.append(told(plan_of.implied(0))["properties"]["content"]["$blob"])
     assert shown[2] == "[masked]" + digest[6:]
     assert all("masked" not in shown[number] for number in (0, 1, 3))
 
@@ -187,7 +179,7 @@ def test_of_hosts_whose_own_text_does_not_travel(tmp_path: Path, more: str) -> N
     given = "owner: r, group: r, mode: '0644', content: '{{ Host.name }}'"
     makes = planner(tmp_path, f"ccm: {{resources: [{{file: [{{/a: {{{given}, {more}}}}}]}}]}}")
     facts = gathered({"state": "absent"})
-    shown = [told(makes.plan(FakeHost(name), facts).implied(0)[0]) for name in ("a", "b", "c")]
+    shown = [told(makes.plan(FakeHost(name), facts).implied(0)) for name in ("a", "b", "c")]
     assert "content" not in shown[0]["properties"]
     assert shown == [shown[0]] * 3
 
@@ -200,7 +192,7 @@ ccm: {resources: [{exec: [{x: {command: "true s3cr3t-of-one"}}]}]}
 """
     makes = planner(tmp_path, site)
     shown = [
-        makes.plan(FakeHost(), gathered({"token": token})).implied(0)[0]
+        makes.plan(FakeHost(), gathered({"token": token})).implied(0)
         for token in ("s3cr3t-of-one", "s3cr3t-of-two")
     ]
     commands = [told(one)["properties"]["command"] for one in shown]

@@ -12,9 +12,9 @@ from orchestrator.fleet.phases import Phase
 from orchestrator.report.at_work import AtWork
 from orchestrator.report.event_lines import EventLines
 from orchestrator.report.turns import Turns
-from tests.orchestrator.fleet.fakes import stable_turns
+from tests.orchestrator.fleet.fakes import unchanged
 
-TURNS = stable_turns("web1", "/a", "/b")
+TURNS = unchanged("web1", "/a", "/b")
 TOLD = happening.ResourcesStable("web1", TURNS)
 LINES = [line for _, line in TURNS.events()]
 

@@ -90,8 +90,8 @@ def mixed(far: FarEnd) -> None:
     far.say("progress", index=0, action="writing")
     event = make_event(name=NAMES[0], event_id=ids.next(), status="failed", error=["no"])
     far.say("event", seq=1, event=event)
-    told = {"index": 1, "durations": [5], "provider": "posix", "noop": False}
-    far.say("stable", seq=2, id=ids.advance(), at=int(time.time() * 1e6), groups=[told])
+    told = {"noop": False, "prediction": "", "rows": [[1, 5, "posix"]]}
+    far.say("stable", seq=2, id=ids.advance(), at=int(time.time() * 1e6), **told)
     far.say("done", events=2, cancelled=False)
 
 

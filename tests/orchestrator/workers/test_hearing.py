@@ -11,9 +11,9 @@ from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.workers import hearing, telling
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.hearing import Heard, SharedForms, Told
+from orchestrator.workers.hearing import Heard, Told
 from orchestrator.workers.telling import Outbox
-from tests.orchestrator.fleet.fakes import file_form, make_event, mixed_turns, stable_turns
+from tests.orchestrator.fleet.fakes import file_text, make_event, unchanged
 
 RUN = "20260314T091502Z-aaaaaa"
 FAILED = happening.ResourceEvent(
@@ -42,7 +42,7 @@ def heard(channel: Channel, box: Outbox, heard: Heard | None = None) -> list[Tol
     """All that an outbox tells until it is closed."""
     box.close()
     box._channel.close()
-    reader, found = heard or Heard(RUN, SharedForms()), []
+    reader, found = heard or Heard(RUN), []
     try:
         while text := channel.receive():
             found += [reader.event(line) for line in text.split("\n")]
@@ -76,7 +76,7 @@ def shown(event: Any) -> list[dict[str, Any]]:
 def test_what_plans_have_in_common_is_told_once() -> None:
     """Resources of a second host go by their numbers, and come to the same events."""
     box, channel = outbox()
-    turns = [stable_turns(host, "/a", "/b") for host in ("web1", "web2")]
+    turns = [unchanged(host, "/a", "/b") for host in ("web1", "web2")]
     for each in turns:
         box.handle(happening.ResourcesStable(each.host, each))
     box.close()
@@ -87,25 +87,9 @@ def test_what_plans_have_in_common_is_told_once() -> None:
         if len(lines) == 3:
             break
     assert [line[0] for line in lines] == ["i", "s", "s"]
-    reader = Heard(RUN, SharedForms())
+    reader = Heard(RUN)
     found = [event for line in lines if (event := reader.event(line)) is not None]
     assert [shown(event) for event in found] == [[e for e, _ in each.events()] for each in turns]
-
-
-def test_what_a_host_has_alone_goes_with_its_turns() -> None:
-    """It stands between what others have, too, and each event is that of its own resource."""
-    told = [mixed_turns(host) for host in ("web1", "web2")]
-    box, channel = outbox()
-    for turns, _ in told:
-        box.handle(happening.ResourcesStable(turns.host, turns))
-    reader = Heard(RUN, SharedForms())
-    found = heard(channel, box, reader)
-    for event, (turns, expected) in zip(found, told, strict=True):
-        assert shown(event) == [e for e, _ in turns.events()]
-        assert [
-            {key: one[key] for key in ("name", "properties")} for one in shown(event)
-        ] == expected
-    assert len(reader._forms) == 5
 
 
 def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +97,7 @@ def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(telling, "MOST_NUMBERED", 2)
     box, channel = outbox()
     names = [("/a", "/b"), ("/c", "/d"), ("/a", "/e")]
-    turns = [stable_turns("web1", *each) for each in names]
+    turns = [unchanged("web1", *each) for each in names]
     for each in turns:
         box.handle(happening.ResourcesStable("web1", each))
         box.handle(
@@ -121,20 +105,20 @@ def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyP
                 "web1", (shown(happening.ResourcesStable("web1", each))[0]["name"],)
             )
         )
-    reader = Heard(RUN, SharedForms())
+    reader = Heard(RUN)
     found = heard(channel, box, reader)
     told = [event for event in found if isinstance(event, happening.ResourcesStable)]
     assert [tuple(e["name"] for e in shown(event)) for event in told] == names
-    assert len(reader._forms) == 2
+    assert len(reader._texts) == 2
 
 
 @pytest.mark.parametrize("kind", ["i", "n"])
 def test_what_a_worker_numbers_has_an_end(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that never begins anew would fill the controller's memory."""
     monkeypatch.setattr(hearing, "MOST_NUMBERED", 3)
-    monkeypatch.setattr(hearing, "_MOST_FORMS", 3)
-    line = "i" + file_form("/a").line if kind == "i" else 'n[["a"],[]]'
-    reader = Heard(RUN, SharedForms())
+    monkeypatch.setattr(hearing, "_MOST_TEXTS", 3)
+    line = "i" + file_text("/a") if kind == "i" else 'n[["a"],[]]'
+    reader = Heard(RUN)
     for each in [line, line, line, "c" + kind, line, line, line]:
         assert reader.event(each) is None
     with pytest.raises(ValueError, match="more than it keeps"):
@@ -143,48 +127,56 @@ def test_what_a_worker_numbers_has_an_end(kind: str, monkeypatch: pytest.MonkeyP
 
 def test_workers_share_what_they_imply() -> None:
     """Two workers that tell of the same resource come to one, so that it is kept once."""
-    shared = SharedForms()
     found: list[Any] = []
     for host in ("web1", "web2"):
         box, channel = outbox()
-        turns = stable_turns(host, "/a")
+        turns = unchanged(host, "/a")
         box.handle(happening.ResourcesStable(host, turns))
-        found += heard(channel, box, Heard(RUN, shared))
-    one, other = (event.turns.groups[0].forms[0] for event in found)
+        found += heard(channel, box, Heard(RUN))
+    one, other = (event.turns.implied[0] for event in found)
     assert one is other
-    assert one is not file_form("/a")
+
+
+def stable(**changed: Any) -> str:
+    """A line about one resource, of the first text."""
+    told = {"id": 1, "at": 2, "noop": False, "prediction": "", "rows": [[0, 5, "posix"]]}
+    return "sweb1\t" + json.dumps({**told, "resources": [0], **changed})
 
 
 STABLE = [
-    "sweb1\t[1,2,[[0,{},[5],[[0,1]]]]]\t",
-    "sweb1\t[1,2,[[0,{},[5],[[-1,9]]]]]\t",
-    "sweb1\t[1,2,[[0,{},[5],[[-2,1]]]]]\t",
-    "sweb1\t[1,2,[[0,{},[5],[[-1,1]]]]]",
-    "sweb1\t[1,2,[]]\t1\t2",
+    stable(),  # there is no text
+    stable(resources=[-1]),
+    stable(resources=[]),
+    stable(rows=[]),
+    stable(rows=[[0, 5]]),
+    stable(rows=[["0", 5, "posix"]]),
+    stable(id="x"),
+    "sweb1\t[]",
 ]
 
 
 @pytest.mark.parametrize(
-    "line", ["xweb1\t[]", "pweb1\tnull", "hweb1\t7", "sweb1\t[1]", 'eweb1\t{"', "i[]", *STABLE]
+    "line",
+    ["xweb1\t[]", "pweb1\tnull", "hweb1\t7", "sweb1\t[1]", 'eweb1\t{"', "i[]", "i{}", *STABLE],
 )
 def test_what_no_worker_tells_is_an_error(line: str) -> None:
     """A line that makes no sense is never passed over."""
     with pytest.raises((ValueError, LookupError, TypeError)):
-        Heard(RUN, SharedForms()).event(line)
+        Heard(RUN).event(line)
 
 
 def test_what_acts_on_a_terminal_is_taken_out() -> None:
     """A worker may be anybody's: what it says of a host is held for what a host says itself."""
-    reader = Heard(RUN, SharedForms())
+    reader = Heard(RUN)
     notice = reader.event("tweb1\t" + json.dumps(["warning", "a\x1b[2Jb", False]))
     assert notice == happening.HostNotice("web1", "warning", "ab")
     reader.event('n[["file#/a\\u001b[2J"],[["file#\\u009b1m/b",["file#\\u202e/c"]]]]')
     planned = reader.event("hweb1\t0")
     assert planned == happening.HostPlanned("web1", ("file#/a",), (("file#1m/b", ("file#/c",)),))
-    group = [0, {"provider": "\x1b]0;a\x07b", "noop": False}, [5], [[-1, 1]]]
-    stable = reader.event(f"sweb1\t{json.dumps([1, 2, [group]])}\t" + "{}")
-    assert isinstance(stable, happening.ResourcesStable)
-    assert stable.turns.groups[0].told["provider"] == "b"
+    reader.event("i" + file_text("/a"))
+    found = reader.event(stable(rows=[[0, 5, "\x1b]0;a\x07b"]]))
+    assert isinstance(found, happening.ResourcesStable)
+    assert found.turns.rows == [[0, 5, "b"]]
     with pytest.raises(ValueError, match="digits"):
         reader.event(f'tweb1\t["warning", "a", {"9" * 50}]')
 
@@ -192,7 +184,7 @@ def test_what_acts_on_a_terminal_is_taken_out() -> None:
 def test_nothing_of_that_stays_in_an_event_or_a_plan() -> None:
     """Neither in the text of an event that is kept and printed, nor in the names of a plan, also
     where the worker spells out the characters themselves."""
-    reader = Heard(RUN, SharedForms())
+    reader = Heard(RUN)
     told = make_event(status="failed", error=["\u202eno\x9b2J way \xe9"])
     event = reader.event("eweb1\t" + json.dumps(told, ensure_ascii=False))
     assert isinstance(event, happening.ResourceEvent)
@@ -208,14 +200,13 @@ def test_what_is_kept_of_an_event_is_what_is_shown() -> None:
     """The run's folder has one line of it, without what acts on a terminal, as the event has."""
     made = make_event(status="failed", error=["a\x1b[2Jb"])
     text = telling._encode(made).replace('"error":', '\r"error":')
-    told = Heard(RUN, SharedForms()).event(f"eweb1\t{text}")
+    told = Heard(RUN).event(f"eweb1\t{text}")
     assert isinstance(told, happening.ResourceEvent)
     assert (told.event["error"], "\r" in told.line) == (["ab"], False)
     assert json.loads(told.line) == told.event
 
 
-@pytest.mark.parametrize("line", ["i{}\r{}", "sweb1\t[1,2,[[0,{},[5],[[-1,1]]]]]\t{}\r"])
-def test_what_plans_have_ends_no_line_of_what_is_kept(line: str) -> None:
-    """One more line would give the forms of all hosts behind it another number."""
+def test_what_plans_have_ends_no_line_of_what_is_kept() -> None:
+    """One more line would give the texts of all hosts behind it another number."""
     with pytest.raises(ValueError, match="on one line"):
-        Heard(RUN, SharedForms()).event(line)
+        Heard(RUN).event("i" + file_text("/a") + "\r{}")

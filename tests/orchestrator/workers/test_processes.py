@@ -21,7 +21,7 @@ from orchestrator.workers import forking
 from orchestrator.workers import hand as hands
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.hand import Hand
-from orchestrator.workers.hearing import Heard, SharedForms
+from orchestrator.workers.hearing import Heard
 from orchestrator.workers.processes import Processes
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner
@@ -198,7 +198,7 @@ def test_a_worker_registers_for_its_own_hosts_only(
     there, published, lost = Telling("rweb2\t[{}]"), list[str](), list[str]()
     publisher: Any = SimpleNamespace(add=lambda host, told: published.append(host))
     hand = Hand("w1", there, there, lambda tasks, loss: lost.append(loss.message))
-    hand.listen(Heard("run", SharedForms()), Bus([]), publisher)
+    hand.listen(Heard("run"), Bus([]), publisher)
     assert hand.wait(time.monotonic() + 300)
     assert (published, there.killed) == ([], True)
     assert lost[0].startswith("the worker w1 broke the protocol: expected registrations of hosts")
@@ -212,7 +212,7 @@ def test_a_worker_that_asks_without_end_is_ended(monkeypatch: pytest.MonkeyPatch
     answers: Any = SimpleNamespace(begin=lambda question, tell: asked.append(tell))
     hand = Hand("w1", there, there, lambda tasks, loss: lost.append(loss.message))
     nobody: Any = None  # registers
-    hand.listen(Heard("run", SharedForms()), Bus([]), nobody, answers=answers)
+    hand.listen(Heard("run"), Bus([]), nobody, answers=answers)
     assert hand.wait(time.monotonic() + 300)
     assert (len(asked), there.killed) == (3, True)
     asked[0]("an answer")
@@ -233,7 +233,7 @@ def test_what_a_worker_leaves_makes_no_difference_where_it_makes_no_sense(told: 
     there = Telling("l" + told)
     hand = Hand("w1", there, there, lambda tasks, how: None)
     nobody: Any = None  # registers
-    hand.listen(Heard("run", SharedForms()), Bus([]), nobody)
+    hand.listen(Heard("run"), Bus([]), nobody)
     assert hand.wait(time.monotonic() + 300)
     hand.teach([Strict(), Strict()])
     assert Strict.known == []
@@ -280,7 +280,7 @@ def test_a_worker_that_breaks_the_protocol_is_no_defect_of_ccm(
     )
     RemoteTask(FakeHost("web1"), 0, crew).begin(lambda name, result: ends.append(result))
     nobody: Any = None  # registers
-    hand.listen(Heard("run", SharedForms()), bus, nobody)
+    hand.listen(Heard("run"), bus, nobody)
     assert hand.wait(time.monotonic() + 300)
     (end,) = ends
     assert (end.outcome, end.kind, there.killed) == ("unreachable", "worker.protocol", True)

@@ -7,7 +7,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
-from tests.orchestrator.fleet.fakes import FakeHost, make_event, stable_turns
+from tests.orchestrator.fleet.fakes import FakeHost, make_event, unchanged
 
 
 class Crew:
@@ -79,7 +79,7 @@ def test_it_knows_what_was_told_when_its_worker_is_lost() -> None:
     task.heard(happening.HostPlanned("web1", ("a", "b", "c")))
     event = make_event(status="changed")
     task.heard(happening.ResourceEvent("web1", event, ""))
-    task.heard(happening.ResourcesStable("web1", stable_turns("web1", "/b")))
+    task.heard(happening.ResourcesStable("web1", unchanged("web1", "/b")))
     task.lose(WorkerLostError("killed by signal 9"))
     (lost,) = answers
     assert (lost.outcome, lost.kind, lost.planned) == ("unreachable", "worker.lost", 3)

@@ -4,10 +4,10 @@ from typing import Any, Dict, List, Optional, cast
 
 from remote_runtime.changes import Change, Ended
 from remote_runtime.channel import Channel
+from remote_runtime.event_reporter import EventReporter, unplanned_of
 from remote_runtime.events import EventMaker, Outcome
 from remote_runtime.masking import Mask
-from remote_runtime.stable import LONGEST, Told, Turn
-from remote_runtime.telling import Telling, told_of
+from remote_runtime.unchanged_batch import LONGEST, Turn, Unplanned
 from tests.remote_runtime.fakes import item
 
 
@@ -28,7 +28,7 @@ class FakeChannel(object):
     def send_text(self, text: str) -> None:
         self.sent.append(json.loads(text))
 
-    def send_stable(self, turn: Turn) -> None:
+    def send_unchanged(self, turn: Turn) -> None:
         self.turns.append(turn)
 
 
@@ -38,37 +38,37 @@ def outcome(changed: bool = False) -> Outcome:
     return made
 
 
-class TellingTest(unittest.TestCase):
+class EventReporterTest(unittest.TestCase):
     def setUp(self) -> None:
         self.channel = FakeChannel()
-        self.telling = Telling(cast(Channel, self.channel), EventMaker(Mask()))
+        self.reporter = EventReporter(cast(Channel, self.channel), EventMaker(Mask()))
 
     def test_in_the_order_of_the_run(self) -> None:
         """Numbers and ids count through events and turns; only what did something is an event."""
         for changed in (False, False, True, False):
-            self.telling.ended(outcome(changed), False, 0.5)
+            self.reporter.ended(outcome(changed), False, 0.5)
             self.channel.gathers = not changed
         (event,), turns = self.channel.sent, self.channel.turns
         self.assertEqual((event["seq"], [turn.seq for turn in turns]), (3, [1, 2, 4]))
         self.assertEqual(turns[1].number, turns[0].number + 1)
         self.assertEqual(turns[0][3:5], (500000000, 3))
-        self.assertEqual(self.telling.events, 4)
-        self.assertEqual(self.telling.tally, {"stable": 3, "changed": 1})
+        self.assertEqual(self.reporter.events, 4)
+        self.assertEqual(self.reporter.tally, {"stable": 3, "changed": 1})
 
     def test_a_preview_did_nothing(self) -> None:
         """What a preview tells is no part of what the run is logged for."""
-        self.telling.ended(outcome(), True, 0.5)
-        self.telling.ended(outcome(True), True, 0.5)
-        self.assertEqual(self.telling.tally, {})
+        self.reporter.ended(outcome(), True, 0.5)
+        self.reporter.ended(outcome(True), True, 0.5)
+        self.assertEqual(self.reporter.tally, {})
 
     def test_whole(self) -> None:
         """Where each event is to be whole nothing is gathered."""
-        self.telling.whole = True
-        self.telling.ended(outcome(), False, 0.5)
+        self.reporter.whole = True
+        self.reporter.ended(outcome(), False, 0.5)
         self.assertEqual((len(self.channel.sent), self.channel.turns), (1, []))
 
 
-TOLD = Told("posix", False, None, None, None)
+SAID = Unplanned("posix", None, None, False, "")
 
 
 def outcome_of(**fields: Any) -> Outcome:
@@ -82,23 +82,23 @@ def outcome_of(**fields: Any) -> Outcome:
     return found
 
 
-def told(noop: bool = False, secrets: Any = (), **fields: Any) -> Optional[Told]:
-    return told_of(outcome_of(**fields), noop, EventMaker(Mask(secrets)))
+def told(noop: bool = False, secrets: Any = (), **fields: Any) -> Optional[Unplanned]:
+    return unplanned_of(outcome_of(**fields), noop, EventMaker(Mask(secrets)))
 
 
-def brief(**fields: Any) -> Told:
+def brief(**fields: Any) -> Unplanned:
     """The same of a resource that needs no event."""
     found = told(**fields)
     assert found is not None
     return found
 
 
-class ToldTest(unittest.TestCase):
+class UnplannedTest(unittest.TestCase):
     def test_only_what_the_plan_does_not_say(self) -> None:
         """Of a resource that is as its plan has it, its provider and whether it is a preview."""
-        self.assertEqual(told(), TOLD)
-        self.assertEqual(told(noop=True, prediction="certain"), Told("posix", True, None, None,
-                                                                     "certain"))  # fmt: skip
+        self.assertEqual(told(), SAID)
+        preview = Unplanned("posix", None, None, True, "certain")
+        self.assertEqual(told(noop=True, prediction="certain"), preview)
 
     def test_the_states(self) -> None:
         """A final state that is not the desired one, and a desired one that is the type's own."""

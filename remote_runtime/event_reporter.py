@@ -1,11 +1,11 @@
-"""Tells the controller what each turn came to, and counts that (target)."""
+"""Reports the event of each resource to the controller, and counts them (target)."""
 
 import time
 from typing import Any, Dict, Optional
 
 from remote_runtime.channel import Channel
 from remote_runtime.events import EventMaker, Outcome, requested_of
-from remote_runtime.stable import CERTAIN, LONGEST, Told, Turn
+from remote_runtime.unchanged_batch import CERTAIN, LONGEST, Turn, Unplanned
 
 # What an event says beyond what the plan implies: where there is any of it, it is sent whole.
 _MORE = frozenset(
@@ -28,8 +28,9 @@ _MORE = frozenset(
 )
 
 
-class Telling(object):
-    """One run; ``events`` were told so far, ``tally`` is what those came to that did something.
+class EventReporter(object):
+    """Those of one run; ``events`` were reported so far, ``tally`` is what those came to that did
+    something.
 
     ``whole``: each has an event of its own. ``observer`` makes the digests for a plan that is to be
     kept.
@@ -44,17 +45,17 @@ class Telling(object):
         self._channel = channel
 
     def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
-        """Tell of a turn that took so many seconds."""
-        told = None if self.whole else told_of(outcome, noop, self.maker)
-        event, text = ({}, "") if told is not None else self.maker.make_text(outcome, noop, seconds)
+        """Report a turn that took so many seconds."""
+        said = None if self.whole else unplanned_of(outcome, noop, self.maker)
+        event, text = ({}, "") if said is not None else self.maker.make_text(outcome, noop, seconds)
         self.events += 1
         if not noop:
             self._count(outcome.status)
             if outcome.refreshed:
                 self._count("refreshed")
         self._channel.settled()
-        if told is not None:
-            self._gather(outcome.item.index, told, seconds)
+        if said is not None:
+            self._gather(outcome.item.index, said, seconds)
         elif text and self.observer is None:
             self._channel.send_text('{"t":"event","seq":%d,"event":%s}' % (self.events, text))
         else:
@@ -65,7 +66,7 @@ class Telling(object):
     def _count(self, word: str) -> None:
         self.tally[word] = self.tally.get(word, 0) + 1
 
-    def _gather(self, index: int, told: Told, seconds: float) -> None:
+    def _gather(self, index: int, said: Unplanned, seconds: float) -> None:
         ids = self.maker.ids
         number = ids.follow() if self._channel.gathers else ids.advance()
         turn = Turn(
@@ -73,14 +74,14 @@ class Telling(object):
             number=number,
             at=time.time(),
             nanoseconds=int(seconds * 1e9),
-            resource=index,
-            told=told,
+            place=index,
+            said=said,
         )
-        self._channel.send_stable(turn)
+        self._channel.send_unchanged(turn)
 
 
-def told_of(outcome: Outcome, noop: bool, maker: EventMaker) -> Optional[Told]:
-    """What is to be told with the turn of a resource; None where its event is to be sent whole."""
+def unplanned_of(outcome: Outcome, noop: bool, maker: EventMaker) -> Optional[Unplanned]:
+    """What a row has to say of a resource; None where its event is to be sent whole."""
     item = outcome.item
     said = vars(outcome)  # of an outcome: most of these are as they were at first
     for name in _MORE.intersection(said):
@@ -99,10 +100,10 @@ def told_of(outcome: Outcome, noop: bool, maker: EventMaker) -> Optional[Told]:
     for text in (outcome.provider, final or "", requested or ""):
         if len(text) > LONGEST:
             return None
-    return Told(
+    return Unplanned(
         provider=outcome.provider,
-        noop=noop,
         final_ensure=final,
         requested_ensure=requested,
-        prediction=outcome.prediction or None,
+        noop=noop,
+        prediction=outcome.prediction,
     )

@@ -1,0 +1,87 @@
+"""Gathers resources that are as desired, which are reported in batches (target).
+
+The plan says nearly all that the event of such a resource would. So one message stands for many
+events, in the order of the run; ``expansion.py`` makes them of it::
+
+    stable  seq, id, at, noop, prediction, rows [row, ...]
+    row     [index, duration, provider] or [index, duration, provider, final, requested]
+
+``seq``, ``id`` as a number and ``at``, the microseconds since the epoch, are those of the first
+event. Each event after it has the next number and the next id, and ended its own duration, in
+nanoseconds, later. ``index`` is the place of the resource in the plan. ``requested`` is its desired
+state where the plan does not say it, ``final`` the state where that is not the desired one; else
+they are null. ``noop`` and ``prediction``, "" for none, are those of all rows.
+"""
+
+from typing import Any, Dict, List, NamedTuple, Optional
+
+MOST_ROWS = 200  # of one message, which has to fit a frame whatever they say
+LONGEST = 200  # characters of a text in a row; beyond that the event is sent whole
+CERTAIN = "certain"
+
+
+class Unplanned(NamedTuple):
+    """What the plan does not say of a resource that is as desired; see the module."""
+
+    provider: str
+    final_ensure: Optional[str]
+    requested_ensure: Optional[str]
+    noop: bool
+    prediction: str
+
+
+class Turn(NamedTuple):
+    """One event: its ``seq``, its id as ``number``, when and after how long the resource at a
+    ``place`` in the plan ended."""
+
+    seq: int
+    number: int
+    at: float
+    nanoseconds: int
+    place: int
+    said: Unplanned
+
+    def row(self) -> List[Any]:
+        """Its row of a message."""
+        row: List[Any] = [self.place, self.nanoseconds, self.said.provider]
+        states: List[Any] = [self.said.final_ensure, self.said.requested_ensure]
+        return row if states == [None, None] else row + states
+
+
+class UnchangedBatch(object):
+    """Rows that wait to be sent; whoever uses it holds a lock."""
+
+    def __init__(self) -> None:
+        self._first: Optional[Turn] = None
+        self._rows: List[List[Any]] = []
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self._rows)
+
+    def fits(self, turn: Turn) -> bool:
+        """Whether a turn may be reported in the same message as those before it."""
+        first = self._first
+        return first is None or first.said[-2:] == turn.said[-2:]
+
+    def add(self, turn: Turn) -> None:
+        """Add the row of a turn that fits."""
+        if self._first is None:
+            self._first = turn
+        self._rows.append(turn.row())
+
+    def take(self) -> Dict[str, Any]:
+        """The message with the rows, of which there is at least one; the batch is empty then."""
+        first, rows = self._first, self._rows
+        assert first is not None
+        self._first, self._rows = None, []
+        return {
+            "t": "stable",
+            "seq": first.seq,
+            "id": first.number,
+            "at": int(first.at * 1e6),
+            "noop": first.said.noop,
+            "prediction": first.said.prediction,
+            "rows": rows,
+        }
