@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.child_validation import check_as_part
     from orchestrator.project.finding import project_files
     from orchestrator.project.reading import project_notes
-    from orchestrator.rollout.recognising import is_stages
+    from orchestrator.rollout.detection import is_stages
     from remote_runtime.errors import InputError
 
     data = read_selection(args)

@@ -34,9 +34,9 @@ from orchestrator.fleet.origin import Origin
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build
-from orchestrator.kept_plans.holding import HeldPlanner
-from orchestrator.kept_plans.kept_plan import KeptPlan
-from orchestrator.kept_plans.making import PlanMaker
+from orchestrator.kept_plans.binding import HeldPlanner
+from orchestrator.kept_plans.plan_file import KeptPlan
+from orchestrator.kept_plans.writer import PlanMaker
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions
 from orchestrator.planning.behind import EarlierStage, HostPlanner, PlannerBehind

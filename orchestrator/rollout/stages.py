@@ -13,8 +13,8 @@ from orchestrator.project.reading import words_of
 from orchestrator.project.settings import Written
 from orchestrator.rollout.amounts import Amount, parse_amount
 from orchestrator.rollout.commands import parse_command
+from orchestrator.rollout.detection import is_stages
 from orchestrator.rollout.options import RolloutOptions
-from orchestrator.rollout.recognising import is_stages
 from orchestrator.rollout.sharing import Per, parse_per
 from orchestrator.rollout.waves import parse_waves
 from orchestrator.support.seconds import parse_seconds

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, cast
 
-from orchestrator.kept_plans.holding import HeldPlanner
+from orchestrator.kept_plans.binding import HeldPlanner
 from orchestrator.kept_plans.inputs import check_unchanged, check_whole
-from orchestrator.kept_plans.reading import parse_plan, read_text
+from orchestrator.kept_plans.reader import parse_plan, read_text
 from orchestrator.runs import wiring
 from orchestrator.runs.push_flow import check_request, own_types, run_request
 from orchestrator.runs.push_job import PushJob
@@ -19,7 +19,7 @@ from remote_runtime.item import SELECTION
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
-    from orchestrator.kept_plans.kept_plan import KeptPlan, Record
+    from orchestrator.kept_plans.plan_file import KeptPlan, Record
     from orchestrator.planning import Planner
     from orchestrator.runs.push_job import PushStage
     from orchestrator.runs.reporter import Reporter
@@ -165,7 +165,7 @@ def _check_options(record: Record, request: RunRequest) -> None:
 
 
 def _check_time(path: str, record: Record) -> None:
-    from orchestrator.kept_plans.kept_plan import moment
+    from orchestrator.kept_plans.plan_file import moment
 
     now = time.time()
     if now >= record["expires"]:

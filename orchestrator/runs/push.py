@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.kept_plans.recognising import is_plan
-from orchestrator.rollout.recognising import is_stages
+from orchestrator.kept_plans.detection import is_plan
+from orchestrator.rollout.detection import is_stages
 from orchestrator.runs import wiring
 from orchestrator.runs.push_flow import check_request, run_request
 from remote_runtime.errors import UsageError

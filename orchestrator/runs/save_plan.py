@@ -7,9 +7,9 @@ import time
 from typing import TYPE_CHECKING, Any, cast
 
 from orchestrator.kept_plans.inputs import here
-from orchestrator.kept_plans.making import PlanMaker
-from orchestrator.kept_plans.reading import require_place, write_plan
-from orchestrator.rollout.recognising import is_stages
+from orchestrator.kept_plans.reader import require_place, write_plan
+from orchestrator.kept_plans.writer import PlanMaker
+from orchestrator.rollout.detection import is_stages
 from orchestrator.runs import wiring
 from orchestrator.runs.apply_plan import apply_plan, require_id
 from orchestrator.runs.push_flow import check_request, own_types, run_request, user_at_host

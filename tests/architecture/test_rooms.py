@@ -9,7 +9,7 @@ ROOMS = (
     "report",
     "verify",
     "cluster",
-    "kept_plans",
+    "plan_files",
     "planning",
     "transport",
     "rollout",

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.kept_plans.kept_plan import KeptPlan
-from orchestrator.kept_plans.making import PlanMaker
+from orchestrator.kept_plans.plan_file import KeptPlan
+from orchestrator.kept_plans.writer import PlanMaker
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions
 from orchestrator.planning.host_plan import HostPlan

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from orchestrator.kept_plans.bounds import fault_of, shown
-from orchestrator.kept_plans.kept_plan import KeptPlan, canonical
-from orchestrator.kept_plans.reading import text_of, write_plan
+from orchestrator.kept_plans.plan_file import KeptPlan, canonical
+from orchestrator.kept_plans.reader import text_of, write_plan
 from remote_runtime.errors import InputError
 from tests.orchestrator.kept_plans.made import keep
 from tests.orchestrator.kept_plans.test_reading import refusal

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.rollout.recognising import is_stages
+from orchestrator.rollout.detection import is_stages
 
 
 @pytest.mark.parametrize(

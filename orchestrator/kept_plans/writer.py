@@ -13,10 +13,11 @@ from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.outcome import FAILED
 from orchestrator.fleet.stage_host import StageHost
-from orchestrator.kept_plans.desired import Desired, desired_of, secret_digest
+from orchestrator.kept_plans.detection import PROTOCOL
+from orchestrator.kept_plans.digests import Desired, desired_of, secret_digest
 from orchestrator.kept_plans.identity import identity_of
 from orchestrator.kept_plans.inputs import digests_of
-from orchestrator.kept_plans.kept_plan import (
+from orchestrator.kept_plans.plan_file import (
     FORMAT,
     KeptPlan,
     Record,
@@ -26,7 +27,6 @@ from orchestrator.kept_plans.kept_plan import (
     told_of,
     work_of,
 )
-from orchestrator.kept_plans.recognising import PROTOCOL
 from orchestrator.planning.behind import HostPlanner
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.events import secrets_of

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.kept_plans.holding import HeldPlanner
-from orchestrator.kept_plans.kept_plan import KeptPlan
+from orchestrator.kept_plans.binding import HeldPlanner
+from orchestrator.kept_plans.plan_file import KeptPlan
 from remote_runtime.errors import PlanError
 from tests.orchestrator.kept_plans.made import NOW, SITE, FakeHost, gathered, keep, planner
 

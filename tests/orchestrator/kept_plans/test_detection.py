@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from orchestrator.kept_plans.reading import write_plan
-from orchestrator.kept_plans.recognising import is_plan
+from orchestrator.kept_plans.detection import is_plan
+from orchestrator.kept_plans.reader import write_plan
 from tests.orchestrator.kept_plans.made import keep
 
 

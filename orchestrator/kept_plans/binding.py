@@ -10,9 +10,9 @@ from typing import Any
 from orchestrator.fleet.gathered import Gathered
 from orchestrator.fleet.outcome import REFUSAL
 from orchestrator.fleet.stage_host import StageHost
-from orchestrator.kept_plans.desired import desired_of, differing
+from orchestrator.kept_plans.digests import desired_of, differing
 from orchestrator.kept_plans.identity import DIFFERS, identity_of
-from orchestrator.kept_plans.kept_plan import KeptPlan
+from orchestrator.kept_plans.plan_file import KeptPlan
 from orchestrator.kept_plans.predictions import Predictions
 from orchestrator.planning import Planner
 from orchestrator.planning.host_plan import HostPlan

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import schemas
-from orchestrator.kept_plans.reading import (
+from orchestrator.kept_plans.reader import (
     read_plan,
     read_text,
     require_place,

@@ -13,14 +13,14 @@ from typing import Any
 
 import schemas
 from orchestrator.kept_plans.bounds import fault_of
-from orchestrator.kept_plans.kept_plan import (
+from orchestrator.kept_plans.detection import PROTOCOL
+from orchestrator.kept_plans.members import UnknownMemberError, members_of
+from orchestrator.kept_plans.plan_file import (
     FORMAT,
     KeptPlan,
     canonical,
     id_of,
 )
-from orchestrator.kept_plans.members import UnknownMemberError, members_of
-from orchestrator.kept_plans.recognising import PROTOCOL
 from orchestrator.support.plain_text import one_line
 from orchestrator.support.trust import Looked, around, require_own
 from orchestrator.support.whole_file import replacing
