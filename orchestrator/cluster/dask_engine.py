@@ -29,11 +29,11 @@ from orchestrator.fleet.ports import Planner, Target
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.plain_text import one_line
-from orchestrator.workers.asking import Answering
-from orchestrator.workers.hand import Hand
-from orchestrator.workers.hearing import Heard
+from orchestrator.workers.event_receiver import Heard
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
+from orchestrator.workers.rpc import Answering
 from orchestrator.workers.worker import remembering
+from orchestrator.workers.worker_handle import Hand
 
 CHUNK = 250  # hosts of a message, at most
 MOST_LOSSES = 3  # of one worker in a run, whose own process goes on

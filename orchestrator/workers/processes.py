@@ -17,11 +17,11 @@ from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.ports import Planner, Target
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.workers import forking, worker
-from orchestrator.workers.asking import Answering
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.hand import Hand
-from orchestrator.workers.hearing import Heard
+from orchestrator.workers.event_receiver import Heard
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
+from orchestrator.workers.rpc import Answering
+from orchestrator.workers.worker_handle import Hand
 
 ENDING = 10.0  # seconds that workers have to end once no host is left
 SILENCE = 30.0  # seconds after which a worker that says nothing is ended, as with other engines

@@ -14,10 +14,10 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.fleet.ports import Connector, Planner, Target
 from orchestrator.fleet.window import TEND
-from orchestrator.workers.asking import Questions
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.hand import BEAT
-from orchestrator.workers.telling import Outbox, left
+from orchestrator.workers.event_sender import Outbox, left
+from orchestrator.workers.rpc import Questions
+from orchestrator.workers.worker_handle import BEAT
 
 BEATS = 2.0  # seconds after which a worker tells that it is there, whatever else it tells
 

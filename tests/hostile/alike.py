@@ -27,8 +27,8 @@ from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions, alike, implications
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.support import recurring
-from orchestrator.workers.hearing import Heard
-from orchestrator.workers.telling import Outbox
+from orchestrator.workers.event_receiver import Heard
+from orchestrator.workers.event_sender import Outbox
 from remote_runtime.errors import InputError, PlanError, ResourceError
 from remote_runtime.event_reporter import unplanned_of
 from remote_runtime.events import (

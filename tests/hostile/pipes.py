@@ -11,10 +11,10 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus, Subscriber
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.hand import Hand
-from orchestrator.workers.hearing import Heard
+from orchestrator.workers.event_receiver import Heard
+from orchestrator.workers.event_sender import Outbox
 from orchestrator.workers.remote_task import RemoteTask
-from orchestrator.workers.telling import Outbox
+from orchestrator.workers.worker_handle import Hand
 
 PATIENCE = 60.0  # seconds for the end of a host
 

@@ -18,12 +18,12 @@ from orchestrator.fleet.engine import Job
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.workers import forking
-from orchestrator.workers import hand as hands
+from orchestrator.workers import worker_handle as hands
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.hand import Hand
-from orchestrator.workers.hearing import Heard
+from orchestrator.workers.event_receiver import Heard
 from orchestrator.workers.processes import Processes
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
+from orchestrator.workers.worker_handle import Hand
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner
 from tests.orchestrator.workers.scenes import Connectors
 

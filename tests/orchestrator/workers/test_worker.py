@@ -15,7 +15,7 @@ from orchestrator.fleet.engine import Job
 from orchestrator.fleet.package_lore import PackageLore
 from orchestrator.workers import worker
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.telling import Outbox
+from orchestrator.workers.event_sender import Outbox
 from orchestrator.workers.worker import Worker
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost
 from tests.orchestrator.workers.scenes import Connectors, Remembering, hanging

@@ -9,15 +9,15 @@ import pytest
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
-from orchestrator.workers import hearing, telling
+from orchestrator.workers import event_receiver, event_sender
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.hearing import Heard, Told
-from orchestrator.workers.telling import Outbox
+from orchestrator.workers.event_receiver import Heard, Told
+from orchestrator.workers.event_sender import Outbox
 from tests.orchestrator.fleet.fakes import file_text, make_event, unchanged
 
 RUN = "20260314T091502Z-aaaaaa"
 FAILED = happening.ResourceEvent(
-    "web1", made := make_event(status="failed", error=["no\tway\n"]), telling._encode(made)
+    "web1", made := make_event(status="failed", error=["no\tway\n"]), event_sender._encode(made)
 )
 EVENTS: list[Told] = [
     happening.HostPhase("web1", Phase.RUNNING, 12.5, ((Phase.PLANNING, 12.25),)),
@@ -94,7 +94,7 @@ def test_what_plans_have_in_common_is_told_once() -> None:
 
 def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither side holds more than so many resources, and none is mistaken for another."""
-    monkeypatch.setattr(telling, "MOST_NUMBERED", 2)
+    monkeypatch.setattr(event_sender, "MOST_NUMBERED", 2)
     box, channel = outbox()
     names = [("/a", "/b"), ("/c", "/d"), ("/a", "/e")]
     turns = [unchanged("web1", *each) for each in names]
@@ -115,8 +115,8 @@ def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("kind", ["i", "n"])
 def test_what_a_worker_numbers_has_an_end(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that never begins anew would fill the controller's memory."""
-    monkeypatch.setattr(hearing, "MOST_NUMBERED", 3)
-    monkeypatch.setattr(hearing, "_MOST_TEXTS", 3)
+    monkeypatch.setattr(event_receiver, "MOST_NUMBERED", 3)
+    monkeypatch.setattr(event_receiver, "_MOST_TEXTS", 3)
     line = "i" + file_text("/a") if kind == "i" else 'n[["a"],[]]'
     reader = Heard(RUN)
     for each in [line, line, line, "c" + kind, line, line, line]:
@@ -199,7 +199,7 @@ def test_nothing_of_that_stays_in_an_event_or_a_plan() -> None:
 def test_what_is_kept_of_an_event_is_what_is_shown() -> None:
     """The run's folder has one line of it, without what acts on a terminal, as the event has."""
     made = make_event(status="failed", error=["a\x1b[2Jb"])
-    text = telling._encode(made).replace('"error":', '\r"error":')
+    text = event_sender._encode(made).replace('"error":', '\r"error":')
     told = Heard(RUN).event(f"eweb1\t{text}")
     assert isinstance(told, happening.ResourceEvent)
     assert (told.event["error"], "\r" in told.line) == (["ab"], False)

@@ -13,9 +13,9 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Publisher
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.plain_text import one_line
-from orchestrator.workers.asking import Answering
-from orchestrator.workers.hearing import Heard, Told
+from orchestrator.workers.event_receiver import Heard, Told
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
+from orchestrator.workers.rpc import Answering
 
 BEAT = "b"
 """What a worker tells that has nothing to tell."""

@@ -9,9 +9,9 @@ import pytest
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
-from orchestrator.workers import telling
+from orchestrator.workers import event_sender
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.telling import Outbox
+from orchestrator.workers.event_sender import Outbox
 
 LONG = 600.0  # seconds that no test waits for
 
@@ -76,7 +76,7 @@ def test_a_closed_one_has_sent_all() -> None:
 
 def test_hosts_wait_for_a_controller_that_does_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """No more is held than so much: whoever tells more waits, and nothing is lost."""
-    monkeypatch.setattr(telling, "MOST_WAITING", 1_000_000)
+    monkeypatch.setattr(event_sender, "MOST_WAITING", 1_000_000)
     box, channel = outbox(LONG)
     text, count = "x" * 400_000, 12
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.workers.asking import Answering, Questions
+from orchestrator.workers.rpc import Answering, Questions
 from remote_runtime.errors import CcmError
 from tests.orchestrator.fleet.fakes import FakePlanner
 

@@ -11,7 +11,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.unchanged_resources import read_unchanged
 from orchestrator.support.plain_text import is_plain_json, plain_value
-from orchestrator.workers.telling import MOST_NUMBERED
+from orchestrator.workers.event_sender import MOST_NUMBERED
 from remote_runtime.errors import ProtocolError
 
 Told = (
