@@ -39,9 +39,9 @@ from orchestrator.kept_plans.plan_file import KeptPlan
 from orchestrator.kept_plans.writer import PlanMaker
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions
-from orchestrator.planning.behind import EarlierStage, HostPlanner, PlannerBehind
 from orchestrator.planning.fleet_command import FleetCommand, Said
 from orchestrator.planning.host_secrets import HostSecrets
+from orchestrator.planning.staged_preview import EarlierStage, HostPlanner, PlannerBehind
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.state_folder import state_folder
 from orchestrator.transport import Connector, Credentials, Settings

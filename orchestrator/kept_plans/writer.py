@@ -27,8 +27,8 @@ from orchestrator.kept_plans.plan_file import (
     told_of,
     work_of,
 )
-from orchestrator.planning.behind import HostPlanner
 from orchestrator.planning.host_plan import HostPlan
+from orchestrator.planning.staged_preview import HostPlanner
 from remote_runtime.events import secrets_of
 
 TOO_LARGE = "plan.size"

@@ -11,12 +11,12 @@ from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.fleet.ports import Incoming
 from orchestrator.fleet.unchanged_resources import Implied
 from orchestrator.manifest.declared import Declared
+from orchestrator.planning.blob_references import Travel
 from orchestrator.planning.blobs import Blob
 from orchestrator.planning.compiled import Compiled, Whole
-from orchestrator.planning.final import check_final
 from orchestrator.planning.implications import Implications, Masking, manifests, masked_texts
+from orchestrator.planning.rendered_check import check_final
 from orchestrator.planning.rendering import render_deferred
-from orchestrator.planning.travel import Travel
 from orchestrator.support.hashing import sha256
 from remote_runtime.errors import Position, ResourceError
 from remote_runtime.item import Item

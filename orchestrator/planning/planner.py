@@ -11,9 +11,9 @@ from orchestrator.expressions import Scope
 from orchestrator.manifest.site import Site
 from orchestrator.planning.data import Given, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
+from orchestrator.planning.manifests import Part, Parts, Place
 from orchestrator.planning.options import PlanOptions
-from orchestrator.planning.parts import Part, Parts, Place
-from orchestrator.planning.survey import Survey
+from orchestrator.planning.site_overview import Survey
 from remote_runtime.errors import InputError, PlanError, Problem
 from remote_runtime.masking import Mask
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from orchestrator.planning.host_plan import HostPlan
     from orchestrator.planning.host_secrets import HostSecrets
     from orchestrator.planning.implications import Implications
-    from orchestrator.planning.selecting import Marker
+    from orchestrator.planning.selection_filter import Marker
     from orchestrator.planning.site_check import HostCheck
 
 
@@ -121,8 +121,8 @@ class Planner:
         """What leaves resources out; None where all of the manifest is chosen."""
         if not options.selection():
             return None
-        from orchestrator.planning.selecting import Marker
         from orchestrator.planning.selection import Selection, refusals
+        from orchestrator.planning.selection_filter import Marker
 
         wrong: list[Problem] = []
         selection = Selection(options, self.site.types.names(), wrong)

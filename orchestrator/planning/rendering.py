@@ -15,11 +15,11 @@ from orchestrator.expressions import (
 )
 from orchestrator.expressions.template import Template, as_text
 from orchestrator.manifest.declared import Declared
-from orchestrator.planning.alike import AlikeResources
+from orchestrator.planning.blob_references import SOURCE, Travel
 from orchestrator.planning.blobs import Blob
 from orchestrator.planning.compiled import Compiled, compile_resource
-from orchestrator.planning.final import check_final, check_name, fit
-from orchestrator.planning.travel import SOURCE, Travel
+from orchestrator.planning.plan_groups import AlikeResources
+from orchestrator.planning.rendered_check import check_final, check_name, fit
 from remote_runtime.errors import Problem
 
 _NOTHING_LATE: Hashable = (frozenset(), "", False)

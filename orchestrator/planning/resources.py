@@ -11,9 +11,9 @@ from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.generated import generated_resources
 from orchestrator.manifest.references import check_names, duplicates, named
 from orchestrator.manifest.types import BUILT_IN, Types
+from orchestrator.planning.blob_references import Travel
 from orchestrator.planning.compiled import Compiled, compile_resource
 from orchestrator.planning.rendering import names_vary
-from orchestrator.planning.travel import Travel
 from remote_runtime.errors import Problem
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from remote_runtime.errors import Problem
 from remote_runtime.nearest import nearest
 
 if TYPE_CHECKING:
-    from orchestrator.planning.parts import Part
+    from orchestrator.planning.manifests import Part
 
 GATHERED = frozenset(("host", "cpu", "memory", "network", "partition"))
 """The families of facts that every host reports."""

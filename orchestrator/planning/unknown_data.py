@@ -13,7 +13,7 @@ from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
 from orchestrator.manifest.values import expressions_in
-from orchestrator.planning.parts import Part
+from orchestrator.planning.manifests import Part
 from remote_runtime.errors import Problem
 from remote_runtime.nearest import nearest
 

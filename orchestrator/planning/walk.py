@@ -11,15 +11,15 @@ from orchestrator.manifest.children import MOST_RESOURCES
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.references import Named, check_names
 from orchestrator.planning.agreement import disagreements
+from orchestrator.planning.blob_references import Travel
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.data import plan_error
+from orchestrator.planning.hash_redaction import veil
 from orchestrator.planning.implications import masked_texts
 from orchestrator.planning.loops import Groups, at_turn, turns
-from orchestrator.planning.parts import Part, Place, Refusal
+from orchestrator.planning.manifests import Part, Place, Refusal
 from orchestrator.planning.rendering import Rendering, filled, names_vary
 from orchestrator.planning.resources import Resources
-from orchestrator.planning.travel import Travel
-from orchestrator.planning.veiling import veil
 from remote_runtime.errors import Problem
 from remote_runtime.masking import SHORTEST, strings_of
 

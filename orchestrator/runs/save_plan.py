@@ -20,7 +20,7 @@ from remote_runtime.version import VERSION
 
 if TYPE_CHECKING:
     from orchestrator.planning import Planner
-    from orchestrator.planning.behind import HostPlanner
+    from orchestrator.planning.staged_preview import HostPlanner
     from orchestrator.runs.push_job import PushJob
     from orchestrator.runs.reporter import Reporter
     from orchestrator.runs.request import RunRequest

@@ -122,7 +122,7 @@ def _stage(
 
 def _behind_each_other(stages: list[PushStage]) -> Iterator[PushStage]:
     """The stages of a preview: each host sees what the earlier stages would leave."""
-    from orchestrator.planning.behind import EarlierStage, PlannerBehind
+    from orchestrator.planning.staged_preview import EarlierStage, PlannerBehind
 
     before: list[EarlierStage] = []
     for stage in stages:

@@ -24,7 +24,7 @@ from orchestrator.fleet.events import ResourcesStable
 from orchestrator.fleet.unchanged_check import check_unchanged
 from orchestrator.fleet.unchanged_resources import TextNumbers, read_line
 from orchestrator.manifest import load_site
-from orchestrator.planning import Planner, PlanOptions, alike, implications
+from orchestrator.planning import Planner, PlanOptions, implications, plan_groups
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.support import recurring
 from orchestrator.workers.event_receiver import Heard
@@ -103,7 +103,7 @@ def _differences(seed: int, folder: Path, counts: Counter[str]) -> Iterator[str]
 def _tight(draw: random.Random) -> Iterator[None]:
     """Have little room for what hosts share, so that it is forgotten now and then."""
     with (
-        mock.patch.object(alike.AlikeResources.__init__, "__defaults__", (9_000,)),
+        mock.patch.object(plan_groups.AlikeResources.__init__, "__defaults__", (9_000,)),
         mock.patch.object(recurring.Recurring.__init__, "__defaults__", (draw.choice([1, 4]),)),
         mock.patch.multiple(implications, MOST_MASKS=2, MOST_RESOURCES=draw.choice([1, 3])),
     ):

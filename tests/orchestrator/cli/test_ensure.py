@@ -237,7 +237,7 @@ OPTIONAL = {
     "orchestrator.fleet.fact_run", "orchestrator.fleet.kept_runs", "orchestrator.fleet.landing",
     "orchestrator.fleet.returning", "orchestrator.kept_plans.plan_file",
     "orchestrator.kept_plans.reader", "orchestrator.manifest.validators",
-    "orchestrator.planning.selecting", "orchestrator.planning.selection",
+    "orchestrator.planning.selection_filter", "orchestrator.planning.selection",
     "orchestrator.project.reading", "orchestrator.registration.entry",
     "orchestrator.registration.store", "orchestrator.report.answers",
     "orchestrator.report.document", "orchestrator.rollout.amounts",

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from orchestrator.planning.behind import EarlierStage, PlannerBehind
 from orchestrator.planning.host_secrets import HostSecrets
+from orchestrator.planning.staged_preview import EarlierStage, PlannerBehind
 from tests.orchestrator.planning.planned import FakeHost, gathered, planner
 
 FIRST = """\

@@ -17,8 +17,8 @@ from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build
 from orchestrator.kept_plans.digests import desired_of
-from orchestrator.planning.behind import EarlierStage, PlannerBehind
 from orchestrator.planning.host_plan import HostPlan
+from orchestrator.planning.staged_preview import EarlierStage, PlannerBehind
 from orchestrator.transport import Connector, Credentials, Settings
 from remote_runtime import plan as runtime_plan
 from remote_runtime.errors import PlanError, ResourceError

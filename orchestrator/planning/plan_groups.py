@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.values import expressions_in
+from orchestrator.planning.blob_references import PATH
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.skeletons import Skeleton
-from orchestrator.planning.travel import PATH
 
 MOST_BYTES = 8 << 20
 MOST_OUTLOOKS = 1 << 14

@@ -13,10 +13,10 @@ from orchestrator.language.files import Folder
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site, applies
 from orchestrator.manifest.values import expressions_in
-from orchestrator.planning.alike import AlikeResources
+from orchestrator.planning.blob_references import SOURCE, Travel
 from orchestrator.planning.data import Given, ManifestData
+from orchestrator.planning.plan_groups import AlikeResources
 from orchestrator.planning.resources import GeneratedResources, Resources
-from orchestrator.planning.travel import SOURCE, Travel
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:

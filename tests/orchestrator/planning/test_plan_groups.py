@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from orchestrator.manifest.types import BUILT_IN, type_names
-from orchestrator.planning.alike import AlikeResources, Outlook
+from orchestrator.planning.blob_references import PATH
 from orchestrator.planning.host_plan import HostPlan
-from orchestrator.planning.travel import PATH
+from orchestrator.planning.plan_groups import AlikeResources, Outlook
 from tests.calls import calls_of
 
 from .planned import FakeHost, gathered, planner

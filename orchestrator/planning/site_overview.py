@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.agreement import disagreements
-from orchestrator.planning.parts import Part, Place, Refusal
+from orchestrator.planning.manifests import Part, Place, Refusal
 from remote_runtime.errors import Problem
 from remote_runtime.item import Item
 from remote_runtime.options import RunOptions
