@@ -14,17 +14,17 @@ from typing import (
 )
 
 from remote_runtime.cancellation import Cancellation, Protected
+from remote_runtime.earlier_refreshes import Refreshes
 from remote_runtime.effects import ASSUMED, DATABASES, Doubt, Effect, PathEffect
 from remote_runtime.item import Item, each_of
 from remote_runtime.options import RunOptions
-from remote_runtime.refreshes import Refreshes
 
 if TYPE_CHECKING:
     from remote_runtime.blobs import Blobs
     from remote_runtime.channel import Channel
     from remote_runtime.masking import Mask
+    from remote_runtime.package_sharing import Shared
     from remote_runtime.rebooting import Boot
-    from remote_runtime.shared import Shared
     from remote_runtime.system.accounts import Accounts
     from remote_runtime.system.commands import Commands
     from remote_runtime.system.files import Files
@@ -266,7 +266,7 @@ class Context(object):
 
     def shared(self) -> "Shared":
         """What other hosts have learnt, for previews."""
-        from remote_runtime.shared import Shared
+        from remote_runtime.package_sharing import Shared
 
         return Shared(self._channel)
 

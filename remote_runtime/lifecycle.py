@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 from remote_runtime.base import ResourceType
 from remote_runtime.changes import Action
 from remote_runtime.context import Context
+from remote_runtime.earlier_refreshes import Refreshes
 from remote_runtime.effects import UNKNOWN, Doubt
 from remote_runtime.errors import CcmError, ProtocolError, ResourceError, UnsettledError
 from remote_runtime.events import Outcome, secrets_of
 from remote_runtime.item import Item, each_of
-from remote_runtime.refreshes import Refreshes
 from remote_runtime.registry import Registry
 
 if TYPE_CHECKING:
-    from remote_runtime.promises import Promises
+    from remote_runtime.plan_assertions import Promises
 
 APPLIED = "Would have applied changes"  # noop, of a resource that is made of others
 
@@ -138,7 +138,7 @@ class Lifecycle(object):
         self._converge(resource, refresh, outcome)
 
     def _foresee(self, outcome: Outcome, refresh: bool, gate: Doubt) -> None:
-        from remote_runtime.foresight import Foresight
+        from remote_runtime.preview import Foresight
 
         Foresight(self._context, self._registry, self._render).tell(outcome, refresh, gate)
 
@@ -164,7 +164,7 @@ class Lifecycle(object):
         if noop and outcome.changed:
             outcome.noop_message = APPLIED
         if noop and not outcome.health_only:
-            from remote_runtime.foresight import summed_up
+            from remote_runtime.preview import summed_up
 
             summed_up(outcome, ran)
 

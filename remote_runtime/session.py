@@ -15,6 +15,7 @@ from remote_runtime.blobs import Blobs
 from remote_runtime.cancellation import Cancellation, Cancelled, GoingDown, end_on_signals
 from remote_runtime.channel import Channel
 from remote_runtime.context import Context
+from remote_runtime.durability import Settling
 from remote_runtime.engine import Ended, Engine
 from remote_runtime.errors import CcmError
 from remote_runtime.event_reporter import EventReporter
@@ -22,9 +23,8 @@ from remote_runtime.events import EventMaker, Outcome, secrets_of
 from remote_runtime.item import Item, each_of
 from remote_runtime.lifecycle import Lifecycle, defect
 from remote_runtime.masking import Mask
-from remote_runtime.recall import Recall
 from remote_runtime.registry import Registry
-from remote_runtime.settling import Settling
+from remote_runtime.run_state import Recall
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.commands import Commands
 from remote_runtime.system.files import Files
@@ -249,7 +249,7 @@ class Session(object):
         maker = self._reporter.maker
         observer = promises = None
         if plan.binding:
-            from remote_runtime.rehearsal import Observer, parse
+            from remote_runtime.plan_check import Observer, parse
 
             binding = parse(plan.binding)
             observer = Observer(binding.salt)
@@ -311,7 +311,7 @@ class Session(object):
             context.blobs.look_ahead(lambda: announce_blobs(plan, context, registry))
         turns: Dict[str, Any] = {}
         if plan.earlier:
-            from remote_runtime.earlier import turns_before
+            from remote_runtime.session_state import turns_before
 
             turns = turns_before(plan.earlier, context)
         engine = Engine(
@@ -351,7 +351,7 @@ class Session(object):
     def _lifecycle(plan: plans.Plan) -> Type[Lifecycle]:
         if not plan.options.adhoc:
             return Lifecycle
-        from remote_runtime.adhoc import AdhocLife
+        from remote_runtime.fleet_commands import AdhocLife
 
         return AdhocLife
 
@@ -370,9 +370,9 @@ class Session(object):
 
     def _rehearse(self, plan: plans.Plan, binding: Any, observer: Any, maker: EventMaker) -> Any:
         """What the run is held to. ``HostError`` for a host that the kept plan does not fit."""
-        from remote_runtime.rehearsal import Rehearsal
+        from remote_runtime.plan_check import Rehearsal
+        from remote_runtime.plan_replay_guard import require_own, use_up
         from remote_runtime.system.memory import Memory
-        from remote_runtime.used_plans import require_own, use_up
 
         before = plan.earlier.get("reboot")
         trial = Rehearsal(binding, observer, maker, seen=len(before["done"]) if before else 0)
@@ -394,6 +394,6 @@ class Session(object):
     # -- deferred templates -----------------------------------------------------------------------
 
     def _render(self, item: Item, context: Context) -> Dict[str, Any]:
-        from remote_runtime.reading import rendered
+        from remote_runtime.template_files import rendered
 
         return rendered(item, self._channel, context)

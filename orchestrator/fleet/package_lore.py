@@ -212,7 +212,7 @@ def _digest(found: str) -> str:
 
 def _fingerprint(found: str) -> str:
     """That of what a host told, "" where it makes no sense."""
-    from remote_runtime.shared import fingerprint
+    from remote_runtime.package_sharing import fingerprint
 
     try:
         contents = json.loads(found)

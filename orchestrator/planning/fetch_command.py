@@ -10,8 +10,8 @@ from orchestrator.fleet.landing import Landing
 from orchestrator.planning.compiled import Whole
 from orchestrator.planning.facts import Gathered
 from orchestrator.planning.host_plan import HostPlan
-from remote_runtime.adhoc import FETCH
 from remote_runtime.errors import UsageError
+from remote_runtime.fleet_commands import FETCH
 from remote_runtime.item import Item
 
 

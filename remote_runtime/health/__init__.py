@@ -4,7 +4,7 @@ import os
 import time
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime import duration, words
+from remote_runtime import duration, shell_words
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
@@ -90,7 +90,7 @@ def _attempt(check: Dict[str, Any], context: Context) -> Tuple[str, str]:
         until = time.monotonic() + timeout if timeout else None
         return evaluate(check["goss_rules"], context, until)
     try:
-        result = context.commands.run(words.split(str(check.get("command"))), timeout=timeout)
+        result = context.commands.run(shell_words.split(str(check.get("command"))), timeout=timeout)
     except (ResourceError, ValueError) as error:
         return "UNKNOWN", "the check could not be started: %s" % error
     if result.timed_out:

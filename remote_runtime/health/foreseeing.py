@@ -2,7 +2,7 @@
 
 from typing import List, Tuple
 
-from remote_runtime import words
+from remote_runtime import shell_words
 from remote_runtime.context import Context
 from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt
 from remote_runtime.events import Outcome
@@ -48,7 +48,7 @@ def _unstartable(outcome: Outcome, context: Context) -> Tuple[List[str], Doubt]:
 
 def _lacking(command: str, context: Context) -> str:
     try:
-        argv = words.split(command)
+        argv = shell_words.split(command)
     except ValueError as error:
         return str(error)
     return context.user_commands.lacking(argv[0])[0] if argv else ""

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
-from remote_runtime import needs
+from remote_runtime import requirements
 from remote_runtime.base import (
     Action,
     Change,
@@ -113,14 +113,14 @@ class Resource(PathType):
         """Download, extract and clean up, as far as needed; what creates names is not there."""
         uid, gid, unmet = self._owners()
         if status is None:
-            unmet += needs.parent(self.context, self.name)
+            unmet += requirements.parent(self.context, self.name)
         differences = self._differences(status, uid, gid)
         actions = [self._downloading(status, differences)] if differences else []
         if self.settings.extract_parent and (differences or self.settings.creates):
             actions = [_as_one([*actions, self._extracting(downloaded=bool(differences))])]
         if self.settings.cleanup:
             actions.append(self._removing(wording.CLEANED_UP, "archive"))
-        needs.raise_first(unmet, actions)
+        requirements.raise_first(unmet, actions)
         return actions
 
     def _differences(self, status: Optional[Status], uid: int, gid: int) -> List[Change]:
@@ -144,7 +144,7 @@ class Resource(PathType):
         return changes
 
     def _owners(self) -> Tuple[int, int, List[Missing]]:
-        return needs.owners(self.context, self.settings.owner, self.settings.group)
+        return requirements.owners(self.context, self.settings.owner, self.settings.group)
 
     # -- the steps --------------------------------------------------------------------------------
 
@@ -179,7 +179,9 @@ class Resource(PathType):
                 "extract_parent %s is not a directory" % parent,
                 hint="name another one; what stands there is left alone",
             )
-        above = [] if there else needs.parents(self.context, parent.rstrip("/") + "/.", 0o755)
+        above = (
+            [] if there else requirements.parents(self.context, parent.rstrip("/") + "/.", 0o755)
+        )
         # What else the archive holds is not known before it is there.
         why = "what %s extracts into %s is not known before" % (self.item.id, parent)
         effects: List[Effect] = [

@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime import duration, rules, words
+from remote_runtime import duration, rules, shell_words
 
 Found = List[Tuple[str, str]]
 
@@ -75,7 +75,7 @@ def of_words(key: str, text: Any) -> Found:
     if not isinstance(text, str):
         return []
     try:
-        return [] if words.split(text) else [(key, "the command is empty")]
+        return [] if shell_words.split(text) else [(key, "the command is empty")]
     except ValueError as error:
         return [(key, str(error))]
 

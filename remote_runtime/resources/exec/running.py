@@ -2,7 +2,7 @@
 
 from typing import Callable, List, Optional
 
-from remote_runtime import needs
+from remote_runtime import requirements
 from remote_runtime.base import Missing, Properties, Unknowable
 from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.errors import ResourceError
@@ -44,12 +44,12 @@ class ExecProvider(BaseProvider):
         if cwd is not None and not context.files.is_directory(cwd):
             raise Missing("%s: the working directory %s does not exist" % (own, cwd))
         for kind, name in (("user", settings.user), ("group", settings.group)):
-            missing = needs.account(context, kind, name) if name is not None else None
+            missing = requirements.account(context, kind, name) if name is not None else None
             if missing is not None:
                 raise missing
         program = self.start(settings).argv[0]
-        needs.raise_first(
-            needs.program(context, program, what=own, path=settings.path, cwd=cwd), ()
+        requirements.raise_first(
+            requirements.program(context, program, what=own, path=settings.path, cwd=cwd), ()
         )
 
     def rehearse(self, settings: Settings) -> None:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple
 
-from remote_runtime import needs
+from remote_runtime import requirements
 from remote_runtime.base import (
     Action,
     Change,
@@ -101,7 +101,7 @@ class Resource(PathType):
         decide = self._directory if self.ensure == "directory" else self._file
         actions, unmet = decide(status)
         if actions:
-            needs.raise_first(unmet, actions)
+            requirements.raise_first(unmet, actions)
         return actions
 
     def _wanted(self, status: "Optional[Status]") -> Tuple[Wanted, List[Missing]]:
@@ -117,7 +117,7 @@ class Resource(PathType):
                 hint="only what exists may keep them; give %s"
                 % " ".join("--%s" % key for key in left),
             )
-        uid, gid, unmet = needs.owners(
+        uid, gid, unmet = requirements.owners(
             self.context,
             str(given.get("owner") or (status.uid if status else -1)),
             str(given.get("group") or (status.gid if status else -1)),
@@ -194,7 +194,7 @@ class Resource(PathType):
             bare = False
         self._refuse(status, bare)
         if status is None:
-            unmet += needs.parent(self.context, self.name)
+            unmet += requirements.parent(self.context, self.name)
         if bare:
             return self._bare(status, want), unmet
         changes = self._content_changes(status, content, want)
@@ -220,12 +220,12 @@ class Resource(PathType):
         validate = str(self.properties.get("validate") or "")
         if not validate:
             return []
-        from remote_runtime.words import split
+        from remote_runtime.shell_words import split
 
         words = split(validate)
         if not words or "{}" in words[0]:
             return []
-        return needs.program(self.context, words[0], what="it cannot be validated")
+        return requirements.program(self.context, words[0], what="it cannot be validated")
 
     def _refuse(self, status: "Optional[Status]", bare: bool) -> None:
         """Raise what is at the path that is left alone; ``bare``: only attributes are managed."""
@@ -370,7 +370,7 @@ class Resource(PathType):
         """What is left to do, and what keeps it from being done."""
         if status is None:
             want, unmet = self._wanted(None)
-            above = needs.parents(self.context, self.name, want.mode & 0o755)
+            above = requirements.parents(self.context, self.name, want.mode & 0o755)
             return [self._making(want, above)], unmet
         if status.kind != "directory":
             kind = "symlink" if status.kind == "symlink" else "file"

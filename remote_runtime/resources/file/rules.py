@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime import rules, words
+from remote_runtime import rules, shell_words
 from remote_runtime.resources.file.modes import parse_mode
 
 
@@ -36,7 +36,7 @@ def _of_content(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
 
 def _of_validate(command: str, with_content: bool, ensure: Any) -> List[Tuple[str, str]]:
     try:
-        parts = words.split(command)
+        parts = shell_words.split(command)
     except ValueError as error:
         return [("validate", str(error))]
     if not any("{}" in part for part in parts):

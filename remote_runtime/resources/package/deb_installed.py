@@ -40,7 +40,7 @@ class Registry(Installations):
 
     def fingerprint(self, name: str, scripts: Sequence[str]) -> str:
         """What ``shared.fingerprint`` makes of an installed package."""
-        from remote_runtime.shared import fingerprint
+        from remote_runtime.package_sharing import fingerprint
 
         kept = self.kept(name, scripts)
         return fingerprint(kept.paths, {n: text for n, text in kept.scripts.items() if text})

@@ -66,7 +66,7 @@ class Header(object):
 
 def fingerprints(printed: str) -> Dict[str, str]:
     """What ``shared.fingerprint`` makes of packages, by name: those that ``INSTALLED`` has told."""
-    from remote_runtime.shared import fingerprint
+    from remote_runtime.package_sharing import fingerprint
 
     found = {}
     for text in printed.split(_END)[:-1]:

@@ -3,7 +3,7 @@
 import os
 from typing import Dict, List, Optional, Tuple
 
-from remote_runtime import duration, needs, words
+from remote_runtime import duration, requirements, shell_words
 from remote_runtime.base import Missing, Properties
 from remote_runtime.content import Chunks, Content
 from remote_runtime.context import Context
@@ -51,9 +51,9 @@ class Processing(object):
         """What keeps the first command that is needed and lacks something from being started."""
         for file in files:
             for command in commands_for(self._rules, file.path):
-                program = words.split(command)[0]
+                program = shell_words.split(command)[0]
                 what = "%s cannot be processed" % file.path
-                found = needs.program(self._context, program, what=what)
+                found = requirements.program(self._context, program, what=what)
                 if found:
                     return found
         return []
@@ -103,7 +103,7 @@ class Processing(object):
         return local_copy(self._context, full, file.content) or file.content
 
     def _run(self, command: str, path: str, name: str) -> None:
-        argv = words.split(command)
+        argv = shell_words.split(command)
         if any("{}" in word for word in argv):
             argv = [word.replace("{}", path) for word in argv]
         else:

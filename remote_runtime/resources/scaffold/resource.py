@@ -4,7 +4,7 @@ import errno
 import os
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from remote_runtime import needs
+from remote_runtime import requirements
 from remote_runtime.base import (
     Action,
     Change,
@@ -119,7 +119,7 @@ class Resource(PathType):
         actions = extra.first + self._directories(look, tree)
         actions += self._files(look, tree, bool(lacking or look.unmet)) + extra.last
         actions = self._fitting(_counted(actions))
-        needs.raise_first(look.unmet + lacking, actions)
+        requirements.raise_first(look.unmet + lacking, actions)
         if not actions:  # in a preview later resources may read what would be written
             self._processing.discard()
         return actions

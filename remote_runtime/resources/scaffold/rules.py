@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime import duration, rules, words
+from remote_runtime import duration, rules, shell_words
 
 Found = List[Tuple[str, str]]
 
@@ -51,7 +51,7 @@ def _of_post(properties: Dict[str, Any]) -> Found:
             if not pattern:
                 found.append(("post", "the pattern of %r is empty" % command))
             try:
-                if not words.split(command):
+                if not shell_words.split(command):
                     found.append(("post", "the command for %r is empty" % pattern))
             except ValueError as error:
                 found.append(("post", "the command for %r: %s" % (pattern, error)))

@@ -244,7 +244,7 @@ OPTIONAL = {
     "orchestrator.rollout.asking", "orchestrator.rollout.canaries",
     "orchestrator.rollout.course", "orchestrator.rollout.gates", "orchestrator.rollout.sharing",
     "orchestrator.rollout.staged", "orchestrator.rollout.stages", "orchestrator.rollout.waves",
-    "orchestrator.templates.tree", "orchestrator.verify.kept", "remote_runtime.shared",
+    "orchestrator.templates.tree", "orchestrator.verify.kept", "remote_runtime.package_sharing",
     "remote_runtime.context", "remote_runtime.system.files",
 }  # fmt: skip
 

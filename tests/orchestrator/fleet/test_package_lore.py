@@ -10,7 +10,7 @@ import pytest
 from orchestrator.fleet.package_lore import MOST_ASKED, HostLore, PackageLore
 from remote_runtime import wire
 from remote_runtime.errors import ProtocolError
-from remote_runtime.shared import fingerprint
+from remote_runtime.package_sharing import fingerprint
 
 A, B = "a" * 64, "b" * 64
 FOUND: dict[str, Any] = {"members": [], "conffiles": [], "scripts": {}}

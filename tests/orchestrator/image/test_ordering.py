@@ -140,7 +140,7 @@ def test_a_type_has_what_nobody_else_has() -> None:
     members = {
         "remote_runtime/__init__.py": b"",
         "remote_runtime/session.py": b"",
-        "remote_runtime/words.py": b"",
+        "remote_runtime/shell_words.py": b"",
         "remote_runtime/resources/__init__.py": b"",
         f"{below}__init__.py": b"",
         f"{below}resource.py": b"from remote_runtime import words\n"
@@ -158,7 +158,7 @@ def test_a_type_has_what_nobody_else_has() -> None:
         [x, f"{x}.rules", f"{x}.resource", f"{x}.providers"],
         [f"{x}.left", f"{x}.providers.a"],
         [f"{x}.providers.b"],
-        ["remote_runtime.words"],
+        ["remote_runtime.shell_words"],
         [f"{x}.both"],
     ]
 

@@ -22,7 +22,7 @@ from remote_runtime.system.commands import Result
 
 from .. import fakes
 from ..fake_commands import FakeCommands, make_context
-from ..test_shared import Channel
+from ..test_package_sharing import Channel
 
 DEBHELPER = """#!/bin/sh
 set -e

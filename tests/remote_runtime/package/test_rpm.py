@@ -127,7 +127,7 @@ class Reading(unittest.TestCase):
         self.unpack("/etc/a.conf", "/etc/b.conf", "/var/lib/a/x")
         form = rpm_contents.Header(HEADER).contents(self.folder).form()
         found = rpm_contents.fingerprints("'a' %s\x1e'b' %s\x1e" % (HEADER, HEADER))
-        from remote_runtime.shared import fingerprint
+        from remote_runtime.package_sharing import fingerprint
 
         print_ = fingerprint([member[0] for member in form["members"]], form["scripts"])
         self.assertEqual(found, {"a": print_, "b": print_})

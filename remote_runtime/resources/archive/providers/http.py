@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Any, Callable, List, Optional
 
-from remote_runtime import needs
+from remote_runtime import requirements
 from remote_runtime.base import Properties
 from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.errors import ResourceError, UnsettledError
@@ -115,7 +115,7 @@ class Provider(BaseProvider):
         if not program:
             reading.require(settings.kind)
             return
-        missing = needs.program(self.context, program, what="%s archives" % settings.kind)
+        missing = requirements.program(self.context, program, what="%s archives" % settings.kind)
         if missing:
             raise missing[0]
 

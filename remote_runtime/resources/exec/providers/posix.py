@@ -2,7 +2,7 @@
 
 from typing import List
 
-from remote_runtime import words
+from remote_runtime import shell_words
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.exec.running import ExecProvider
 
@@ -15,7 +15,7 @@ class Provider(ExecProvider):
 
     def words(self, command: str) -> List[str]:
         try:
-            return words.split(command)
+            return shell_words.split(command)
         except ValueError as error:
             raise ResourceError(
                 "the command cannot be read: %s" % error, kind="resource.command"

@@ -137,9 +137,9 @@ class Provider(BaseProvider):
 
     @staticmethod
     def _validate(command: str, finished: str, path: str, commands: "Commands") -> None:
-        from remote_runtime import words
+        from remote_runtime import shell_words
 
-        argv = [word.replace("{}", finished) for word in words.split(command)]
+        argv = [word.replace("{}", finished) for word in shell_words.split(command)]
         result = commands.run(argv)
         if result.code != 0:
             raise ResourceError(

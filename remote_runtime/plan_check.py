@@ -13,7 +13,7 @@ from remote_runtime.events import EventMaker, Outcome
 from remote_runtime.item import broken
 from remote_runtime.lean import jsontext
 from remote_runtime.lean.digest import sha256
-from remote_runtime.promises import Promises
+from remote_runtime.plan_assertions import Promises
 from remote_runtime.system.machine import machine_id
 
 LENGTH = 16  # hexadecimal digits of a digest: enough, as nobody else knows the key

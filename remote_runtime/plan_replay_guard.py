@@ -7,7 +7,7 @@ from remote_runtime.events import timestamp
 from remote_runtime.system.memory import Memory, StateError
 
 if TYPE_CHECKING:
-    from remote_runtime.rehearsal import Binding
+    from remote_runtime.plan_check import Binding
 
 KIND = "plans"
 _SPARE = 7 * 86400  # seconds that a note outlives its plan, which may still wait for a lock

@@ -4,7 +4,7 @@ import os
 import tempfile
 import unittest
 
-from remote_runtime import needs
+from remote_runtime import requirements
 from remote_runtime.changes import Action, Missing, Unknowable
 from remote_runtime.effects import AccountEffect, Doubt, PathEffect
 from remote_runtime.errors import ResourceError
@@ -20,7 +20,7 @@ class TestNeeds(unittest.TestCase):
             with self.subTest(noop=noop):
                 ctx = context(accounts=FakeAccounts(), noop=noop)
                 ctx.expect([AccountEffect("user", NOBODY)], Doubt(), "exec#add")
-                uid, gid, found = needs.owners(ctx, NOBODY, "0")
+                uid, gid, found = requirements.owners(ctx, NOBODY, "0")
                 self.assertEqual((uid < 0, gid, [m.message for m in found]), (True, 0, missing))
                 self.assertEqual(ctx.accounts.user_name(uid) == NOBODY, noop)
 
@@ -29,36 +29,38 @@ class TestNeeds(unittest.TestCase):
         folder = os.path.dirname(os.path.abspath(__file__))
         path = os.path.join(folder, "x")
         ctx = context(noop=True)
-        self.assertEqual(needs.parent(ctx, path), [])
+        self.assertEqual(requirements.parent(ctx, path), [])
         ctx.expect([PathEffect(folder, "absent")], Doubt(), "file#a")
-        (missing,) = needs.parent(ctx, path)
+        (missing,) = requirements.parent(ctx, path)
         self.assertIn("the parent directory %s does not exist" % folder, missing.message)
         ctx.expect([PathEffect(folder, "directory")], Doubt(), "file#b")
-        self.assertEqual(needs.parent(ctx, path), [])
+        self.assertEqual(requirements.parent(ctx, path), [])
 
     def test_a_link_to_nowhere_is_no_parent_that_can_be_made(self) -> None:
         """What is to be made below it fails, as the push does."""
         with tempfile.TemporaryDirectory() as folder:
             os.symlink("nowhere", os.path.join(folder, "link"))
             with self.assertRaises(ResourceError) as caught:
-                needs.parents(context(noop=True), os.path.join(folder, "link/a/b"), 0o755)
+                requirements.parents(context(noop=True), os.path.join(folder, "link/a/b"), 0o755)
             self.assertIn("No such file or directory", str(caught.exception))
-            made = needs.parents(context(noop=True), os.path.join(folder, "a/b"), 0o755)
+            made = requirements.parents(context(noop=True), os.path.join(folder, "a/b"), 0o755)
             self.assertEqual([each.path for each in made], [os.path.join(folder, "a")])
 
     def test_a_program_is_named_with_its_purpose(self) -> None:
         """The message begins with what it is for."""
-        (missing,) = needs.program(context(), "ccm-no-such-program", what="it cannot be validated")
+        (missing,) = requirements.program(
+            context(), "ccm-no-such-program", what="it cannot be validated"
+        )
         self.assertIn("it cannot be validated: there is no program", str(missing))
-        self.assertEqual(needs.program(context(), "true", what="it cannot be validated"), [])
+        self.assertEqual(requirements.program(context(), "true", what="it cannot be validated"), [])
 
     def test_the_first_need_is_raised(self) -> None:
         """With what it keeps from being done, and as what it is."""
         would = Action("Would have acted", lambda: None)
         with self.assertRaises(Unknowable) as caught:
-            needs.raise_first([Unknowable("a"), Missing("b")], [would])
+            requirements.raise_first([Unknowable("a"), Missing("b")], [would])
         self.assertEqual((caught.exception.message, caught.exception.would), ("a", [would]))
-        needs.raise_first([], [would])
+        requirements.raise_first([], [would])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from remote_runtime.registry import Registry
 from tests.remote_runtime.controller import ROOT as ROOT_FOLDER
 from tests.remote_runtime.controller import within
 from tests.remote_runtime.fakes import OWNER, ROOT, blob, context, item
-from tests.remote_runtime.test_ledger import MANIFEST, LedgerTest
+from tests.remote_runtime.test_pending_refreshes import MANIFEST, LedgerTest
 
 WATCH = """\
 import sys

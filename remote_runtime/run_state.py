@@ -3,14 +3,14 @@
 import os
 from typing import TYPE_CHECKING, Callable, Optional
 
+from remote_runtime.earlier_refreshes import NoneDue, Refreshes
 from remote_runtime.events import Outcome
 from remote_runtime.lean import digest
 from remote_runtime.plan import Plan
-from remote_runtime.refreshes import NoneDue, Refreshes
 from remote_runtime.system.state import APPLIED, remembered
 
 if TYPE_CHECKING:
-    from remote_runtime.applied import Applied
+    from remote_runtime.last_applied import Applied
 
 
 class Recall(object):
@@ -44,16 +44,16 @@ class Recall(object):
         self._settled = bool(mark) and os.path.exists(remembered(folder, APPLIED, mark))
 
         def remember() -> Refreshes:
-            from remote_runtime import ledger
+            from remote_runtime import pending_refreshes
 
-            run = ledger.Run(
+            run = pending_refreshes.Run(
                 self._name,
                 plan=plan,
                 settled=self._settled,
                 shown=shown,
                 tell=tell,
             )
-            return ledger.Ledger(run, folder)
+            return pending_refreshes.Ledger(run, folder)
 
         self.refreshes = NoneDue(remember) if self._settled else remember()
 
@@ -92,7 +92,7 @@ class Recall(object):
 
     def _record(self) -> "Applied":
         if self._applied is None:
-            from remote_runtime.applied import Applied
+            from remote_runtime.last_applied import Applied
 
             self._applied = Applied(self._plan, self._folder, record_name(self._plan.manifest))
             if self._plan.options.drift:

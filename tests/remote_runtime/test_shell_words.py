@@ -1,6 +1,6 @@
 import unittest
 
-from remote_runtime import words
+from remote_runtime import shell_words
 
 
 class WordsTest(unittest.TestCase):
@@ -17,21 +17,21 @@ class WordsTest(unittest.TestCase):
             ("\\\n", []),
             ("  \t\n ", []),
         ):
-            self.assertEqual(words.split(text), expected, text)
+            self.assertEqual(shell_words.split(text), expected, text)
 
     def test_double_quotes(self) -> None:
         """Inside double quotes a backslash escapes $ ` " \\ and newline only."""
-        self.assertEqual(words.split(r'"\$\`\"\\"'), ['$`"\\'])
-        self.assertEqual(words.split(r'"\n\a"'), [r"\n\a"])
-        self.assertEqual(words.split('"a\\\nb"'), ["ab"])
+        self.assertEqual(shell_words.split(r'"\$\`\"\\"'), ['$`"\\'])
+        self.assertEqual(shell_words.split(r'"\n\a"'), [r"\n\a"])
+        self.assertEqual(shell_words.split('"a\\\nb"'), ["ab"])
 
     def test_nothing_is_expanded(self) -> None:
         """Variables, globs, redirections, operators and comments are plain characters."""
         text = "p $HOME * && > out ; # end"
-        self.assertEqual(words.split(text), text.split(" "))
+        self.assertEqual(shell_words.split(text), text.split(" "))
 
     def test_broken(self) -> None:
         """A quote that is not closed and a backslash at the end are refused with their place."""
         for text, message in (("a 'b", "character 3"), ('"b', "character 1"), ("a\\", "backslash")):
             with self.assertRaisesRegex(ValueError, message):
-                words.split(text)
+                shell_words.split(text)

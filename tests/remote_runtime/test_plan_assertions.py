@@ -3,7 +3,7 @@ from typing import List
 
 from remote_runtime.changes import Action, Change
 from remote_runtime.errors import ResourceError
-from remote_runtime.promises import Promises
+from remote_runtime.plan_assertions import Promises
 from tests.remote_runtime.fakes import item
 
 

@@ -7,7 +7,7 @@ from remote_runtime.changes import Change
 from remote_runtime.errors import HostError, ProtocolError
 from remote_runtime.events import EventMaker, Outcome
 from remote_runtime.masking import Mask
-from remote_runtime.rehearsal import Binding, Observer, Rehearsal, parse
+from remote_runtime.plan_check import Binding, Observer, Rehearsal, parse
 from tests.remote_runtime.controller import Target
 from tests.remote_runtime.fakes import (
     GROUP,

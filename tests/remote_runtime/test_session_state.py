@@ -4,9 +4,9 @@ import os
 import unittest
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime.earlier import parse
 from remote_runtime.engine import Turn
 from remote_runtime.errors import ProtocolError
+from remote_runtime.session_state import parse
 from tests.remote_runtime.fakes import OWNER, FolderTest, Script, ScriptRegistry, item, run_items
 
 GOOD = {"met": True, "changed": True, "noop": False}

@@ -4,7 +4,7 @@ import unittest
 
 from remote_runtime import channel, wire
 from remote_runtime.errors import ProtocolError
-from remote_runtime.shared import Shared, fingerprint
+from remote_runtime.package_sharing import Shared, fingerprint
 
 
 class Channel(channel.Channel):

@@ -10,9 +10,9 @@ import os
 import time
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Set, Tuple
 
+from remote_runtime.earlier_refreshes import Refreshes
 from remote_runtime.item import Item, each_of
 from remote_runtime.plan import Plan
-from remote_runtime.refreshes import Refreshes
 from remote_runtime.system.state import APPLIED, REFRESHES, remembered
 
 Pair = Tuple[str, str]

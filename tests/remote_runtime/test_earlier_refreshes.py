@@ -1,8 +1,8 @@
 import unittest
 from typing import Any, List
 
+from remote_runtime.earlier_refreshes import NoneDue, Refreshes
 from remote_runtime.item import Item
-from remote_runtime.refreshes import NoneDue, Refreshes
 
 ITEM = Item(index=0, type="file", name="/a", properties={})
 
