@@ -18,7 +18,7 @@ from remote_runtime.effects import (
 )
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item, Properties
-from remote_runtime.system.trouble import NOT_A_DIRECTORY
+from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

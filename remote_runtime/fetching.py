@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Tuple
 from remote_runtime.channel import Channel
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
-from remote_runtime.system.trouble import failure
+from remote_runtime.system.errno_messages import failure
 
 BLOCK = 256 << 10
 MAX_FILES = 100_000

@@ -15,7 +15,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.events import Outcome
 from remote_runtime.item import Item, Properties
 from remote_runtime.lifecycle import Lifecycle
-from remote_runtime.system.trouble import failure
+from remote_runtime.system.errno_messages import failure
 
 KEPT = 60 << 10  # bytes of each output, half of them from its beginning, half from its end
 LONGEST_OUTPUT = 128 << 10  # characters of both together

@@ -11,8 +11,8 @@ from remote_runtime.events import Outcome
 from remote_runtime.item import each_of
 from remote_runtime.lean import jsontext
 from remote_runtime.plan import Plan
-from remote_runtime.system.memory import Memory, StateError
 from remote_runtime.system.state import APPLIED
+from remote_runtime.system.state_store import Memory, StateError
 
 SOMEONE, YOU, BOTH, NEW = "someone", "you", "both", "new"
 

@@ -187,7 +187,7 @@ class Ledger(Refreshes):
 
     def _opened(self) -> Any:
         if self._memory is None:
-            from remote_runtime.system.memory import Memory
+            from remote_runtime.system.state_store import Memory
 
             self._memory = Memory(self._folder)
         return self._memory
@@ -215,7 +215,7 @@ class Ledger(Refreshes):
 
     def _try(self, step: Callable[[], None]) -> None:
         """Take a step; a state that cannot be used is told, and for this run it is left alone."""
-        from remote_runtime.system.memory import StateError
+        from remote_runtime.system.state_store import StateError
 
         try:
             step()

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from remote_runtime.errors import HostError
 from remote_runtime.events import timestamp
-from remote_runtime.system.memory import Memory, StateError
+from remote_runtime.system.state_store import Memory, StateError
 
 if TYPE_CHECKING:
     from remote_runtime.plan_check import Binding

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Action, Missing
 from remote_runtime.effects import PathEffect
-from remote_runtime.system.trouble import refusal
+from remote_runtime.system.errno_messages import refusal
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

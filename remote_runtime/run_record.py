@@ -24,9 +24,9 @@ from remote_runtime.event_reporter import EventReporter
 from remote_runtime.events import EventMaker, Outcome, requested_of
 from remote_runtime.item import Item
 from remote_runtime.lean import jsontext
-from remote_runtime.system.memory import Memory, StateError
 from remote_runtime.system.processes import boot
 from remote_runtime.system.state import RUNS
+from remote_runtime.system.state_store import Memory, StateError
 
 MOST_RECORDS = 8
 CONFIRMED_WITHIN = 5.0  # seconds

@@ -82,7 +82,7 @@ class Recall(object):
 
     def _try(self, step: Callable[[], None]) -> None:
         """Take a step; a state that cannot be used is told, and for this run it is left alone."""
-        from remote_runtime.system.memory import StateError
+        from remote_runtime.system.state_store import StateError
 
         try:
             step()

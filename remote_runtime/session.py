@@ -228,7 +228,7 @@ class Session(object):
             return
         removed = []
         for journal in state.journals(kept) + state.journals(cache):
-            from remote_runtime.system.unfinished import sweep
+            from remote_runtime.system.temp_journal import sweep
 
             removed += sweep(journal, self._warn)
         if removed:
@@ -372,7 +372,7 @@ class Session(object):
         """What the run is held to. ``HostError`` for a host that the kept plan does not fit."""
         from remote_runtime.plan_check import Rehearsal
         from remote_runtime.plan_replay_guard import require_own, use_up
-        from remote_runtime.system.memory import Memory
+        from remote_runtime.system.state_store import Memory
 
         before = plan.earlier.get("reboot")
         trial = Rehearsal(binding, observer, maker, seen=len(before["done"]) if before else 0)

@@ -24,7 +24,7 @@ from remote_runtime.system.accounts import Accounts, Identity
 if TYPE_CHECKING:
     from remote_runtime.system.conversation import Outputs, OutputSink, Process
     from remote_runtime.system.locks import Lock
-    from remote_runtime.system.switch import Switch
+    from remote_runtime.system.run_as import Switch
 
 DEFAULT_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin"
 KEEP = 256 << 10
@@ -163,7 +163,7 @@ class Commands(object):
         is told ("stdout" or "stderr", line) meanwhile. A daemon left behind is not waited for.
         ``CommandNotStarted``; ``ResourceError`` for an unknown user or group; ``Cancelled``.
         """
-        from remote_runtime.system import conversation, switch
+        from remote_runtime.system import conversation, run_as
 
         self._cancellation.check()
         identity = self._accounts.identity(user, group)
@@ -180,7 +180,7 @@ class Commands(object):
                 program,
                 cwd=cwd,
                 env=self.environment(identity, env, path),
-                switch=switch.Switch(None if inherits else identity, umask),
+                switch=run_as.Switch(None if inherits else identity, umask),
                 with_input=input is not None,
                 is_plain=self._at_root and plain,
                 outputs=outputs,

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Callable, Dict, Generator, List, NamedTuple, O
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
-from remote_runtime.system.trouble import failure, many_names
+from remote_runtime.system.errno_messages import failure, many_names
 from remote_runtime.system.walk import READ, Folder, Place, Walker, clock, stamp
 
 if TYPE_CHECKING:
-    from remote_runtime.system.obstacles import Obstacles
+    from remote_runtime.system.preconditions import Obstacles
+    from remote_runtime.system.temp_journal import Unfinished
     from remote_runtime.system.temporary import Temporary
-    from remote_runtime.system.unfinished import Unfinished
 
 BLOCK = 256 << 10
 _LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -68,7 +68,7 @@ class Files(object):
     def unfinished(self) -> "Unfinished":
         """The journal of this run."""
         if self._unfinished is None:
-            from remote_runtime.system.unfinished import Unfinished
+            from remote_runtime.system.temp_journal import Unfinished
 
             self._unfinished = Unfinished(self._state, self._warn)
         return self._unfinished
@@ -221,11 +221,11 @@ class Files(object):
 
     def obstacles(self, path: str, follow: bool = False) -> "Obstacles":
         """What would keep something from being done there, or to what a link there leads to."""
-        from remote_runtime.system import obstacles
+        from remote_runtime.system import preconditions
 
         above, name = os.path.split(os.path.realpath(path) if follow else path)
         real = os.path.join(os.path.realpath(above), name)
-        return obstacles.at(path, real, shared=self.in_shared_folder(real))
+        return preconditions.at(path, real, shared=self.in_shared_folder(real))
 
     def in_shared_folder(self, path: str) -> bool:
         """Whether a user who is neither root nor ours can give a path another meaning."""
@@ -372,7 +372,7 @@ class Files(object):
 
     def remove_tree(self, path: str) -> None:
         """Remove a directory with everything in it; symlinks in it are removed, not followed."""
-        from remote_runtime.system.clearing import clear
+        from remote_runtime.system.remove_tree import clear
 
         clear(self.place(path, "remove"))
 

@@ -7,8 +7,8 @@ from typing import Callable, Optional, Set, Tuple
 
 from remote_runtime.system import inode_flags
 from remote_runtime.system.attributes import Attributes
+from remote_runtime.system.errno_messages import failure, refusal
 from remote_runtime.system.folder_syncs import sync_now
-from remote_runtime.system.trouble import failure, refusal
 from remote_runtime.system.walk import Place, stamp
 
 _NAME_ROOM = 200  # of the 255 bytes of a name, so that the temporary one fits as well

@@ -5,7 +5,7 @@ from typing import Dict, NamedTuple, Optional, Tuple
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import AccountEffect
 from remote_runtime.system.accounts import Accounts, Identity
-from remote_runtime.world.clouds import Clouds
+from remote_runtime.world.uncertainty import Clouds
 
 _FIRST = -1000  # numbers below stand for accounts that get theirs when they are made
 

@@ -8,10 +8,10 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.commands import KEEP, CommandNotStarted, Commands, Result
 from remote_runtime.world.accounts import WorldAccounts
-from remote_runtime.world.clouds import Clouds
 from remote_runtime.world.files import WorldFiles
 from remote_runtime.world.layer import Layer
-from remote_runtime.world.nodes import Node, shared
+from remote_runtime.world.planned_nodes import Node, shared
+from remote_runtime.world.uncertainty import Clouds
 
 if TYPE_CHECKING:
     from remote_runtime.system.conversation import OutputSink
@@ -65,7 +65,7 @@ class WorldCommands(Commands):
     def _ask(self, argv: Sequence[str], planned: Set[str], path: Optional[str]) -> None:
         """Note the doubt over what a command asks for by name. ``Unknowable`` where that, or what
         else it finds, is planned."""
-        from remote_runtime.world.looking import asked, asked_by_script
+        from remote_runtime.world.probe_commands import asked, asked_by_script
 
         things = asked(argv, planned)
         if things is None:
@@ -86,7 +86,7 @@ class WorldCommands(Commands):
     def _heed(self, argv: Sequence[str], cwd: str, path: Optional[str]) -> Optional[List[str]]:
         """Note the doubt over what a command reads: what it names, or anything whatever. Returned
         are the paths that it reads; None where it may read others."""
-        from remote_runtime.world.looking import named
+        from remote_runtime.world.probe_commands import named
 
         found = named(argv)
         if found is not None:

@@ -9,17 +9,17 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.rights import ours
+from remote_runtime.system.errno_messages import refusal
 from remote_runtime.system.files import Files, Reader, Status
 from remote_runtime.system.paths import has_long_name, is_too_long
-from remote_runtime.system.trouble import refusal
 from remote_runtime.system.walk import has_acl
-from remote_runtime.world.clouds import Clouds
 from remote_runtime.world.layer import Layer
-from remote_runtime.world.nodes import Found, Node
+from remote_runtime.world.planned_nodes import Found, Node
+from remote_runtime.world.uncertainty import Clouds
 
 if TYPE_CHECKING:
-    from remote_runtime.system.obstacles import Obstacles
-    from remote_runtime.system.unfinished import Unfinished
+    from remote_runtime.system.preconditions import Obstacles
+    from remote_runtime.system.temp_journal import Unfinished
     from remote_runtime.system.walk import Folder
 
 
@@ -122,7 +122,7 @@ class WorldFiles(Files):
             mount = self._layer.mounted(found.path)
             if mount is not None:
                 return not mount.no_execution
-            from remote_runtime.system.obstacles import keeps_from_executing
+            from remote_runtime.system.preconditions import keeps_from_executing
 
             return not keeps_from_executing(found.path)
         return found.there and os.path.isfile(found.path) and os.access(found.path, os.X_OK)
@@ -166,7 +166,7 @@ class WorldFiles(Files):
         return sorted(names)
 
     def obstacles(self, path: str, follow: bool = False) -> "Obstacles":
-        from remote_runtime.system import obstacles
+        from remote_runtime.system import preconditions
 
         found = self._find(path, follow)
         kept = found.node is not None and not found.node.opaque
@@ -175,7 +175,7 @@ class WorldFiles(Files):
         within = self._folder_above(found.path)
         above = self._planned_folder(within)
         gid = above and (above.gid if above.mode & stat.S_ISGID else -1)
-        on_host = obstacles.at(
+        on_host = preconditions.at(
             path,
             found.path,
             counts=counts,
@@ -191,7 +191,7 @@ class WorldFiles(Files):
         mount = self._layer.mounted(found.path)
         if mount is None and not points:
             return on_host
-        from remote_runtime.world.on_mount import OnMount
+        from remote_runtime.world.mount_checks import OnMount
 
         return OnMount(path, on_host, mount=mount, taken=planned, points=points)
 
@@ -227,11 +227,11 @@ class WorldFiles(Files):
     def _require_emptied(self, path: str, there: str) -> None:
         """As of a tree of the host, with what is planned in it; root needs no rights there."""
         if os.geteuid() == 0 or not self._layer.is_touched(path):
-            from remote_runtime.system.obstacles import require_emptied
+            from remote_runtime.system.preconditions import require_emptied
 
             require_emptied(there)
         else:
-            from remote_runtime.world.emptying import require_removable
+            from remote_runtime.world.removal_checks import require_removable
 
             require_removable(self, path, self._rights)
 

@@ -7,12 +7,12 @@ from typing import Dict, List, Optional, Set, Tuple
 from remote_runtime.effects import MountEffect, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
-from remote_runtime.system.obstacles import PAGE
 from remote_runtime.system.paths import is_within
-from remote_runtime.world.held import Held, Room
+from remote_runtime.system.preconditions import PAGE
+from remote_runtime.world.host_content import OnHost
 from remote_runtime.world.mounts import Mounts
-from remote_runtime.world.nodes import UNTOLD, Found, Node, held_at, kind_at, shared, undoes
-from remote_runtime.world.on_host import OnHost
+from remote_runtime.world.planned_content import Held, Room
+from remote_runtime.world.planned_nodes import UNTOLD, Found, Node, held_at, kind_at, shared, undoes
 
 _MOST_LINKS = 40  # as in Linux
 

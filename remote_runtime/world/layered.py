@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.system.commands import CommandNotStarted, Result
-from remote_runtime.world.held import LARGE
-from remote_runtime.world.inside import FUNCTIONS
+from remote_runtime.world.planned_content import LARGE
+from remote_runtime.world.sandbox import FUNCTIONS
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Identity
     from remote_runtime.system.commands import Commands
     from remote_runtime.system.conversation import OutputSink
-    from remote_runtime.world.nodes import Node
+    from remote_runtime.world.planned_nodes import Node
 
 _START = (
     "import marshal, sys, types\n"
@@ -123,7 +123,7 @@ class Layered(object):
 
     def _base(self) -> str:
         """A folder to build at, out of the way of what is planned and mounted."""
-        from remote_runtime.world.inside import mounted
+        from remote_runtime.world.sandbox import mounted
 
         busy = list(self._nodes) + [os.fsdecode(point) for point in mounted()]
         for base in _BASES:

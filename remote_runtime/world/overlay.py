@@ -23,11 +23,11 @@ from remote_runtime.effects import (
 )
 from remote_runtime.errors import ResourceError
 from remote_runtime.world.accounts import Table, WorldAccounts, parsed
-from remote_runtime.world.clouds import Clouds, Elsewhere, Note
 from remote_runtime.world.commands import WorldCommands
 from remote_runtime.world.files import WorldFiles
 from remote_runtime.world.layer import Layer
-from remote_runtime.world.nodes import UNTOLD
+from remote_runtime.world.planned_nodes import UNTOLD
+from remote_runtime.world.uncertainty import Clouds, Elsewhere, Note
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts

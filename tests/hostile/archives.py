@@ -213,7 +213,7 @@ class _Place:
         return sorted(found)
 
     def _empty(self) -> None:
-        from remote_runtime.system.clearing import clear
+        from remote_runtime.system.remove_tree import clear
         from remote_runtime.system.walk import Walker
 
         clear(Walker().place(str(self.out)))

@@ -22,7 +22,7 @@ from typing import Any
 from unittest import mock
 
 from remote_runtime import run_record
-from remote_runtime.system.memory import Memory
+from remote_runtime.system.state_store import Memory
 from tests.hostile.figures import Figures
 from tests.remote_runtime.controller import Target
 from tests.remote_runtime.fakes import blob

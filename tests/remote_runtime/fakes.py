@@ -26,9 +26,9 @@ from remote_runtime.options import RunOptions
 from remote_runtime.registry import Registry
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.commands import Commands
+from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files
 from remote_runtime.system.temporary import Temporary
-from remote_runtime.system.trouble import failure
 
 OWNER = pwd.getpwuid(os.geteuid()).pw_name
 GROUP = str(os.getegid())

@@ -6,7 +6,7 @@ import unittest
 from remote_runtime.errors import HostError
 from remote_runtime.plan_check import Binding
 from remote_runtime.plan_replay_guard import use_up
-from remote_runtime.system.memory import Memory
+from remote_runtime.system.state_store import Memory
 
 SERIAL = "0123456789abcdef" * 2
 DAY = 86_400

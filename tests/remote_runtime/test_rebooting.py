@@ -11,7 +11,7 @@ from remote_runtime.lifecycle import Lifecycle
 from remote_runtime.plan_check import Binding
 from remote_runtime.plan_replay_guard import require_own, use_up
 from remote_runtime.rebooting import Boot, announce, parse
-from remote_runtime.system.memory import Memory
+from remote_runtime.system.state_store import Memory
 from remote_runtime.wire import MAX_FROM_TARGET
 from tests.remote_runtime.fakes import Script, ScriptRegistry, context, item
 from tests.remote_runtime.test_pending_refreshes import LedgerTest

@@ -10,7 +10,7 @@ from remote_runtime import run_record
 from remote_runtime.events import EventMaker, Outcome
 from remote_runtime.item import Item
 from remote_runtime.masking import Mask
-from remote_runtime.system.memory import Memory
+from remote_runtime.system.state_store import Memory
 from tests.remote_runtime.controller import Target
 from tests.remote_runtime.fakes import GROUP, OWNER, FolderTest, blob
 

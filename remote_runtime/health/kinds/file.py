@@ -17,7 +17,7 @@ from remote_runtime.health.kind import (
     nothing,
 )
 from remote_runtime.health.matchers import Lines
-from remote_runtime.system.trouble import failure
+from remote_runtime.system.errno_messages import failure
 
 _LIMIT = 16 << 20
 _TYPES = (

@@ -18,7 +18,7 @@ from remote_runtime.resources.archive.members import (
     Member,
     refusal,
 )
-from remote_runtime.system.clearing import clear
+from remote_runtime.system.remove_tree import clear
 from remote_runtime.system.walk import Folder, Place
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW

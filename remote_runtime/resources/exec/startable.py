@@ -20,7 +20,7 @@ from remote_runtime.rights import (
 )
 from remote_runtime.system.accounts import Identity
 from remote_runtime.system.commands import CommandNotStarted
-from remote_runtime.system.switch import Switch
+from remote_runtime.system.run_as import Switch
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -22,7 +22,7 @@ from remote_runtime.resources.file.content import desired
 if TYPE_CHECKING:
     from remote_runtime.resources.file.ahead import Store
     from remote_runtime.system.files import Status
-    from remote_runtime.system.obstacles import Obstacles
+    from remote_runtime.system.preconditions import Obstacles
 
 ATTRIBUTES = ("owner", "group", "mode")
 

@@ -40,7 +40,7 @@ from remote_runtime.resources.package.package_scripts import Declare, Run
 from remote_runtime.resources.package.provider import VersionChange, brought
 from remote_runtime.resources.package.reach import Reach
 from remote_runtime.resources.package.script_effects import Open
-from remote_runtime.system.trouble import NOT_A_DIRECTORY
+from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Dict, FrozenSet, Hashable, List, Mapping, Opti
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.deb_contents import Contents, Member
-from remote_runtime.system import obstacles
+from remote_runtime.system import preconditions
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
@@ -68,19 +68,19 @@ class Reach(object):
         real = os.path.join(place, os.path.basename(path))
         if self._is_mounted(real):
             return True
-        return os.path.lexists(real) and (flagged or bool(obstacles.flags(real)))
+        return os.path.lexists(real) and (flagged or bool(preconditions.flags(real)))
 
     def _is_mounted(self, real: str) -> bool:
         """Whether the host has something mounted at a path without links."""
         if self._points is None:
-            self._points = obstacles.mount_points()
+            self._points = preconditions.mount_points()
         return real in self._points
 
     def _place(self, folder: str) -> Tuple[str, bool]:
         """Where the host has a folder, and whether names stay in it."""
         if folder not in self._flagged:
             real = os.path.realpath(folder)
-            self._flagged[folder] = real, os.path.isdir(real) and bool(obstacles.flags(real))
+            self._flagged[folder] = real, os.path.isdir(real) and bool(preconditions.flags(real))
         return self._flagged[folder]
 
     # -- space ------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ class Reach(object):
     def _fit(self, coming: Mapping[str, Contents]) -> None:
         """All new files of a package are there before the old ones go."""
         needed: Dict[Hashable, Dict[str, List[int]]] = {}
-        spare: Dict[Hashable, obstacles.Spare] = {}
+        spare: Dict[Hashable, preconditions.Spare] = {}
         systems: Dict[str, Hashable] = {}
         for name, contents in sorted(coming.items()):
             for member in contents.members:
@@ -101,7 +101,7 @@ class Reach(object):
                 if member.kind == "directory" and self._files.is_directory(member.path):
                     continue
                 if member.kind == "file":
-                    sums[0] += -(-member.size // obstacles.PAGE) * obstacles.PAGE
+                    sums[0] += -(-member.size // preconditions.PAGE) * preconditions.PAGE
                 sums[1] += 1
         for system, packages in needed.items():
             for name, (size, count) in sorted(packages.items()):

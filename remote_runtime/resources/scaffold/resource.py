@@ -22,10 +22,10 @@ from remote_runtime.resources.scaffold.looking import Look, parent_in_the_way, s
 from remote_runtime.resources.scaffold.processing import Processing
 from remote_runtime.resources.scaffold.showing import Diffs
 from remote_runtime.resources.scaffold.tree import Tree, Wanted, entries, tree_of
+from remote_runtime.system.errno_messages import refusal
 from remote_runtime.system.files import Status
-from remote_runtime.system.obstacles import PAGE
 from remote_runtime.system.paths import walk
-from remote_runtime.system.trouble import refusal
+from remote_runtime.system.preconditions import PAGE
 
 _NEW = 0o644
 _EXECUTE = 0o111

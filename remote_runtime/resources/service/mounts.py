@@ -8,7 +8,7 @@ from remote_runtime.effects import UNKNOWN, Doubt, Effect, Fog, MountEffect, Pat
 from remote_runtime.resources.service.folders import named_folders, parsed_mode
 from remote_runtime.resources.service.unit_files import Definition
 from remote_runtime.resources.service.unit_text import escaped, unescaped
-from remote_runtime.system.obstacles import PAGE, mount_points
+from remote_runtime.system.preconditions import PAGE, mount_points
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

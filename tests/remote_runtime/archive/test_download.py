@@ -8,9 +8,9 @@ import time
 from typing import Any, List, Optional
 
 from remote_runtime.cancellation import Cancelled
+from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files
 from remote_runtime.system.temporary import Temporary
-from remote_runtime.system.trouble import failure
 from tests.remote_runtime.archive import server
 from tests.remote_runtime.archive.case import ArchiveTest
 from tests.remote_runtime.archive.making import APP, member, tar

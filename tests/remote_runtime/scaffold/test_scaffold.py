@@ -12,9 +12,9 @@ from typing import Any, Dict, List, Optional, Tuple
 from remote_runtime.effects import Doubt, PathEffect
 from remote_runtime.registry import Registry
 from remote_runtime.resources.scaffold.resource import Resource
+from remote_runtime.system.errno_messages import failure, refusal
 from remote_runtime.system.files import Files
-from remote_runtime.system.obstacles import Obstacles
-from remote_runtime.system.trouble import failure, refusal
+from remote_runtime.system.preconditions import Obstacles
 from tests.remote_runtime.fakes import FailingFiles, PackagedContent, context, item, run_items
 from tests.remote_runtime.scaffold.case import ScaffoldTest
 

@@ -10,7 +10,7 @@ from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.lean.digest import sha256
 from remote_runtime.resources.archive.settings import Settings
 from remote_runtime.system.attributes import Attributes
-from remote_runtime.system.trouble import failure
+from remote_runtime.system.errno_messages import failure
 
 if TYPE_CHECKING:
     from remote_runtime.resources.archive.guard import Limit

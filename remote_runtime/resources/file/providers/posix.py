@@ -7,7 +7,7 @@ from remote_runtime.base import PathEffect, Properties, Unknowable
 from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
-from remote_runtime.system.trouble import failure
+from remote_runtime.system.errno_messages import failure
 
 if TYPE_CHECKING:
     from remote_runtime.resources.file.ahead import Coming, FilesAhead, Store

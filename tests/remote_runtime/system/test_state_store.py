@@ -5,7 +5,7 @@ import unittest
 from typing import Any, Callable, List
 
 from remote_runtime.system.machine import machine_id
-from remote_runtime.system.memory import Memory, StateError
+from remote_runtime.system.state_store import Memory, StateError
 from tests.remote_runtime.fakes import ROOT, FolderTest
 
 RECORD = {"manifest": "site/site.yaml", "due": {"a": [1, 2]}}

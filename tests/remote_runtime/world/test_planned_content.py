@@ -5,7 +5,7 @@ from typing import Generator
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
-from remote_runtime.world.held import MOST, Held, Room
+from remote_runtime.world.planned_content import MOST, Held, Room
 
 
 class Counted(Content):

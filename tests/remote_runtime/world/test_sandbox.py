@@ -3,7 +3,7 @@
 import os
 from unittest import mock
 
-from remote_runtime.world import inside
+from remote_runtime.world import sandbox
 from tests.remote_runtime.fakes import FolderTest
 
 
@@ -11,8 +11,8 @@ class BindTest(FolderTest):
     def bound(self, source: str, *answers: object) -> int:
         """How often it is tried; each answer is an error or None."""
         target = os.fsencode(self.root)
-        with mock.patch.object(inside, "mount", side_effect=answers) as mount:
-            inside.bind(b"--bind", os.fsencode(source), target)
+        with mock.patch.object(sandbox, "mount", side_effect=answers) as mount:
+            sandbox.bind(b"--bind", os.fsencode(source), target)
         return mount.call_count
 
     def test_what_is_there_again(self) -> None:

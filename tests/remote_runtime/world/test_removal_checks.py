@@ -5,12 +5,12 @@ import unittest
 
 from remote_runtime.effects import Doubt, PathEffect
 from remote_runtime.errors import ResourceError
-from remote_runtime.system import obstacles
-from remote_runtime.world import emptying
+from remote_runtime.system import preconditions
+from remote_runtime.world import removal_checks
 from tests.remote_runtime.fakes import ROOT, FolderTest, context
 
 NOBODY = 65534
-LOADED = (obstacles, emptying)  # nobody may read the folder that they are in
+LOADED = (preconditions, removal_checks)  # nobody may read the folder that they are in
 
 
 @unittest.skipUnless(ROOT, "needs root, to be somebody else")

@@ -8,7 +8,7 @@ from unittest import mock
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
-from remote_runtime.system.obstacles import Obstacles, at, flags, mount_points
+from remote_runtime.system.preconditions import Obstacles, at, flags, mount_points
 from tests.remote_runtime.fakes import ROOT, FolderTest
 
 from .flags import flag

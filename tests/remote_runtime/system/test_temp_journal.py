@@ -5,7 +5,7 @@ import unittest
 from typing import List
 
 from remote_runtime.system import processes, state
-from remote_runtime.system.unfinished import Unfinished, sweep
+from remote_runtime.system.temp_journal import Unfinished, sweep
 from tests.remote_runtime.fakes import ROOT, FolderTest
 
 

@@ -4,8 +4,8 @@ import errno
 from typing import Optional, Sequence, Tuple
 
 from remote_runtime.effects import MountEffect
-from remote_runtime.system.obstacles import PAGE, Obstacles, Spare
-from remote_runtime.system.trouble import refusal
+from remote_runtime.system.errno_messages import refusal
+from remote_runtime.system.preconditions import PAGE, Obstacles, Spare
 
 
 class OnMount(Obstacles):

@@ -3,8 +3,8 @@
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content
 from remote_runtime.errors import ResourceError
+from remote_runtime.system.errno_messages import NO_ACCESS
 from remote_runtime.system.files import Files, Status
-from remote_runtime.system.trouble import NO_ACCESS
 
 
 class OnHost(Content):

@@ -3,7 +3,7 @@ import subprocess
 import unittest
 from unittest import mock
 
-from remote_runtime.system.clearing import clear
+from remote_runtime.system.remove_tree import clear
 from remote_runtime.system.walk import Walker
 from tests.remote_runtime import mounting
 from tests.remote_runtime.fakes import FolderTest, failure_of

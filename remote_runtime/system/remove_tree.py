@@ -6,8 +6,8 @@ import stat
 from contextlib import suppress
 from typing import List, NamedTuple, Optional, Tuple
 
-from remote_runtime.system.obstacles import mounted_in
-from remote_runtime.system.trouble import failure
+from remote_runtime.system.errno_messages import failure
+from remote_runtime.system.preconditions import mounted_in
 from remote_runtime.system.walk import Place
 
 _LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW

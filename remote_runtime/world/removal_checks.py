@@ -6,8 +6,8 @@ import stat
 from typing import TYPE_CHECKING, Callable, List, Optional
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.system.obstacles import LOOKED_AT, flags
-from remote_runtime.system.trouble import NO_ACCESS, refusal
+from remote_runtime.system.errno_messages import NO_ACCESS, refusal
+from remote_runtime.system.preconditions import LOOKED_AT, flags
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files, Status

@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.world.looking import asked, asked_by_script, named
+from remote_runtime.world.probe_commands import asked, asked_by_script, named
 
 PLANNED = {"app", "app.service"}
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional, Tuple
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import MountEffect
 from remote_runtime.system.paths import walk
-from remote_runtime.world.held import Held
+from remote_runtime.world.planned_content import Held
 
 UNTOLD = "something"
 
