@@ -36,7 +36,7 @@ class Resource(ResourceType):
 
     @classmethod
     def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        from remote_runtime.resources.exec.doubts import doubts
+        from remote_runtime.resources.exec.warnings import doubts
 
         return doubts(name, properties)
 

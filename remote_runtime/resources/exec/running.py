@@ -54,7 +54,7 @@ class ExecProvider(BaseProvider):
 
     def rehearse(self, settings: Settings) -> None:
         """Raise what ``run`` would for a program that the system does not start."""
-        from remote_runtime.resources.exec.startable import require_startable
+        from remote_runtime.resources.exec.start_checks import require_startable
 
         require_startable(self.context, settings, self.start(settings).argv)
 

@@ -20,7 +20,7 @@ from remote_runtime.resources.file import modes, wording
 from remote_runtime.resources.file.content import desired
 
 if TYPE_CHECKING:
-    from remote_runtime.resources.file.ahead import Store
+    from remote_runtime.resources.file.write_ahead import Store
     from remote_runtime.system.files import Status
     from remote_runtime.system.preconditions import Obstacles
 
@@ -81,15 +81,15 @@ class Resource(PathType):
 
     def observation(self, state: Any) -> Any:
         """See the base class."""
-        from remote_runtime.resources.file import remembering
+        from remote_runtime.resources.file import digests
 
-        return remembering.observation(self, state.status)
+        return digests.observation(self, state.status)
 
     def remembered(self) -> Properties:
         """See the base class."""
-        from remote_runtime.resources.file import remembering
+        from remote_runtime.resources.file import digests
 
-        return remembering.remembered(self)
+        return digests.remembered(self)
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see the base class."""
@@ -311,9 +311,9 @@ class Resource(PathType):
             changes.append(Change("type", "symlink", "file"))
         diff = None
         if content is not None:
-            from remote_runtime.resources.file import showing
+            from remote_runtime.resources.file import diffs
 
-            diff = showing.diff(
+            diff = diffs.diff(
                 self.context, self.item, status=status, content=content, mode=want.mode
             )
         changes.append(Change("content", old, new, diff))
@@ -321,7 +321,7 @@ class Resource(PathType):
 
     def to_store(self) -> "Optional[Store]":
         """What its turn will put there, as far as can be told before; None for nothing."""
-        from remote_runtime.resources.file.ahead import Store
+        from remote_runtime.resources.file.write_ahead import Store
 
         if isinstance(self.properties.get("source"), str):
             return None  # an earlier turn may yet change it
@@ -342,7 +342,7 @@ class Resource(PathType):
     def _store(self, content: Optional[Content], want: Wanted) -> None:
         if content is None:
             raise ResourceError("the content of %s is not known" % self.name)
-        from remote_runtime.resources.file.ahead import coming_after
+        from remote_runtime.resources.file.write_ahead import coming_after
 
         self.context.progress("writing %s" % self.name)
         validate = str(self.properties.get("validate") or "")

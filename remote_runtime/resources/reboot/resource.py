@@ -34,7 +34,7 @@ class Resource(ResourceType):
 
     @classmethod
     def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        from remote_runtime.resources.exec.doubts import of_commands
+        from remote_runtime.resources.exec.warnings import of_commands
 
         return of_commands([("onlyif", properties.get("onlyif"))], properties)
 
@@ -95,7 +95,7 @@ class Resource(ResourceType):
         self.provider.foreseen = self.item
 
     def _effects(self) -> List[Effect]:
-        from remote_runtime.resources.reboot.aftermath import Aftermath
+        from remote_runtime.resources.reboot.post_reboot import Aftermath
 
         why = "%s would have rebooted the host before" % self.item.id
         return [Fog(Doubt(UNKNOWN, why), Aftermath())]

@@ -5,8 +5,8 @@ from typing import Iterable, List, NamedTuple, Set
 from remote_runtime.base import Action, Change, PathEffect, ResourceType
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.scaffold import wording
-from remote_runtime.resources.scaffold.looking import Look, shown
 from remote_runtime.resources.scaffold.tree import Tree, parents
+from remote_runtime.resources.scaffold.tree_scan import Look, shown
 
 
 class Extra(NamedTuple):

@@ -18,10 +18,10 @@ from remote_runtime.changes import HASHED, content_before, told_by_size
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.scaffold import removal, rules, wording
-from remote_runtime.resources.scaffold.looking import Look, parent_in_the_way, shown
+from remote_runtime.resources.scaffold.diffs import Diffs
 from remote_runtime.resources.scaffold.processing import Processing
-from remote_runtime.resources.scaffold.showing import Diffs
 from remote_runtime.resources.scaffold.tree import Tree, Wanted, entries, tree_of
+from remote_runtime.resources.scaffold.tree_scan import Look, parent_in_the_way, shown
 from remote_runtime.system.errno_messages import refusal
 from remote_runtime.system.files import Status
 from remote_runtime.system.paths import walk

@@ -2,7 +2,7 @@
 
 from typing import Dict, List, Set
 
-from remote_runtime.resources.service.foreseen import ForeseenUnits
+from remote_runtime.resources.service.planned_units import ForeseenUnits
 from remote_runtime.resources.service.unit_files import Definition
 
 _NEEDED = ("Requires", "BindsTo")

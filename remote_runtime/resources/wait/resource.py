@@ -31,7 +31,7 @@ class Resource(ResourceType):
 
     @classmethod
     def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        from remote_runtime.resources.exec.doubts import of_commands
+        from remote_runtime.resources.exec.warnings import of_commands
 
         return of_commands([("command", properties.get("command"))], properties)
 

@@ -1,6 +1,6 @@
 import unittest
 
-from remote_runtime.resources.exec.doubts import doubts
+from remote_runtime.resources.exec.warnings import doubts
 
 PLAIN = (
     "ls /etc",

@@ -2,7 +2,7 @@ import os
 from typing import Any, List
 from unittest import mock
 
-from remote_runtime.resources.file.remembering import observation, remembered
+from remote_runtime.resources.file.digests import observation, remembered
 from remote_runtime.resources.file.resource import Resource
 from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import BlobStore, FolderTest, blob, context, item, one, run_items

@@ -5,7 +5,7 @@ import unittest
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.service import unit_files
-from remote_runtime.resources.service.linking import Linking
+from remote_runtime.resources.service.link_checks import Linking
 
 from ..fakes import ROOT, FolderTest, context
 from ..system.flags import flag

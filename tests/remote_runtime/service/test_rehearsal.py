@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from remote_runtime.resources.service.rehearsal import Rehearsal
+from remote_runtime.resources.service.run_checks import Rehearsal
 from remote_runtime.rights import other_formats
 
 from ..fakes import FakeAccounts, FolderTest, context

@@ -3,7 +3,7 @@
 import unittest
 
 from remote_runtime.effects import ASSUMED, UNKNOWN, PathEffect
-from remote_runtime.resources.service import written
+from remote_runtime.resources.service import written_paths
 
 from ..fakes import FakeAccounts, context
 from .fake_units import FakeUnits
@@ -13,7 +13,7 @@ class WrittenTest(unittest.TestCase):
     def effects(self, text, *, starts=True, stops=False):
         unit = FakeUnits({"x.service": "[Service]\n" + text}).definition("x.service")
         ctx = context(noop=True, accounts=FakeAccounts({"ccm-app": 4711}))
-        return written.effects(unit, ctx, starts=starts, stops=stops)
+        return written_paths.effects(unit, ctx, starts=starts, stops=stops)
 
     def test_fog_at_what_is_named_and_in_own_folders(self):
         """There a prediction is assumed, with the unit's name; elsewhere it stays certain."""

@@ -10,7 +10,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.system.errno_messages import failure
 
 if TYPE_CHECKING:
-    from remote_runtime.resources.file.ahead import Coming, FilesAhead, Store
+    from remote_runtime.resources.file.write_ahead import Coming, FilesAhead, Store
     from remote_runtime.system.commands import Commands
     from remote_runtime.system.temporary import Temporary
 
@@ -43,7 +43,7 @@ class Provider(BaseProvider):
 
         ``coming``: what the turns behind this one will store, as far as that is known.
         """
-        from remote_runtime.resources.file.ahead import FilesAhead, Store
+        from remote_runtime.resources.file.write_ahead import FilesAhead, Store
 
         if self._ahead is None:
             self._ahead = FilesAhead(self.context, self._write_ahead)

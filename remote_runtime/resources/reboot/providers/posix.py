@@ -1,7 +1,7 @@
 """Runs the guard without a shell (target)."""
 
 from remote_runtime.resources.exec.providers import posix
-from remote_runtime.resources.reboot.going import Going
+from remote_runtime.resources.reboot.shutdown import Going
 
 
 class Provider(Going, posix.Provider):

@@ -1,7 +1,7 @@
 """Runs the guard with /bin/sh -c (target)."""
 
 from remote_runtime.resources.exec.providers import shell
-from remote_runtime.resources.reboot.going import Going
+from remote_runtime.resources.reboot.shutdown import Going
 
 
 class Provider(Going, shell.Provider):

@@ -20,7 +20,7 @@ from remote_runtime.resources.service.provider import (
 )
 
 if TYPE_CHECKING:
-    from remote_runtime.resources.service.foreseen import ForeseenUnits
+    from remote_runtime.resources.service.planned_units import ForeseenUnits
 
 _SHOW = ("systemctl", "show", "--system", "--no-pager")
 SHOW = (*_SHOW, "--property=" + ",".join(unit.PROPERTIES))
@@ -216,7 +216,7 @@ class Provider(ServiceProvider):
                 hint="name %s" % own,
             )
         elif verb in (ENABLE, DISABLE):
-            from remote_runtime.resources.service.linking import Linking
+            from remote_runtime.resources.service.link_checks import Linking
 
             linking = Linking(self.context, units)
             (linking.rehearse if verb == ENABLE else linking.rehearse_removal)(full)
@@ -257,7 +257,7 @@ class Provider(ServiceProvider):
             what = "%s would not run again: %s" % (full, failure)
             hint = "correct its unit file"
             raise ResourceError(what, kind="service.failed", hint=hint)
-        from remote_runtime.resources.service.rehearsal import Rehearsal
+        from remote_runtime.resources.service.run_checks import Rehearsal
 
         rehearsal = Rehearsal(self.context, units)
         why = rehearsal.obstacle(full)
@@ -276,7 +276,7 @@ class Provider(ServiceProvider):
 
     def leaning(self, name: str) -> Sequence[str]:
         """Itself by its own name, and what it stops with. See the base class."""
-        from remote_runtime.resources.service.consequences import BOUND
+        from remote_runtime.resources.service.unit_effects import BOUND
 
         full = self._full(name)
         units = self._foreseen()
@@ -287,18 +287,18 @@ class Provider(ServiceProvider):
         """See the base class."""
         if not self.context.noop:
             return ()
-        from remote_runtime.resources.service.consequences import Consequences
+        from remote_runtime.resources.service.unit_effects import Consequences
 
         return Consequences(self.context, self._foreseen()).of(verb, self._full(name))
 
     def unfinished(self, verb: str, name: str, effects: Sequence[Effect]) -> Sequence[Effect]:
         """See the base class."""
-        from remote_runtime.resources.service.consequences import unfinished
+        from remote_runtime.resources.service.unit_effects import unfinished
 
         return unfinished(verb, self._full(name), effects)
 
     def _foreseen(self) -> "ForeseenUnits":
-        from remote_runtime.resources.service.foreseen import ForeseenUnits
+        from remote_runtime.resources.service.planned_units import ForeseenUnits
 
         return ForeseenUnits(self.context, self._shown, self._names)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.service.foreseen import ForeseenUnits
+from remote_runtime.resources.service.planned_units import ForeseenUnits
 from remote_runtime.resources.service.unit_files import ALIAS, LINKED_FROM, Definition, links_of
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from remote_runtime.effects import (
     UnitEffect,
     once,
 )
-from remote_runtime.resources.service import mounts, written
+from remote_runtime.resources.service import mounts, written_paths
 from remote_runtime.resources.service.folders import own_folders, runtime_folders
-from remote_runtime.resources.service.foreseen import ForeseenUnits
 from remote_runtime.resources.service.named_paths import sockets
+from remote_runtime.resources.service.planned_units import ForeseenUnits
 from remote_runtime.resources.service.provider import DISABLE, ENABLE, RESTART, START, STOP
-from remote_runtime.resources.service.rehearsal import Rehearsal
+from remote_runtime.resources.service.run_checks import Rehearsal
 from remote_runtime.resources.service.unit_files import CONFIGURED, Definition, install_links
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Consequences(object):
                 effects += [_unneeded(unit, other) for other in self._let_go(unit)]
             if unit.name.endswith(".service"):
                 stops = not runs or unit.name == restarted
-                effects += written.effects(unit, self._context, starts=runs, stops=stops)
+                effects += written_paths.effects(unit, self._context, starts=runs, stops=stops)
         return effects
 
     def _let_go(self, unit: Definition) -> List[str]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Iterator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.resources.service import mounts
-from remote_runtime.resources.service.foreseen import ForeseenUnits
-from remote_runtime.resources.service.listening import Listening
 from remote_runtime.resources.service.ordering import cycle
-from remote_runtime.resources.service.process import Process
+from remote_runtime.resources.service.planned_units import ForeseenUnits
+from remote_runtime.resources.service.socket_checks import Listening
+from remote_runtime.resources.service.start_checks import Process
 from remote_runtime.resources.service.unit_files import Definition
 
 if TYPE_CHECKING:

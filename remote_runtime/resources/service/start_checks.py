@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Iterator, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.resources.service.folders import made_folders
-from remote_runtime.resources.service.hidden import BINDING, hiding
+from remote_runtime.resources.service.sandboxing import BINDING, hiding
 from remote_runtime.resources.service.unit_files import Definition
 from remote_runtime.resources.service.unit_text import Program, UnitText
 from remote_runtime.rights import Rights, interpreter_of, is_foreign, needs_reading

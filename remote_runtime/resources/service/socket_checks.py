@@ -9,7 +9,7 @@ from remote_runtime.resources.service.unit_files import Definition
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.resources.service.foreseen import ForeseenUnits
+    from remote_runtime.resources.service.planned_units import ForeseenUnits
 
 _AT_PATHS = ("ListenStream", "ListenDatagram", "ListenSequentialPacket", "ListenFIFO")
 _FIFO = "ListenFIFO"
