@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.data_here import with_data_here
+from orchestrator.cli.default_data import with_data_here
 from orchestrator.cli.options import add_connection, add_data, add_diff, add_inventory, add_run
 from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.cli.run_request import read_request

@@ -13,7 +13,7 @@ from orchestrator.cli.common_flags import (
     read_common_flags,
     refuse_references,
 )
-from orchestrator.cli.data_here import with_data_here
+from orchestrator.cli.default_data import with_data_here
 from orchestrator.cli.options import add_connection, add_data, add_inventory, add_run
 from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.property_flags import add_flag, flags_of, read_flag

@@ -75,7 +75,7 @@ def size(text: str) -> int:
 def run(args: argparse.Namespace) -> int:
     """Check everything, then fetch from all hosts."""
     from orchestrator.cli.answers_output import AnswersOutput
-    from orchestrator.fleet.landing import Landing
+    from orchestrator.fleet.fetch_target import Landing
     from orchestrator.planning.fetch_command import FetchCommand
     from orchestrator.runs.fleet_command import run_on_hosts
 

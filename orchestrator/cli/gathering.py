@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli.asking import terminal_secret
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.gathered import Gathered
+    from orchestrator.fleet.host_facts import Gathered
     from orchestrator.runs.request import ConnectionOptions
     from orchestrator.runs.wiring import Chosen
     from remote_runtime.errors import CcmError

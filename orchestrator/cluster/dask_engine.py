@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from orchestrator.cluster import frames, membership
-from orchestrator.cluster.far_host import host_record
-from orchestrator.cluster.far_link import FarLink, Papers
-from orchestrator.cluster.losses import SchedulerLostError, no_worker, wanted
-from orchestrator.cluster.post import ClusterMember, Post
+from orchestrator.cluster import frames, worker_info
+from orchestrator.cluster.lost_hosts import SchedulerLostError, no_worker, wanted
 from orchestrator.cluster.relay import Order
+from orchestrator.cluster.remote_host import host_record
+from orchestrator.cluster.remote_link import FarLink, Papers
+from orchestrator.cluster.scheduler_client import ClusterMember, Post
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.engine import Job, Maker, RunMeans, Threads
 from orchestrator.fleet.host_task import HostTask
@@ -228,7 +228,7 @@ class DaskEngine:
                 continue
             self._look_at(name, one, members)
         at_work = {one.member.address for one in self._staff.values() if one.hand.ended is None}
-        ours = membership.code()
+        ours = worker_info.code()
         self._passed_over = [member for member in members.values() if member.code != ours]
         for address in members.keys() - at_work - self._shunned:
             if members[address].code == ours:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.cluster import membership
+from orchestrator.cluster import worker_info
 from orchestrator.cluster.dask_api import CONNECT, CONNECTING, Worker, configure, tell_only
 from orchestrator.cluster.trust import is_loopback, no_answer
 
@@ -37,7 +37,7 @@ def run(address: str, security: Any, sites: Sequence[str], told: Callable[[str],
 
     ``told`` is given the address that the worker has. UsageError where there is no scheduler.
     """
-    resources = membership.resources(sites)
+    resources = worker_info.resources(sites)
     tell_only(logging.WARNING)
     logging.getLogger("distributed.worker.state_machine").setLevel(logging.ERROR)  # of tasks' ends
     warnings.filterwarnings("ignore", module="distributed")  # the error that follows says it better

@@ -207,7 +207,7 @@ def _started(channel: socket.socket, folder: str) -> subprocess.Popen[bytes]:
     with channel:
         words = [str(channel.fileno()), folder]
         return subprocess.Popen(
-            [sys.executable, "-m", "orchestrator.cluster.stand", *words],
+            [sys.executable, "-m", "orchestrator.cluster.remote_worker", *words],
             pass_fds=[channel.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from orchestrator.cluster import frames
-from orchestrator.cluster.far_host import FarHost, far_host
+from orchestrator.cluster.remote_host import FarHost, far_host
 from orchestrator.cluster.sealing import Box
 from orchestrator.fleet.stage_host import StageHost
 from orchestrator.workers.channel import Channel

@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet.blob_server import Serving
 from orchestrator.fleet.event_check import EventCheck
 from orchestrator.fleet.framed_link import FramedLink, message_of
-from orchestrator.fleet.gathered import Gathered, check_facts, check_hello
+from orchestrator.fleet.host_facts import Gathered, check_facts, check_hello
 from orchestrator.fleet.host_task import InterruptedRunError
 from orchestrator.fleet.lost_runs import Recall, note, receipt_of
 from orchestrator.fleet.notices import Notices
 from orchestrator.fleet.outcome import Tally, is_apply
-from orchestrator.fleet.package_lore import HostLore, PackageLore
+from orchestrator.fleet.package_cache import HostLore, PackageLore
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Plan, Publisher
-from orchestrator.fleet.serving import Serving
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stability import is_stable
 from orchestrator.fleet.stage_host import host_in
@@ -31,7 +31,7 @@ from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
 from remote_runtime.masking import Mask
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.returning import Reboot
+    from orchestrator.fleet.reboot_wait import Reboot
 
 GREETING = 60.0  # facts take two seconds, and may be a megabyte on a slow line
 AT_ONCE = 4
@@ -226,7 +226,7 @@ class Conversation:
         """A host reboots once in a run, and is told that it is waited for."""
         if self._reboots:
             raise ProtocolError("another reboot in the same run")
-        from orchestrator.fleet.returning import read_reboot
+        from orchestrator.fleet.reboot_wait import read_reboot
 
         self._reboots += 1
         self._reboot = read_reboot(message, self.planned, self._plan.longest())
@@ -320,7 +320,7 @@ class Conversation:
             elif frame.get("whole") is True:
                 return
             else:
-                from orchestrator.fleet.landing import BrokenOffError
+                from orchestrator.fleet.fetch_target import BrokenOffError
 
                 raise BrokenOffError
 

@@ -12,7 +12,7 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.fleet.package_cache import PackageLore
 from orchestrator.fleet.settings import RunSettings
 
 if TYPE_CHECKING:

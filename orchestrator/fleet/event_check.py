@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.due import Due
+from orchestrator.fleet.due_refreshes import Due
 from orchestrator.fleet.masked_names import MaskedNames
 from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, is_shallow, plain_value
 from remote_runtime.errors import ProtocolError

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from orchestrator.fleet.conversation import gather
-from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.host_facts import Gathered
 from orchestrator.fleet.host_task import LinkTask
 from orchestrator.fleet.ports import Connector, Target
 from orchestrator.fleet.window import Window, run_all

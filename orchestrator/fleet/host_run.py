@@ -21,10 +21,10 @@ from remote_runtime.masking import Mask
 if TYPE_CHECKING:
     from orchestrator.fleet.conversation import Conversation
     from orchestrator.fleet.framed_link import FramedLink
-    from orchestrator.fleet.gathered import Gathered
-    from orchestrator.fleet.package_lore import PackageLore
+    from orchestrator.fleet.host_facts import Gathered
+    from orchestrator.fleet.package_cache import PackageLore
     from orchestrator.fleet.ports import Connector, Plan, Planner, Publisher, Target
-    from orchestrator.fleet.returning import Reboot
+    from orchestrator.fleet.reboot_wait import Reboot
     from orchestrator.fleet.settings import RunSettings
 
 CANCEL_GRACE = 6.0
@@ -130,7 +130,7 @@ class HostRun(LinkTask[HostResult]):
                 raise
 
         from orchestrator.fleet.conversation import greet
-        from orchestrator.fleet.returning import Return
+        from orchestrator.fleet.reboot_wait import Return
 
         return Return(boot, call=call, pause=self._pause, until=self._until).wait(reboot.timeout)
 

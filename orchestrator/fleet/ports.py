@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from orchestrator.fleet.phases import Phase
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.gathered import Gathered
+    from orchestrator.fleet.host_facts import Gathered
     from orchestrator.fleet.unchanged_resources import Implied
 
 OnPhase = Callable[[Phase], None]

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.host_facts import Gathered
 from orchestrator.fleet.outcome import REFUSAL
 from orchestrator.fleet.stage_host import StageHost
 from orchestrator.kept_plans.digests import desired_of, differing

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
-from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.host_facts import Gathered
 from orchestrator.fleet.outcome import FAILED
 from orchestrator.fleet.stage_host import StageHost
 from orchestrator.kept_plans.detection import PROTOCOL

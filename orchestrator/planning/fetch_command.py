@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from orchestrator.fleet.landing import Landing
+from orchestrator.fleet.fetch_target import Landing
 from orchestrator.planning.compiled import Whole
 from orchestrator.planning.facts import Gathered
 from orchestrator.planning.host_plan import HostPlan

@@ -127,7 +127,7 @@ def _started(choice: EngineChoice, staff: Staff) -> Workers | None:
     count = _processes(choice, staff)
     if not count:
         return None
-    from orchestrator.fleet.package_lore import PackageLore
+    from orchestrator.fleet.package_cache import PackageLore
     from orchestrator.support.state_folder import state_folder
     from orchestrator.workers.processes import Processes
 

@@ -10,8 +10,8 @@ from remote_runtime.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from orchestrator.cluster.brief import Access, Brief, Recipe
     from orchestrator.cluster.dask_engine import DaskEngine
+    from orchestrator.cluster.run_spec import Access, Brief, Recipe
     from orchestrator.runs.engine_choice import Staff
     from orchestrator.runs.push_job import PushJob
     from orchestrator.runs.request import RunRequest
@@ -46,8 +46,8 @@ class RemoteWork:
         """The engine of the scheduler at ``HOST:PORT``, which has answered. UsageError."""
         from orchestrator.cluster import trust
         from orchestrator.cluster.dask_engine import DaskEngine
-        from orchestrator.cluster.far_link import Papers
-        from orchestrator.cluster.post import Post
+        from orchestrator.cluster.remote_link import Papers
+        from orchestrator.cluster.scheduler_client import Post
 
         where, security = trust.protected(scheduler, "client")
         papers = Papers(*self._papers(staff))
@@ -62,9 +62,9 @@ class RemoteWork:
     def _papers(self, staff: "Staff") -> "tuple[Brief, bytes]":
         import hashlib
 
-        from orchestrator.cluster.brief import Brief
         from orchestrator.cluster.bundle import pack
         from orchestrator.cluster.private_files import PrivateFiles, told
+        from orchestrator.cluster.run_spec import Brief
         from orchestrator.cluster.sealing import seal_content
 
         folders, named = self._files()
@@ -135,7 +135,7 @@ class RemoteWork:
         return folders, named
 
     def _recipes(self) -> "Iterator[Recipe]":
-        from orchestrator.cluster.brief import Recipe
+        from orchestrator.cluster.run_spec import Recipe
 
         for push in self._push.pushes:
             planner: Any = push.planner
@@ -166,7 +166,7 @@ class RemoteWork:
         return {}
 
     def _access(self, staff: "Staff") -> "Access":
-        from orchestrator.cluster.brief import Access
+        from orchestrator.cluster.run_spec import Access
 
         connection = self._request.connection
         return Access(
@@ -180,7 +180,7 @@ class RemoteWork:
 
     def _jumps(self) -> "dict[str, Any]":
         """The hosts of the inventory that others are reached through, with all their own."""
-        from orchestrator.cluster.far_host import host_record
+        from orchestrator.cluster.remote_host import host_record
         from orchestrator.transport.settings import hop_names
 
         known = self._chosen.inventory.hosts
@@ -223,7 +223,7 @@ def _environ(site: bytes) -> "dict[str, str]":
 
 def _check_members(members: "Sequence[Any]", where: str) -> None:
     """UsageError where no worker is there that has the same ccm."""
-    from orchestrator.cluster.membership import code
+    from orchestrator.cluster.worker_info import code
 
     if not members:
         raise UsageError(

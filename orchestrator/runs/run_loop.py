@@ -14,7 +14,7 @@ from orchestrator.fleet import lost_runs
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, Job, Maker, RunMeans
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.fleet.package_cache import PackageLore
 from orchestrator.fleet.past_runs import REMAINING, UNDONE
 from orchestrator.fleet.run_folder import RunFolder
 from orchestrator.fleet.window import INTERRUPT_GRACE, Window

@@ -11,7 +11,7 @@ from remote_runtime.errors import UsageError
 from remote_runtime.masking import Mask
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.gathered import Gathered
+    from orchestrator.fleet.host_facts import Gathered
     from orchestrator.manifest import Site
     from orchestrator.planning import Planner, PlanOptions
     from orchestrator.runs.push_job import PushJob

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job, Maker, RunMeans
 from orchestrator.fleet.events import HostNotice
-from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.fleet.package_cache import PackageLore
 from orchestrator.fleet.ports import Planner, Target
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.workers import forking, worker

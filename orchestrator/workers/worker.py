@@ -11,7 +11,7 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job, Maker, RunMeans, Threads
 from orchestrator.fleet.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.fleet.package_cache import PackageLore
 from orchestrator.fleet.ports import Connector, Planner, Target
 from orchestrator.fleet.window import TEND
 from orchestrator.workers.channel import Channel

@@ -96,7 +96,7 @@ def test_the_doors_know_nothing_of_resources() -> None:
 
 
 # These end processes that are no command: copies of one, and one that stands for a controller.
-PROGRAMS = ("orchestrator/workers/forking.py", "orchestrator/cluster/stand.py")
+PROGRAMS = ("orchestrator/workers/forking.py", "orchestrator/cluster/remote_worker.py")
 
 
 def test_only_the_cli_and_the_reports_print_and_only_the_cli_exits() -> None:

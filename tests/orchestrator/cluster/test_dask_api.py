@@ -36,7 +36,7 @@ def test_no_pickle_is_opened() -> None:
 MUTE = """
 import sys
 from orchestrator.cluster import dask_api, probing
-from orchestrator.cluster.post import Post
+from orchestrator.cluster.scheduler_client import Post
 from remote_runtime.errors import UsageError
 
 dask_api.CONNECT = probing._PATIENCE = 0.2

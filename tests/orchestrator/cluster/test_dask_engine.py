@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cluster import dask_engine, frames, membership
-from orchestrator.cluster.brief import Access, Brief
+from orchestrator.cluster import dask_engine, frames, worker_info
 from orchestrator.cluster.dask_engine import DaskEngine
-from orchestrator.cluster.far_host import FarHost, far_host
-from orchestrator.cluster.far_link import Papers
-from orchestrator.cluster.post import ClusterMember, Post
 from orchestrator.cluster.relay import Order
+from orchestrator.cluster.remote_host import FarHost, far_host
+from orchestrator.cluster.remote_link import Papers
+from orchestrator.cluster.run_spec import Access, Brief
+from orchestrator.cluster.scheduler_client import ClusterMember, Post
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.fleet.package_cache import PackageLore
 from orchestrator.workers.remote_task import RemoteTask
 from remote_runtime.options import RunOptions
 from tests.orchestrator.cluster.dask_cluster import wait_for
@@ -47,7 +47,7 @@ class NotingPost(Post):
         sites = frozenset(("paris", "rome"))
         if self.gone:
             raise OSError(self.gone)
-        ours = [ClusterMember(one, membership.code(), sites) for one in self.there]
+        ours = [ClusterMember(one, worker_info.code(), sites) for one in self.there]
         return [*ours, *self.others]
 
     def order(self, member: ClusterMember, order: Order, over: Callable[[str], None]) -> None:

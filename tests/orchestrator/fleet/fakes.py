@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.events import Event
-from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.host_facts import Gathered
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Incoming, OnPhase
 from orchestrator.fleet.settings import RunSettings

@@ -3,7 +3,7 @@
 from typing import Any
 
 from orchestrator.fleet.engine import Job, RunMeans, Threads
-from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.fleet.package_cache import PackageLore
 from orchestrator.registration.publisher import Publisher
 from orchestrator.registration.store import open_store
 from tests.orchestrator.fleet.fakes import (

@@ -11,7 +11,7 @@ import pytest
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.descriptors import make_room
 from orchestrator.fleet.fact_run import gather_facts
-from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.host_facts import Gathered
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase

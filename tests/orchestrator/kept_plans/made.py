@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.host_facts import Gathered
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.kept_plans.plan_file import KeptPlan
 from orchestrator.kept_plans.writer import PlanMaker

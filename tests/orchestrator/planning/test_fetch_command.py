@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from orchestrator.fleet.landing import Landing
+from orchestrator.fleet.fetch_target import Landing
 from orchestrator.planning.facts import NothingGathered
 from orchestrator.planning.fetch_command import FetchCommand
 from remote_runtime.errors import UsageError

@@ -17,7 +17,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, Job, RunMeans, Threads
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.fleet.package_cache import PackageLore
 from orchestrator.fleet.stage_host import StageHost
 from orchestrator.fleet.window import Window
 from orchestrator.registration.publisher import Publisher

@@ -16,7 +16,7 @@ import pytest
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.fleet.package_cache import PackageLore
 from orchestrator.workers import forking
 from orchestrator.workers import worker_handle as hands
 from orchestrator.workers.channel import Channel

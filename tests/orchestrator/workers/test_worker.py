@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.engine import Job
-from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.fleet.package_cache import PackageLore
 from orchestrator.workers import worker
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.event_sender import Outbox

@@ -6,8 +6,8 @@ import queue
 import threading
 
 from orchestrator.cluster import frames
-from orchestrator.cluster.brief import Brief
-from orchestrator.cluster.post import Post
+from orchestrator.cluster.run_spec import Brief
+from orchestrator.cluster.scheduler_client import Post
 from orchestrator.cluster.sealing import Box, KeyPair, SealError
 from orchestrator.support.plain_text import one_line
 

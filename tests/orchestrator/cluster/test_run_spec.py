@@ -2,7 +2,7 @@
 
 import json
 
-from orchestrator.cluster.brief import Access, Brief, Recipe
+from orchestrator.cluster.run_spec import Access, Brief, Recipe
 from remote_runtime.options import RunOptions
 
 BRIEF = Brief(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from inventory import load
-from orchestrator.cluster.far_host import far_host, host_record
+from orchestrator.cluster.remote_host import far_host, host_record
 
 INVENTORY = """\
 defaults: {user: deploy, key_file: ~/.ssh/fleet, vars: {a: 1}}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.package_lore import MOST_ASKED, HostLore, PackageLore
+from orchestrator.fleet.package_cache import MOST_ASKED, HostLore, PackageLore
 from remote_runtime import wire
 from remote_runtime.errors import ProtocolError
 from remote_runtime.package_sharing import fingerprint

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from orchestrator.cluster import membership
-from orchestrator.cluster.post import ClusterMember
+from orchestrator.cluster import worker_info
+from orchestrator.cluster.scheduler_client import ClusterMember
 from orchestrator.fleet.ports import Target
 from orchestrator.fleet.stage_host import host_itself
 from remote_runtime.errors import UnreachableError
@@ -43,7 +43,7 @@ def no_worker(
     of_site = [one for one in others if itself.site is None or itself.site in one.sites]
     if of_site:
         found = f"{of_site[0].address} is another ccm, {of_site[0].code}"
-        hint = f"install the one of here, {membership.code()}, and start it anew"
+        hint = f"install the one of here, {worker_info.code()}, and start it anew"
         return NoWorkerError(f"{what}: {found}", hint=hint)
     command = f"ccm worker --scheduler {scheduler.partition('://')[2]}"
     if itself.site:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.data_here import with_data_here
+from orchestrator.cli.default_data import with_data_here
 from orchestrator.planning import PlanOptions
 from remote_runtime.errors import UsageError
 

@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.fetch_target import (
+    MAX_FILES,
+    MAX_FOLDERS,
+    BrokenOffError,
+    HostLanding,
+    Landing,
+)
 from orchestrator.fleet.host_run import HostRun
-from orchestrator.fleet.landing import MAX_FILES, MAX_FOLDERS, BrokenOffError, HostLanding, Landing
 from orchestrator.fleet.outcome import HostResult
 from remote_runtime import wire
 from remote_runtime.errors import PlanError, ProtocolError

@@ -12,7 +12,7 @@ from orchestrator.fleet.host_task import InterruptedRunError
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import OnPhase
-from orchestrator.fleet.returning import Return, read_reboot
+from orchestrator.fleet.reboot_wait import Return, read_reboot
 from orchestrator.fleet.settings import RunSettings
 from remote_runtime.errors import ProtocolError, UnreachableError
 from remote_runtime.options import RunOptions

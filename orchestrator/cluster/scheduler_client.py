@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from orchestrator.cluster import frames, membership
+from orchestrator.cluster import frames, worker_info
 from orchestrator.cluster.dask_api import (
     CONNECT,
     CONNECTING,
@@ -92,9 +92,9 @@ class Post:
         told = self._client.sync(identity, callback_timeout=_PATIENCE)["workers"]
         found = ((address, about.get("resources", {})) for address, about in told.items())
         return [
-            ClusterMember(address, code, membership.sites_of(has))
+            ClusterMember(address, code, worker_info.sites_of(has))
             for address, has in found
-            if (code := membership.code_of(has)) is not None
+            if (code := worker_info.code_of(has)) is not None
         ]
 
     def order(self, member: ClusterMember, order: Order, over: Callable[[str], None]) -> None:
@@ -104,7 +104,7 @@ class Post:
             order.encode(),
             key=f"ccm-{order.run}-{order.hand}",
             workers=[member.address],
-            resources=membership.needs(member.sites),
+            resources=worker_info.needs(member.sites),
             allow_other_workers=False,
             retries=0,
             pure=False,

@@ -1,6 +1,6 @@
 """The process that stands for the controller on a worker, for some hosts of one run (worker).
 
-    python -m orchestrator.cluster.stand FD FOLDER
+    python -m orchestrator.cluster.remote_worker FD FOLDER
 
 ``FD`` is a socket to the relay that started it, ``FOLDER`` one of its own. It works there in a copy
 of the site's files, where all stands below one folder as it stands on the controller: what is told
@@ -23,15 +23,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, cast
 
 from orchestrator.cluster import frames
-from orchestrator.cluster.brief import Brief, Recipe
 from orchestrator.cluster.bundle import unpack
-from orchestrator.cluster.far_host import far_host
+from orchestrator.cluster.remote_host import far_host
+from orchestrator.cluster.run_spec import Brief, Recipe
 from orchestrator.cluster.sealed_channel import SealedChannel
 from orchestrator.cluster.sealing import KeyPair, open_content
 from orchestrator.fleet.descriptors import make_room
 from orchestrator.fleet.engine import Job
 from orchestrator.fleet.origin import Origin
-from orchestrator.fleet.package_lore import PackageLore
+from orchestrator.fleet.package_cache import PackageLore
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build
 from orchestrator.kept_plans.binding import HeldPlanner

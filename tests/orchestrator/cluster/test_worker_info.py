@@ -2,27 +2,27 @@
 
 import pytest
 
-from orchestrator.cluster import membership
+from orchestrator.cluster import worker_info
 from remote_runtime.errors import UsageError
 
 
 def test_what_a_worker_has_is_what_tasks_ask_for() -> None:
     """Its own code, and each of its sites."""
-    has = membership.resources(["paris", "lyon"])
-    assert membership.code_of(has) == membership.code()
-    assert membership.sites_of(has) == {"paris", "lyon"}
-    assert membership.needs({"paris"}).keys() <= has.keys()
-    assert membership.needs(()).keys() <= has.keys()
-    assert not membership.needs({"paris", "rome"}).keys() <= has.keys()
+    has = worker_info.resources(["paris", "lyon"])
+    assert worker_info.code_of(has) == worker_info.code()
+    assert worker_info.sites_of(has) == {"paris", "lyon"}
+    assert worker_info.needs({"paris"}).keys() <= has.keys()
+    assert worker_info.needs(()).keys() <= has.keys()
+    assert not worker_info.needs({"paris", "rome"}).keys() <= has.keys()
 
 
 def test_a_worker_of_others_is_none_of_ours() -> None:
     """Dask may have other work, too."""
-    assert membership.code_of({"GPU": 1.0}) is None
+    assert worker_info.code_of({"GPU": 1.0}) is None
 
 
 @pytest.mark.parametrize("name", ["a b", "", "-a", "a\n", "a:b"])
 def test_a_site_has_a_plain_name(name: str) -> None:
     """As in an inventory, since it stands in a name of Dask's."""
     with pytest.raises(UsageError, match="no name of a site"):
-        membership.resources([name])
+        worker_info.resources([name])

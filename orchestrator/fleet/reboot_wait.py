@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.framed_link import FramedLink
-from orchestrator.fleet.gathered import Gathered
+from orchestrator.fleet.host_facts import Gathered
 from orchestrator.fleet.host_task import InterruptedRunError
 from orchestrator.fleet.outcome import TIMED_OUT
 from remote_runtime.errors import ProtocolError, UnreachableError

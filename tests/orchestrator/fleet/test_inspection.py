@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet.framed_link import FramedLink
-from orchestrator.fleet.looking import look_at
+from orchestrator.fleet.inspection import look_at
 from remote_runtime.errors import ProtocolError
 from remote_runtime.events import EventIds
 from tests.orchestrator.fleet.fakes import FakeLink, FakePlan, FarEnd, make_event

@@ -1,4 +1,4 @@
-from orchestrator.fleet.due import Due
+from orchestrator.fleet.due_refreshes import Due
 
 
 def test_a_name_is_due_as_often_as_it_is_planned() -> None:
