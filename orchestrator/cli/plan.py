@@ -67,8 +67,8 @@ def below(words: list[str]) -> tuple[str, Any] | None:
 
 def run(args: argparse.Namespace) -> int:
     """Preview, and keep the plan."""
-    from orchestrator.kept_plans.plan_file import moment
-    from orchestrator.kept_plans.reader import require_own_file
+    from orchestrator.plan_files.plan_file import moment
+    from orchestrator.plan_files.reader import require_own_file
     from orchestrator.runs.save_plan import save_plan
     from remote_runtime.errors import InputError
 

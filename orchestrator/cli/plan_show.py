@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli.report import add_forms, read_forms, write_forms
 
 if TYPE_CHECKING:
-    from orchestrator.kept_plans.plan_file import KeptPlan
+    from orchestrator.plan_files.plan_file import KeptPlan
 
 HELP = "Show the changes of a plan, expired or not."
 EXAMPLE = """
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show it."""
-    from orchestrator.kept_plans.reader import read_plan
+    from orchestrator.plan_files.reader import read_plan
 
     kept = read_plan(args.plan)
     files = read_forms(args)
@@ -59,7 +59,7 @@ def _write_text(kept: "KeptPlan", diff: bool, verbose: bool) -> None:
 
 
 def _head(kept: "KeptPlan") -> list[str]:
-    from orchestrator.kept_plans.plan_file import moment
+    from orchestrator.plan_files.plan_file import moment
     from orchestrator.report.wording import part_of
     from orchestrator.support.plain_text import one_line
 

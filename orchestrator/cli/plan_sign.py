@@ -22,8 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Sign it, once it is known to be whole."""
-    from orchestrator.kept_plans.reader import parse_plan, read_text
-    from orchestrator.kept_plans.signing import sign
+    from orchestrator.plan_files.reader import parse_plan, read_text
+    from orchestrator.plan_files.signing import sign
 
     text = read_text(args.plan)
     kept = parse_plan(args.plan, text)

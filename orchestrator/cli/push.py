@@ -60,10 +60,10 @@ def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
 
 def around(args: argparse.Namespace) -> Around:
     """A plan has settled where the hosts are and which data there are; only a plan is approved."""
-    from orchestrator.kept_plans.detection import is_plan
+    from orchestrator.plan_files.detection import is_plan
 
     if is_plan(args.manifest):
-        from orchestrator.kept_plans.reader import manifest_of
+        from orchestrator.plan_files.reader import manifest_of
 
         return Around(manifest_of(args.manifest), ("inventory", "hiera"))
     here = args.here and not args.limit

@@ -34,10 +34,10 @@ from orchestrator.fleet.origin import Origin
 from orchestrator.fleet.package_cache import PackageLore
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build
-from orchestrator.kept_plans.binding import HeldPlanner
-from orchestrator.kept_plans.plan_file import KeptPlan
-from orchestrator.kept_plans.writer import PlanMaker
 from orchestrator.manifest import load_site
+from orchestrator.plan_files.binding import HeldPlanner
+from orchestrator.plan_files.plan_file import KeptPlan
+from orchestrator.plan_files.writer import PlanMaker
 from orchestrator.planning import Planner, PlanOptions
 from orchestrator.planning.fleet_command import FleetCommand, Said
 from orchestrator.planning.host_secrets import HostSecrets

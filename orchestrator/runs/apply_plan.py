@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, cast
 
-from orchestrator.kept_plans.binding import HeldPlanner
-from orchestrator.kept_plans.inputs import check_unchanged, check_whole
-from orchestrator.kept_plans.reader import parse_plan, read_text
+from orchestrator.plan_files.binding import HeldPlanner
+from orchestrator.plan_files.inputs import check_unchanged, check_whole
+from orchestrator.plan_files.reader import parse_plan, read_text
 from orchestrator.runs import wiring
 from orchestrator.runs.push_flow import check_request, own_types, run_request
 from orchestrator.runs.push_job import PushJob
@@ -19,7 +19,7 @@ from remote_runtime.item import SELECTION
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
-    from orchestrator.kept_plans.plan_file import KeptPlan, Record
+    from orchestrator.plan_files.plan_file import KeptPlan, Record
     from orchestrator.planning import Planner
     from orchestrator.runs.push_job import PushStage
     from orchestrator.runs.reporter import Reporter
@@ -133,7 +133,7 @@ def require_id(kept: KeptPlan, expected: str | None) -> None:
 
 def _approvers(path: str, text: bytes, required: PlanRequirements, manifest: str) -> Sequence[str]:
     """Who has approved the plan; none where no approval is required. UsageError, InputError."""
-    from orchestrator.kept_plans.signing import Approval, check_approved
+    from orchestrator.plan_files.signing import Approval, check_approved
 
     if not required.signers:
         if required.approvals is not None:
@@ -165,7 +165,7 @@ def _check_options(record: Record, request: RunRequest) -> None:
 
 
 def _check_time(path: str, record: Record) -> None:
-    from orchestrator.kept_plans.plan_file import moment
+    from orchestrator.plan_files.plan_file import moment
 
     now = time.time()
     if now >= record["expires"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.kept_plans.detection import is_plan
+from orchestrator.plan_files.detection import is_plan
 from orchestrator.rollout.detection import is_stages
 from orchestrator.runs import wiring
 from orchestrator.runs.push_flow import check_request, run_request

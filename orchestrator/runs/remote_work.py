@@ -155,8 +155,8 @@ class RemoteWork:
 
     def _binding(self) -> "dict[str, Any]":
         """What the plan is made with, or held to."""
-        from orchestrator.kept_plans.binding import HeldPlanner
-        from orchestrator.kept_plans.writer import PlanMaker
+        from orchestrator.plan_files.binding import HeldPlanner
+        from orchestrator.plan_files.writer import PlanMaker
 
         binder = self._push.binder
         if isinstance(binder, PlanMaker):

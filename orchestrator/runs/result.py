@@ -11,7 +11,7 @@ from orchestrator.fleet import outcome
 if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
     from orchestrator.fleet.run_folder import RunFolder
-    from orchestrator.kept_plans.plan_file import KeptPlan
+    from orchestrator.plan_files.plan_file import KeptPlan
     from orchestrator.verify.assessment import Assessment
 
 

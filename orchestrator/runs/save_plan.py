@@ -6,9 +6,9 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from orchestrator.kept_plans.inputs import here
-from orchestrator.kept_plans.reader import require_place, write_plan
-from orchestrator.kept_plans.writer import PlanMaker
+from orchestrator.plan_files.inputs import here
+from orchestrator.plan_files.reader import require_place, write_plan
+from orchestrator.plan_files.writer import PlanMaker
 from orchestrator.rollout.detection import is_stages
 from orchestrator.runs import wiring
 from orchestrator.runs.apply_plan import apply_plan, require_id

@@ -152,7 +152,7 @@ def halfway(remote: Target) -> Iterator["subprocess.Popen[str]"]:
     site = remote.ccm.site(remote.filled(BIG))
     push = remote.ccm.start("push", "-i", str(remote.inventory), "-l", "web1", str(site))
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300  # the source is hashed first
         while not any(path.stat().st_size > 4 << 20 for path in temporary(remote)):
             assert time.monotonic() < deadline, "nothing arrived"
             assert push.poll() is None, push.communicate()

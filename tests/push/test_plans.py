@@ -5,8 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from orchestrator.kept_plans.plan_file import KeptPlan, id_of
-from orchestrator.kept_plans.reader import read_plan, write_plan
+from orchestrator.plan_files.plan_file import KeptPlan, id_of
+from orchestrator.plan_files.reader import read_plan, write_plan
 from tests.lab import Host, Lab
 from tests.push.command import SECONDS, Ccm
 from tests.push.plans import SITE, plan, push

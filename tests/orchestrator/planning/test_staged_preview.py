@@ -16,7 +16,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build
-from orchestrator.kept_plans.digests import desired_of
+from orchestrator.plan_files.digests import desired_of
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.planning.staged_preview import EarlierStage, PlannerBehind
 from orchestrator.transport import Connector, Credentials, Settings

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.host_facts import Gathered
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.kept_plans.plan_file import KeptPlan
-from orchestrator.kept_plans.writer import PlanMaker
 from orchestrator.manifest import load_site
+from orchestrator.plan_files.plan_file import KeptPlan
+from orchestrator.plan_files.writer import PlanMaker
 from orchestrator.planning import Planner, PlanOptions
 from orchestrator.planning.host_plan import HostPlan
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.kept_plans.inputs import check_unchanged, check_whole, digests_of, here
+from orchestrator.plan_files.inputs import check_unchanged, check_whole, digests_of, here
 from remote_runtime.errors import InputError
 
 SALT = "ab" * 32

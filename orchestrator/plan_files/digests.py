@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from orchestrator.kept_plans.plan_file import canonical, digest_of
+from orchestrator.plan_files.plan_file import canonical, digest_of
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.events import secrets_of
 from remote_runtime.item import Item

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from orchestrator.kept_plans.binding import HeldPlanner
-from orchestrator.kept_plans.plan_file import KeptPlan
+from orchestrator.plan_files.binding import HeldPlanner
+from orchestrator.plan_files.plan_file import KeptPlan
 from remote_runtime.errors import PlanError
-from tests.orchestrator.kept_plans.made import NOW, SITE, FakeHost, gathered, keep, planner
+from tests.orchestrator.plan_files.made import NOW, SITE, FakeHost, gathered, keep, planner
 
 HOST = FakeHost()
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import schemas
-from orchestrator.kept_plans.bounds import fault_of
-from orchestrator.kept_plans.detection import PROTOCOL
-from orchestrator.kept_plans.members import UnknownMemberError, members_of
-from orchestrator.kept_plans.plan_file import (
+from orchestrator.plan_files.bounds import fault_of
+from orchestrator.plan_files.detection import PROTOCOL
+from orchestrator.plan_files.members import UnknownMemberError, members_of
+from orchestrator.plan_files.plan_file import (
     FORMAT,
     KeptPlan,
     canonical,

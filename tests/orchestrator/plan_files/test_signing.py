@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.kept_plans.signing import MOST_SIGNATURES, Approval, check_approved, sign
+from orchestrator.plan_files.signing import MOST_SIGNATURES, Approval, check_approved, sign
 from remote_runtime.errors import InputError, UsageError
 
 TEXT = b'{"protocol":"a plan"}\n'

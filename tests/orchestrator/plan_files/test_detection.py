@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from orchestrator.kept_plans.detection import is_plan
-from orchestrator.kept_plans.reader import write_plan
-from tests.orchestrator.kept_plans.made import keep
+from orchestrator.plan_files.detection import is_plan
+from orchestrator.plan_files.reader import write_plan
+from tests.orchestrator.plan_files.made import keep
 
 
 def test_a_plan_is_known_by_its_ending_or_by_how_it_begins(tmp_path: Path) -> None:

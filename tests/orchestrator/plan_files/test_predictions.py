@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.kept_plans.predictions import NOTHING, Predictions
-from tests.orchestrator.kept_plans.made import event
+from orchestrator.plan_files.predictions import NOTHING, Predictions
+from tests.orchestrator.plan_files.made import event
 
 MODE = [{"what": "mode", "from": "0600", "to": "0644"}]
 

@@ -17,7 +17,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.origin import Origin
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.kept_plans.bounds import shown
+from orchestrator.plan_files.bounds import shown
 from remote_runtime.item import SELECTION
 
 FORMAT = 1

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from orchestrator.kept_plans.members import UnknownMemberError, members_of
+from orchestrator.plan_files.members import UnknownMemberError, members_of
 
 KNOWN = {"a", "b", "c"}
 

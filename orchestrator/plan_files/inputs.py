@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from orchestrator.kept_plans.digests import secret_digest
+from orchestrator.plan_files.digests import secret_digest
 from orchestrator.planning.blobs import MOST_SEARCHED
 from remote_runtime.errors import InputError, Problem
 from remote_runtime.masking import Mask

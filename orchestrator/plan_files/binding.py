@@ -10,10 +10,10 @@ from typing import Any
 from orchestrator.fleet.host_facts import Gathered
 from orchestrator.fleet.outcome import REFUSAL
 from orchestrator.fleet.stage_host import StageHost
-from orchestrator.kept_plans.digests import desired_of, differing
-from orchestrator.kept_plans.identity import DIFFERS, identity_of
-from orchestrator.kept_plans.plan_file import KeptPlan
-from orchestrator.kept_plans.predictions import Predictions
+from orchestrator.plan_files.digests import desired_of, differing
+from orchestrator.plan_files.identity import DIFFERS, identity_of
+from orchestrator.plan_files.plan_file import KeptPlan
+from orchestrator.plan_files.predictions import Predictions
 from orchestrator.planning import Planner
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import PlanError

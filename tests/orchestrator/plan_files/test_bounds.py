@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from orchestrator.kept_plans.bounds import fault_of, shown
-from orchestrator.kept_plans.plan_file import KeptPlan, canonical
-from orchestrator.kept_plans.reader import text_of, write_plan
+from orchestrator.plan_files.bounds import fault_of, shown
+from orchestrator.plan_files.plan_file import KeptPlan, canonical
+from orchestrator.plan_files.reader import text_of, write_plan
 from remote_runtime.errors import InputError
-from tests.orchestrator.kept_plans.made import keep
-from tests.orchestrator.kept_plans.test_reading import refusal
+from tests.orchestrator.plan_files.made import keep
+from tests.orchestrator.plan_files.test_reader import refusal
 
 CONTROLS = ["\x1b[2J", "\x07", "\0", "\x7f", "\x9b", "\u202e", "\u2028", "\ud800", "\r"]
 OUTCOME = ("outcomes", 0)

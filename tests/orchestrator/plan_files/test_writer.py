@@ -7,9 +7,9 @@ import pytest
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import FAILED, UNREACHABLE
-from orchestrator.kept_plans.writer import PlanMaker
+from orchestrator.plan_files.writer import PlanMaker
 from remote_runtime.errors import PlanError
-from tests.orchestrator.kept_plans.made import (
+from tests.orchestrator.plan_files.made import (
     ABOUT,
     NOW,
     SITE,
@@ -171,7 +171,7 @@ def test_a_host_that_tells_too_much_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: object
 ) -> None:
     """It fills no memory, what else it tells is not heard, and the others have their plan."""
-    monkeypatch.setattr("orchestrator.kept_plans.writer.MOST_TOLD", 5000)
+    monkeypatch.setattr("orchestrator.plan_files.writer.MOST_TOLD", 5000)
     maker = PlanMaker(planner(tmp_path))
     maker.handle(happening.RunStarted("R", NOW, ("web1", "web2"), True))
     plans = {name: maker.plan(FakeHost(name), gathered(name)) for name in ("web1", "web2")}

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import schemas
-from orchestrator.kept_plans.reader import (
+from orchestrator.plan_files.reader import (
     read_plan,
     read_text,
     require_place,
@@ -19,7 +19,7 @@ from orchestrator.kept_plans.reader import (
 )
 from remote_runtime.errors import InputError, UsageError
 from schemas.fitting import fits
-from tests.orchestrator.kept_plans.made import keep
+from tests.orchestrator.plan_files.made import keep
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.host_facts import Gathered
 from orchestrator.fleet.outcome import FAILED
 from orchestrator.fleet.stage_host import StageHost
-from orchestrator.kept_plans.detection import PROTOCOL
-from orchestrator.kept_plans.digests import Desired, desired_of, secret_digest
-from orchestrator.kept_plans.identity import identity_of
-from orchestrator.kept_plans.inputs import digests_of
-from orchestrator.kept_plans.plan_file import (
+from orchestrator.plan_files.detection import PROTOCOL
+from orchestrator.plan_files.digests import Desired, desired_of, secret_digest
+from orchestrator.plan_files.identity import identity_of
+from orchestrator.plan_files.inputs import digests_of
+from orchestrator.plan_files.plan_file import (
     FORMAT,
     KeptPlan,
     Record,
