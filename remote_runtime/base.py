@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 from remote_runtime.changes import Action, Change, Ended, Missing, Unknowable
 from remote_runtime.effects import (
     AccountEffect,
-    Doubt,
     Effect,
-    Fog,
     PackageEffect,
     PathEffect,
+    Uncertainty,
     UnitEffect,
+    UnknownEffect,
 )
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item, Properties
@@ -29,10 +29,8 @@ __all__ = [
     "AccountEffect",
     "Action",
     "Change",
-    "Doubt",
     "Effect",
     "Ended",
-    "Fog",
     "Item",
     "Missing",
     "PackageEffect",
@@ -41,8 +39,10 @@ __all__ = [
     "Provider",
     "ResourceType",
     "State",
+    "Uncertainty",
     "UnitEffect",
     "Unknowable",
+    "UnknownEffect",
 ]
 
 FIRST = 1

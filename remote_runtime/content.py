@@ -14,7 +14,7 @@ class Content(object):
     sha256 = ""
     size = 0
     doubt: Any = None
-    """In a preview the ``Doubt`` over what the bytes were taken from, if there is one."""
+    """In a preview the ``Uncertainty`` over what the bytes were taken from, if there is one."""
 
     @property
     def at_hand(self) -> bool:

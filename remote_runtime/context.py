@@ -15,7 +15,7 @@ from typing import (
 
 from remote_runtime.cancellation import Cancellation, Protected
 from remote_runtime.earlier_refreshes import Refreshes
-from remote_runtime.effects import ASSUMED, DATABASES, Doubt, Effect, PathEffect
+from remote_runtime.effects import ASSUMED, DATABASES, Effect, PathEffect, Uncertainty
 from remote_runtime.item import Item, each_of
 from remote_runtime.options import RunOptions
 
@@ -42,7 +42,7 @@ class Ahead(object):
 class Doubted(NamedTuple):
     """The doubts over one thing that was read, and why a failure because of it may not come."""
 
-    doubts: Sequence[Doubt]
+    doubts: Sequence[Uncertainty]
     why: str
 
 
@@ -186,7 +186,7 @@ class Context(object):
     def world_with(self, effects: Sequence[Effect]) -> "World":
         """The target as it would be with these as well; for this look only."""
         world = self._new_world() if self._world is None else self._world.fork()
-        world.lay(tuple(effects), Doubt(), "")
+        world.lay(tuple(effects), Uncertainty(), "")
         return world
 
     def places(self, path: str) -> List[str]:
@@ -199,23 +199,23 @@ class Context(object):
     def saw(self, kind: str, value: str, present: bool = True) -> None:
         """Say that something was read that no door above leads to: a package, unit or lists.
 
-        In a preview the doubt over it is noted then. See ``Fog`` for the kinds.
+        In a preview the doubt over it is noted then. See ``UnknownEffect`` for the kinds.
         """
         if self.world is not None:
             self.world.clouds.heed(kind, value, present)
 
     def suppose(self, reason: str) -> None:
         """In a preview: what this turn comes to is assumed, for what the reason says."""
-        self._note([Doubt(ASSUMED, reason)], reason)
+        self._note([Uncertainty(ASSUMED, reason)], reason)
 
     @property
-    def doubt(self) -> Doubt:
+    def doubt(self) -> Uncertainty:
         """The greatest that the turn has come upon."""
         return self.doubt_over(0)
 
-    def doubt_over(self, since: int) -> Doubt:
+    def doubt_over(self, since: int) -> Uncertainty:
         """The same, of what was read when there had been so many doubts."""
-        worst = Doubt()
+        worst = Uncertainty()
         for found in self._turn.doubts[since:]:
             for doubt in found.doubts:
                 worst = worst.worse(doubt)
@@ -232,7 +232,7 @@ class Context(object):
         """How many the turn has come upon."""
         return len(self._turn.doubts)
 
-    def expect(self, effects: Sequence[Effect], doubt: Doubt, by: str) -> None:
+    def expect(self, effects: Sequence[Effect], doubt: Uncertainty, by: str) -> None:
         """In a preview: what an action of the resource ``by`` would leave counts from now on."""
         if not effects:
             return
@@ -249,7 +249,7 @@ class Context(object):
 
         return World(*self._doors, note=self._note)
 
-    def _note(self, doubts: Sequence[Doubt], why: str) -> None:
+    def _note(self, doubts: Sequence[Uncertainty], why: str) -> None:
         self._turn.doubts.append(Doubted(doubts, why))
 
     def apart(self) -> "Apart":

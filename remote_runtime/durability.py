@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.folder_syncs import FolderSyncs
 
 
-class Settling(object):
+class DirectorySync(object):
     """Syncs the folders in which files were renamed, once for all events that leave together."""
 
     def __init__(self, files: "Files") -> None:

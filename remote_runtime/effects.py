@@ -12,13 +12,13 @@ _OF_ACCOUNTS = (*DATABASES.values(), "/etc/shadow", "/etc/gshadow")
 _UNITS = ("/etc/systemd/system/", "/lib/systemd/system/", "/usr/lib/systemd/system/")
 
 
-class Doubt(NamedTuple):
+class Uncertainty(NamedTuple):
     """How sure a prediction is not: ``assumed``, ``unknown`` or "", and why in a few words."""
 
     level: str = ""
     reason: str = ""
 
-    def worse(self, other: "Doubt") -> "Doubt":
+    def worse(self, other: "Uncertainty") -> "Uncertainty":
         """The greater of the two, this one where they are equal."""
         return other if _ORDER.index(other.level) > _ORDER.index(self.level) else self
 
@@ -93,7 +93,7 @@ class UnitEffect(NamedTuple):
     masked: Optional[bool] = None
 
 
-class Fog(NamedTuple):
+class UnknownEffect(NamedTuple):
     """What an action does that nobody can tell beforehand.
 
     ``covers(kind, value, present)`` says whether it may change a thing: ``kind`` is path, content
@@ -103,7 +103,7 @@ class Fog(NamedTuple):
     action says of itself, such as a command: a name in it is likely to be what the action is about.
     """
 
-    doubt: Doubt
+    doubt: Uncertainty
     covers: Callable[[str, str, bool], bool]
     text: str = ""
 
@@ -141,7 +141,7 @@ def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool
     return covers
 
 
-Effect = Union[PathEffect, MountEffect, AccountEffect, PackageEffect, UnitEffect, Fog]
+Effect = Union[PathEffect, MountEffect, AccountEffect, PackageEffect, UnitEffect, UnknownEffect]
 
 
 def once(effects: Sequence[Effect]) -> List[Effect]:

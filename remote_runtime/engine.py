@@ -6,14 +6,14 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.context import Context
 from remote_runtime.earlier_refreshes import Refreshes
-from remote_runtime.effects import UNKNOWN, Doubt
+from remote_runtime.effects import UNKNOWN, Uncertainty
 from remote_runtime.events import Outcome
 from remote_runtime.item import Item, each_of
 from remote_runtime.lifecycle import Lifecycle
 
 Ended = Callable[[Outcome, bool, float], None]
 
-_SURE = Doubt()
+_SURE = Uncertainty()
 
 
 class Turn(object):
@@ -29,8 +29,8 @@ class Turn(object):
         changed: bool = False,
         *,
         noop: bool = False,
-        doubt: Doubt = _SURE,
-        passing: Doubt = _SURE,
+        doubt: Uncertainty = _SURE,
+        passing: Uncertainty = _SURE,
         apart: str = "",
     ) -> None:
         self.met = met
@@ -191,7 +191,7 @@ class Engine(object):
         gate = self._gate(item) if noop else _SURE
         self._lifecycle.run(outcome, noop, refresh=refresh, gate=gate, children=children)
 
-    def _gate(self, item: Item) -> Doubt:
+    def _gate(self, item: Item) -> Uncertainty:
         """The doubt over what it requires and subscribes to, and over whether it gets a turn."""
         worst = self._halting
         for reference in item.require:
@@ -271,6 +271,6 @@ class Engine(object):
                 self._changed.setdefault(reference, []).append(turn)
 
 
-def _halting(outcome: Outcome) -> Doubt:
+def _halting(outcome: Outcome) -> Uncertainty:
     """In noop: the doubt over whether a run goes on behind this one that ends where one fails."""
     return outcome.passing if outcome.gate.level != UNKNOWN else outcome.gate

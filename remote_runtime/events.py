@@ -5,7 +5,7 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Change, Ended
-from remote_runtime.effects import Doubt
+from remote_runtime.effects import Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.lean import jsontext
@@ -18,7 +18,7 @@ LONGEST_OUTPUT = 16 << 10
 LARGEST = 900 << 10  # bytes of JSON text; a frame of the target holds 1 MiB
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _SHIFTS = range(125, -1, -5)
-_SURE = Doubt()
+_SURE = Uncertainty()
 _PLAIN = ("ensure", "owner", "group", "mode", "provider")  # never what is sensitive
 
 

@@ -10,7 +10,7 @@ from typing import List
 
 from remote_runtime import duration
 from remote_runtime.changes import Ended
-from remote_runtime.effects import Doubt
+from remote_runtime.effects import Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.events import Outcome
 from remote_runtime.item import Item, Properties
@@ -29,7 +29,7 @@ class AdhocLife(Lifecycle):
     files, which are sent once."""
 
     def _manage(
-        self, item: Item, noop: bool, *, refresh: bool, gate: Doubt, outcome: Outcome
+        self, item: Item, noop: bool, *, refresh: bool, gate: Uncertainty, outcome: Outcome
     ) -> None:
         outcome.longest = LONGEST_OUTPUT
         if item.type == FETCH:

@@ -6,14 +6,14 @@ from remote_runtime.base import ResourceType
 from remote_runtime.changes import Action
 from remote_runtime.context import Context
 from remote_runtime.earlier_refreshes import Refreshes
-from remote_runtime.effects import UNKNOWN, Doubt
+from remote_runtime.effects import UNKNOWN, Uncertainty
 from remote_runtime.errors import CcmError, ProtocolError, ResourceError, UnsettledError
 from remote_runtime.events import Outcome, secrets_of
 from remote_runtime.item import Item, each_of
 from remote_runtime.registry import Registry
 
 if TYPE_CHECKING:
-    from remote_runtime.plan_assertions import Promises
+    from remote_runtime.plan_assertions import PlanAssertions
 
 APPLIED = "Would have applied changes"  # noop, of a resource that is made of others
 
@@ -21,7 +21,7 @@ DIFFERS, AS_DESIRED = "differs", "as_desired"  # how what is left out stands; or
 
 Children = Callable[[], List[Outcome]]
 
-_SURE = Doubt()
+_SURE = Uncertainty()
 
 
 class Lifecycle(object):
@@ -37,7 +37,7 @@ class Lifecycle(object):
         *,
         render: Callable[[Item], Dict[str, Any]],
         refreshes: Optional[Refreshes] = None,
-        promises: "Optional[Promises]" = None,
+        promises: "Optional[PlanAssertions]" = None,
     ) -> None:
         self._context = context
         self._registry = registry
@@ -51,7 +51,7 @@ class Lifecycle(object):
         noop: bool,
         *,
         refresh: bool,
-        gate: Doubt = _SURE,
+        gate: Uncertainty = _SURE,
         children: Children = list,
     ) -> None:
         """Bring one managed resource to its desired state, or in noop say what that would take.
@@ -124,7 +124,7 @@ class Lifecycle(object):
             outcome.fail(*(bug(error, outcome.item) or (defect(error),)))
 
     def _manage(
-        self, item: Item, noop: bool, *, refresh: bool, gate: Doubt, outcome: Outcome
+        self, item: Item, noop: bool, *, refresh: bool, gate: Uncertainty, outcome: Outcome
     ) -> None:
         if item.deferred_error:
             raise ResourceError(item.deferred_error, kind="resource.template")
@@ -137,10 +137,10 @@ class Lifecycle(object):
         outcome.provider = resource.provider.name
         self._converge(resource, refresh, outcome)
 
-    def _foresee(self, outcome: Outcome, refresh: bool, gate: Doubt) -> None:
-        from remote_runtime.preview import Foresight
+    def _foresee(self, outcome: Outcome, refresh: bool, gate: Uncertainty) -> None:
+        from remote_runtime.preview import Previewer
 
-        Foresight(self._context, self._registry, self._render).tell(outcome, refresh, gate)
+        Previewer(self._context, self._registry, self._render).tell(outcome, refresh, gate)
 
     def _compose(
         self, item: Item, noop: bool, *, refresh: bool, outcome: Outcome, children: Children

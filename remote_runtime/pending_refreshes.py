@@ -32,7 +32,7 @@ class Run(NamedTuple):
     tell: Callable[[str, str], None]
 
 
-class Ledger(Refreshes):
+class PendingRefreshes(Refreshes):
     """See the module. Where the state cannot be used, that is told once and the run goes on."""
 
     def __init__(self, run: Run, folder: str) -> None:

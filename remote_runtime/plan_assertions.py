@@ -12,7 +12,7 @@ class _Promise(NamedTuple):
     failing: Optional[int]
 
 
-class Promises(object):
+class PlanAssertions(object):
     """What was promised, by resource; of others nothing was."""
 
     def __init__(self) -> None:

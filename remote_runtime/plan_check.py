@@ -13,7 +13,7 @@ from remote_runtime.events import EventMaker, Outcome
 from remote_runtime.item import broken
 from remote_runtime.lean import jsontext
 from remote_runtime.lean.digest import sha256
-from remote_runtime.plan_assertions import Promises
+from remote_runtime.plan_assertions import PlanAssertions
 from remote_runtime.system.machine import machine_id
 
 LENGTH = 16  # hexadecimal digits of a digest: enough, as nobody else knows the key
@@ -158,7 +158,7 @@ class Rehearsal(object):
         self._seen = seen
         self._drifted: List[Tuple[str, List[str]]] = []
         self._behind: List[Tuple[str, List[str]]] = []
-        self.promises = Promises()
+        self.promises = PlanAssertions()
 
     def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
         """Compare what was observed; what is as desired by now is fine."""

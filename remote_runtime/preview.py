@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 from remote_runtime.base import ResourceType
 from remote_runtime.changes import Action, Unknowable
 from remote_runtime.context import Context
-from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt, Effect, Fog, everything
+from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, Uncertainty, UnknownEffect, everything
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.events import Outcome
 from remote_runtime.item import Item
@@ -16,7 +16,7 @@ CERTAIN = "certain"
 Render = Callable[[Item], Dict[str, Any]]
 
 
-class Foresight(object):
+class Previewer(object):
     """Looks ahead for the resource whose turn it is; what it would leave counts from then on."""
 
     def __init__(self, context: Context, registry: Registry, render: Render) -> None:
@@ -24,7 +24,7 @@ class Foresight(object):
         self._registry = registry
         self._render = render
 
-    def tell(self, outcome: Outcome, refresh: bool, gate: Doubt) -> None:
+    def tell(self, outcome: Outcome, refresh: bool, gate: Uncertainty) -> None:
         """Fill the outcome in; ``gate`` is the doubt over what fired the resource or let it pass.
 
         ``ResourceError`` for what certainly fails. A failure that something planned may mend makes
@@ -53,12 +53,14 @@ class Foresight(object):
                 # All of it will be done, and that is not enough; or what comes before the failure.
                 whole = error.kind == UnsettledError.default_kind
                 done = actions if whole else passed
-                self._describe(resource, done, refresh=refresh, doubt=Doubt(), outcome=outcome)
+                self._describe(
+                    resource, done, refresh=refresh, doubt=Uncertainty(), outcome=outcome
+                )
                 outcome.refreshed = outcome.refreshed and whole
                 if len(passed) < len(actions):
                     outcome.failing = None if whole else len(passed)
                     failing = actions[len(passed)]
-                    self._context.expect(failing.unfinished, Doubt(), outcome.item.id)
+                    self._context.expect(failing.unfinished, Uncertainty(), outcome.item.id)
             doubt = self._unknown(error)
             resource = resource or self._supposed(outcome)
             actions = actions or getattr(error, "would", []) or resource.supposed(refresh)
@@ -67,7 +69,7 @@ class Foresight(object):
         doubt = gate.worse(self._context.doubt)
         self._describe(resource, actions, refresh=refresh, doubt=doubt, outcome=outcome)
         if not actions and self._context.world is not None and doubt.level != UNKNOWN:
-            self._context.expect(resource.pins(state), Doubt(), outcome.item.id)
+            self._context.expect(resource.pins(state), Uncertainty(), outcome.item.id)
 
     def _created(self, outcome: Outcome) -> ResourceType:
         resource = self._registry.create(outcome.item)
@@ -88,13 +90,13 @@ class Foresight(object):
     def _is_open(self, error: ResourceError) -> bool:
         return isinstance(error, Unknowable) or bool(self._context.doubt.level)
 
-    def _unknown(self, error: ResourceError) -> Doubt:
+    def _unknown(self, error: ResourceError) -> Uncertainty:
         """Why a failure is not certain; raises it where it is."""
         if isinstance(error, Unknowable):
-            return Doubt(UNKNOWN, error.message)
+            return Uncertainty(UNKNOWN, error.message)
         if not self._context.doubt.level:
             raise error
-        return Doubt(UNKNOWN, "%s, but %s" % (error.message, self._context.excuse))
+        return Uncertainty(UNKNOWN, "%s, but %s" % (error.message, self._context.excuse))
 
     def _describe(
         self,
@@ -102,7 +104,7 @@ class Foresight(object):
         actions: List[Action],
         *,
         refresh: bool,
-        doubt: Doubt,
+        doubt: Uncertainty,
         outcome: Outcome,
     ) -> None:
         name = outcome.item.id
@@ -111,14 +113,14 @@ class Foresight(object):
             self._look(resource, actions, outcome)
         if doubt.level:
             outcome.prediction, outcome.prediction_reason = doubt
-            outcome.gate = Doubt(doubt.level, "it depends on %s: %s" % (name, doubt.reason))
+            outcome.gate = Uncertainty(doubt.level, "it depends on %s: %s" % (name, doubt.reason))
         if not actions:
             return
         outcome.changed = not resource.passive
         outcome.refreshed = resource.heeds(refresh)
         outcome.noop_message = resource.describe(actions)
         if resource.chancy:
-            outcome.passing = Doubt(ASSUMED, "if %s succeeds" % name)
+            outcome.passing = Uncertainty(ASSUMED, "if %s succeeds" % name)
             outcome.gate = outcome.passing.worse(outcome.gate)
         for action in actions:
             outcome.changes.extend(action.changes)
@@ -141,15 +143,15 @@ def _effects(action: Action, resource: ResourceType, name: str) -> Sequence[Effe
     if resource.passive:
         return ()
     why = "%s does not say what it changes, and may change this before its turn"
-    return [Fog(Doubt(ASSUMED, why % name), everything)]
+    return [UnknownEffect(Uncertainty(ASSUMED, why % name), everything)]
 
 
 def summed_up(outcome: Outcome, children: List[Outcome]) -> None:
     """Give a resource that is made of others the prediction that theirs come to."""
-    worst = Doubt()
+    worst = Uncertainty()
     for child in children:
         if child.prediction in (ASSUMED, UNKNOWN):
-            worst = worst.worse(Doubt(child.prediction))
+            worst = worst.worse(Uncertainty(child.prediction))
         outcome.gate = outcome.gate.worse(child.gate)
         outcome.passing = outcome.passing.worse(child.passing)
     outcome.prediction = worst.level or CERTAIN

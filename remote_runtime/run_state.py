@@ -53,7 +53,7 @@ class Recall(object):
                 shown=shown,
                 tell=tell,
             )
-            return pending_refreshes.Ledger(run, folder)
+            return pending_refreshes.PendingRefreshes(run, folder)
 
         self.refreshes = NoneDue(remember) if self._settled else remember()
 

@@ -15,7 +15,7 @@ from remote_runtime.blobs import Blobs
 from remote_runtime.cancellation import Cancellation, Cancelled, GoingDown, end_on_signals
 from remote_runtime.channel import Channel
 from remote_runtime.context import Context
-from remote_runtime.durability import Settling
+from remote_runtime.durability import DirectorySync
 from remote_runtime.engine import Ended, Engine
 from remote_runtime.errors import CcmError
 from remote_runtime.event_reporter import EventReporter
@@ -80,7 +80,7 @@ class Session(object):
         self._files = Files()
         self._accounts = Accounts()
         self._mask = Mask()
-        self._settling = Settling(self._files)
+        self._settling = DirectorySync(self._files)
         self._channel = Channel(
             reading,
             writing,

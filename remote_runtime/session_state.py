@@ -8,13 +8,13 @@ knows of those before it, as if they stood in one manifest.
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from remote_runtime.context import Context
-from remote_runtime.effects import ASSUMED, Doubt, Fog, everything
+from remote_runtime.effects import ASSUMED, Uncertainty, UnknownEffect, everything
 from remote_runtime.engine import Turn
 from remote_runtime.errors import ProtocolError
 from remote_runtime.rebooting import Boot
 from remote_runtime.rebooting import parse as parse_boot
 
-_DOUBT = Doubt(ASSUMED, "an earlier command of the session may change this before its turn")
+_DOUBT = Uncertainty(ASSUMED, "an earlier command of the session may change this before its turn")
 _FLAGS = ("met", "changed", "noop")
 
 
@@ -23,7 +23,7 @@ class Earlier(NamedTuple):
     ``boot`` is the reboot behind which the run goes on, None where there was none."""
 
     turns: Dict[str, Turn]
-    pending: List[Fog]
+    pending: List[UnknownEffect]
     boot: Optional[Boot] = None
 
 
@@ -39,14 +39,14 @@ def parse(entry: Dict[str, Any]) -> Earlier:
         met, changed, noop = (bool(latest[flag]) for flag in _FLAGS)
         turns[reference] = Turn(met, changed, noop=noop, apart=str(latest.get("apart", "")))
     boot = parse_boot(entry["reboot"], list(turns)) if "reboot" in entry else None
-    return Earlier(turns, [Fog(_DOUBT, everything)] if pending else [], boot)
+    return Earlier(turns, [UnknownEffect(_DOUBT, everything)] if pending else [], boot)
 
 
 def turns_before(entry: Dict[str, Any], context: Context) -> Dict[str, Turn]:
     """The turns that were before; what earlier commands would bring is pending from now on."""
     earlier = parse(entry)
     context.boot = earlier.boot
-    context.expect(earlier.pending, Doubt(), "")
+    context.expect(earlier.pending, Uncertainty(), "")
     return earlier.turns
 
 

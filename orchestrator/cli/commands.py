@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, NoReturn
 
-from orchestrator.project.settings import ROLLOUT, SETTINGS, Around, Project, Settled, settle
+from orchestrator.project.settings import (
+    ROLLOUT,
+    SETTINGS,
+    ConfigScope,
+    Project,
+    ResolvedOption,
+    settle,
+)
 from remote_runtime.errors import UsageError
 from remote_runtime.nearest import nearest
 
@@ -69,7 +76,7 @@ class Parser(argparse.ArgumentParser):
         """Options that one may look for and that are not there, each with what to do."""
         self.offered: dict[str, dict[str, str]] = {}
         """What a positional argument may mostly be, with what that means, for the completion."""
-        self.around: Callable[[argparse.Namespace], Around] = _around
+        self.around: Callable[[argparse.Namespace], ConfigScope] = _around
 
     def format_help(self) -> str:
         self._width = None
@@ -114,7 +121,7 @@ class Parser(argparse.ArgumentParser):
                 hint="name the hosts, as -l web; -l all means every host of the inventory",
             )
 
-    def _rollout(self, found: argparse.Namespace, project: Project) -> dict[str, Settled]:
+    def _rollout(self, found: argparse.Namespace, project: Project) -> dict[str, ResolvedOption]:
         """The options of a rollout, of a command that has them."""
         if not hasattr(found, ROLLOUT):
             return {}
@@ -165,10 +172,10 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{self.prog.removeprefix('ccm ')}: {message}", hint=hint)
 
 
-def _around(found: argparse.Namespace) -> Around:
+def _around(found: argparse.Namespace) -> ConfigScope:
     """What a command stands beside; one that means this host takes an inventory by ``-l`` only."""
     here = getattr(found, "here", False) and not found.limit
-    return Around(getattr(found, "manifest", ""), ("inventory",) if here else ())
+    return ConfigScope(getattr(found, "manifest", ""), ("inventory",) if here else ())
 
 
 def _project(manifest: str) -> Project:

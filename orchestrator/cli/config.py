@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.options import count
 from orchestrator.cli.rollout_options import add_rollout, read_rollout
-from orchestrator.project.settings import SETTINGS, Around
+from orchestrator.project.settings import SETTINGS, ConfigScope
 from orchestrator.support.plain_text import escaped
 from remote_runtime.masking import Mask
 
 if TYPE_CHECKING:
-    from orchestrator.project.settings import Settled
+    from orchestrator.project.settings import ResolvedOption
 
 HELP = (
     "Show the options that commands use, and whether a flag, the environment or ccm.yaml sets them."
@@ -50,14 +50,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write one JSON document to stdout")
 
 
-def around(args: argparse.Namespace) -> Around:
+def around(args: argparse.Namespace) -> ConfigScope:
     """All of it counts, whatever a command may leave aside."""
-    return Around(args.manifest)
+    return ConfigScope(args.manifest)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write each value; no inventory is read, no program of one is run."""
-    settled: dict[str, Settled] = dict(args.settled)
+    settled: dict[str, ResolvedOption] = dict(args.settled)
     told = read_rollout(args).record()
     held = {name: settled[name]._replace(value=text) for name, text in told.items()}
     settled = {one.name: settled[one.name] for one in SETTINGS} | held
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _shown(one: "Settled") -> "Settled":
+def _shown(one: "ResolvedOption") -> "ResolvedOption":
     """The same without logins."""
     mask = Mask()
     if isinstance(one.value, list):
@@ -91,5 +91,5 @@ def _text(value: Any) -> str:
     return one_line(" ".join(value) if isinstance(value, list) else str(value))
 
 
-def _origin(one: "Settled") -> str:
+def _origin(one: "ResolvedOption") -> str:
     return one.where or one.origin

@@ -75,11 +75,11 @@ def size(text: str) -> int:
 def run(args: argparse.Namespace) -> int:
     """Check everything, then fetch from all hosts."""
     from orchestrator.cli.answers_output import AnswersOutput
-    from orchestrator.fleet.fetch_target import Landing
+    from orchestrator.fleet.fetch_target import FetchTarget
     from orchestrator.planning.fetch_command import FetchCommand
     from orchestrator.runs.fleet_command import run_on_hosts
 
-    landing = Landing(args.directory.absolute(), args.max_size, args.max_total)
+    landing = FetchTarget(args.directory.absolute(), args.max_size, args.max_total)
     command = FetchCommand(args.paths, landing, args.recursive)
     request = read_request(args, "fetch")._replace(engine=read_engine(args))
     output = AnswersOutput(read_output(args), request.run, fold=False)

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from orchestrator.project.settings import Project, Settled, Written
+from orchestrator.project.settings import Project, ResolvedOption, Written
 from orchestrator.rollout.options import RolloutOptions
 from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.nearest import nearest
@@ -12,7 +12,7 @@ from remote_runtime.nearest import nearest
 
 def settle_rollout(
     name: str | None, project: Project, actions: Iterable[argparse.Action], given: Mapping[str, Any]
-) -> dict[str, Settled]:
+) -> dict[str, ResolvedOption]:
     """What the options of a rollout come to: a flag wins over what the file says below the name.
 
     ``actions`` are what flags are read by. UsageError for a name that the file does not have,
@@ -21,7 +21,7 @@ def settle_rollout(
     if name is not None and name not in project.rollouts:
         raise _unknown(name, project)
     written = project.rollouts[name] if name is not None else {}
-    found: dict[str, Settled] = {}
+    found: dict[str, ResolvedOption] = {}
     actions = list(actions)
     problems = [
         Problem(
@@ -36,14 +36,14 @@ def settle_rollout(
     for action in actions:
         value = given[action.dest]
         if value is not None:
-            found[action.dest] = Settled(value, "flag", action.option_strings[-1])
+            found[action.dest] = ResolvedOption(value, "flag", action.option_strings[-1])
         elif action.dest in written:
             said = written[action.dest]
             read = _read(action, said, problems)
-            found[action.dest] = Settled(read, "file", str(said.position))
+            found[action.dest] = ResolvedOption(read, "file", str(said.position))
         else:
             default = RolloutOptions._field_defaults[action.dest]
-            found[action.dest] = Settled(default, "default", "")
+            found[action.dest] = ResolvedOption(default, "default", "")
     if problems:
         raise InputError(problems)
     return found

@@ -28,7 +28,7 @@ from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
     from orchestrator.fleet.bus import Subscriber
-    from orchestrator.fleet.kept_runs import KeptRun
+    from orchestrator.fleet.kept_runs import SavedRun
     from orchestrator.report.collected import Collected
     from orchestrator.report.lines import Lines
     from orchestrator.report.live import LiveView
@@ -267,10 +267,10 @@ class Output:
             self.write_summary(result.run_id if result.kept else "")
         folder = result.folder
         if folder is not None and folder.whole and self.options.metrics is not None:
-            from orchestrator.fleet.kept_runs import KeptRun
+            from orchestrator.fleet.kept_runs import SavedRun
 
             try:
-                self._write_metrics(self.options.metrics, KeptRun(folder.path))
+                self._write_metrics(self.options.metrics, SavedRun(folder.path))
             except UsageError as error:  # the run is over: a file must not hide its outcome
                 print(f"ccm: error: {error.message}", file=sys.stderr)
                 self._unwritten = True
@@ -283,7 +283,7 @@ class Output:
         choice = Choice(self._diff, self.options.verbose, self.options.quiet)
         Summary(self._collected, Style.of(self.human), choice).write(self.human, kept)
 
-    def _write_metrics(self, path: str, kept: KeptRun) -> None:
+    def _write_metrics(self, path: str, kept: SavedRun) -> None:
         from orchestrator.cli.report import write_form
         from orchestrator.report.metrics import write_metrics
 
@@ -302,10 +302,10 @@ class Output:
         """Write the document of ``--json``."""
         self._write_faults(result.faults[self._told_faults :])
         if result.folder is not None and self.options.json:
-            from orchestrator.fleet.kept_runs import KeptRun
+            from orchestrator.fleet.kept_runs import SavedRun
             from orchestrator.report.document import write_document
 
-            write_document(KeptRun(result.folder.path), self.exit_code(result), sys.stdout)
+            write_document(SavedRun(result.folder.path), self.exit_code(result), sys.stdout)
 
     def _write_faults(self, faults: Sequence[Exception]) -> None:
         """Write which subscribers failed, and why."""

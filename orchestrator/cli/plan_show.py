@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli.report import add_forms, read_forms, write_forms
 
 if TYPE_CHECKING:
-    from orchestrator.plan_files.plan_file import KeptPlan
+    from orchestrator.plan_files.plan_file import PlanFile
 
 HELP = "Show the changes of a plan, expired or not."
 EXAMPLE = """
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write_text(kept: "KeptPlan", diff: bool, verbose: bool) -> None:
+def _write_text(kept: "PlanFile", diff: bool, verbose: bool) -> None:
     from orchestrator.report.collected import Collected
     from orchestrator.report.rows import Choice
     from orchestrator.report.style import Style
@@ -58,7 +58,7 @@ def _write_text(kept: "KeptPlan", diff: bool, verbose: bool) -> None:
     Summary(collected, style, Choice(diff, verbose)).write(sys.stdout)
 
 
-def _head(kept: "KeptPlan") -> list[str]:
+def _head(kept: "PlanFile") -> list[str]:
     from orchestrator.plan_files.plan_file import moment
     from orchestrator.report.wording import part_of
     from orchestrator.support.plain_text import one_line

@@ -16,7 +16,7 @@ from orchestrator.cli.part_flags import add_selection
 from orchestrator.cli.rollout_options import add_rollout, read_rollout
 from orchestrator.cli.run_request import read_request
 from orchestrator.cli.stage_flags import add_stage_choice, read_stage_choice
-from orchestrator.project.settings import Around
+from orchestrator.project.settings import ConfigScope
 
 HELP = "Bring hosts to the state described in a manifest, or preview that with --noop."
 EXAMPLE = """
@@ -58,16 +58,16 @@ def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
     add_output(parser)
 
 
-def around(args: argparse.Namespace) -> Around:
+def around(args: argparse.Namespace) -> ConfigScope:
     """A plan has settled where the hosts are and which data there are; only a plan is approved."""
     from orchestrator.plan_files.detection import is_plan
 
     if is_plan(args.manifest):
         from orchestrator.plan_files.reader import manifest_of
 
-        return Around(manifest_of(args.manifest), ("inventory", "hiera"))
+        return ConfigScope(manifest_of(args.manifest), ("inventory", "hiera"))
     here = args.here and not args.limit
-    return Around(args.manifest, ("signers", "inventory") if here else ("signers",))
+    return ConfigScope(args.manifest, ("signers", "inventory") if here else ("signers",))
 
 
 def run(args: argparse.Namespace, command: str = "push") -> int:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.fleet.events import Event
-    from orchestrator.fleet.kept_runs import KeptRecord, KeptRun
+    from orchestrator.fleet.kept_runs import KeptRecord, SavedRun
 
 Shown = TypeVar("Shown")
 
@@ -119,7 +119,7 @@ def write_form(
         ) from error
 
 
-def _check(args: argparse.Namespace, kept: "KeptRun") -> None:
+def _check(args: argparse.Namespace, kept: "SavedRun") -> None:
     from remote_runtime.errors import UsageError
 
     stdout = [f"--{name}" for name in FORMS if getattr(args, name) == "-"]
@@ -138,7 +138,7 @@ def _named(name: str, hosts: Iterable[str]) -> list[str]:
     return [host for host in hosts if name in (host, host_in(host))]
 
 
-def _summarise(kept: "KeptRun", args: argparse.Namespace) -> None:
+def _summarise(kept: "SavedRun", args: argparse.Namespace) -> None:
     from orchestrator.report.collected import Collected
     from orchestrator.report.rows import Choice
     from orchestrator.report.style import Style
@@ -175,7 +175,7 @@ def _answer(told: "Iterable[Event]", args: argparse.Namespace) -> None:
     answers.write(sys.stdout, Style.of(sys.stdout), fold=args.fold, quiet=args.quiet)
 
 
-def _verification(kept: "KeptRun", args: argparse.Namespace, hosts: set[str]) -> None:
+def _verification(kept: "SavedRun", args: argparse.Namespace, hosts: set[str]) -> None:
     """What the verify behind the push found on these hosts."""
     from orchestrator.report.style import Style
     from orchestrator.report.verification import Verification

@@ -11,7 +11,7 @@ from orchestrator.cli.options import count
 from orchestrator.support.plain_text import one_line
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.kept_runs import KeptRun
+    from orchestrator.fleet.kept_runs import SavedRun
     from orchestrator.fleet.outcome import HostResult
 
 HELP = "List stored runs and their results, newest first."
@@ -130,7 +130,7 @@ def table(runs: list[Listed], width: int) -> list[str]:
     return lines
 
 
-def _results(kept: KeptRun) -> list[HostResult] | None:
+def _results(kept: SavedRun) -> list[HostResult] | None:
     """What the hosts came to; None where that cannot be read."""
     from remote_runtime.errors import InputError
 
@@ -140,7 +140,7 @@ def _results(kept: KeptRun) -> list[HostResult] | None:
         return None
 
 
-def _record(kept: KeptRun) -> dict[str, Any]:
+def _record(kept: SavedRun) -> dict[str, Any]:
     """What was run, how many hosts came to which outcome, and their tallies added up."""
     from collections import Counter
 
@@ -153,7 +153,7 @@ def _record(kept: KeptRun) -> dict[str, Any]:
     return {**kept.about, "outcomes": outcomes, "summary": totals(results)}
 
 
-def _listed(kept: KeptRun) -> Listed:
+def _listed(kept: SavedRun) -> Listed:
     from orchestrator.report.document import whole_tally
     from orchestrator.report.durations import took
     from orchestrator.report.wording import AD_HOC, part_of, run_subject
@@ -181,7 +181,7 @@ def _listed(kept: KeptRun) -> Listed:
     )
 
 
-def _outcome(kept: KeptRun, results: list[HostResult]) -> str:
+def _outcome(kept: SavedRun, results: list[HostResult]) -> str:
     """How many hosts came to what."""
     from orchestrator.report.totals import host_counts
 

@@ -19,8 +19,8 @@ from orchestrator.cluster import frames, worker_info
 from orchestrator.cluster.lost_hosts import SchedulerLostError, no_worker, wanted
 from orchestrator.cluster.relay import Order
 from orchestrator.cluster.remote_host import host_record
-from orchestrator.cluster.remote_link import FarLink, Papers
-from orchestrator.cluster.scheduler_client import ClusterMember, Post
+from orchestrator.cluster.remote_link import RemoteLink, RunBundle
+from orchestrator.cluster.scheduler_client import ClusterMember, SchedulerClient
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.engine import Job, Maker, RunMeans, Threads
 from orchestrator.fleet.host_task import HostTask
@@ -29,11 +29,11 @@ from orchestrator.fleet.ports import Planner, Target
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.plain_text import one_line
-from orchestrator.workers.event_receiver import Heard
+from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
 from orchestrator.workers.rpc import Answering
 from orchestrator.workers.worker import remembering
-from orchestrator.workers.worker_handle import Hand
+from orchestrator.workers.worker_handle import WorkerHandle
 
 CHUNK = 250  # hosts of a message, at most
 MOST_LOSSES = 3  # of one worker in a run, whose own process goes on
@@ -58,7 +58,9 @@ class _Waiting(NamedTuple):
 class _Staffed:
     """A worker of this run, by the ``name`` that it has there."""
 
-    def __init__(self, name: str, hand: Hand, link: FarLink, member: ClusterMember) -> None:
+    def __init__(
+        self, name: str, hand: WorkerHandle, link: RemoteLink, member: ClusterMember
+    ) -> None:
         self.name = name
         self.hand = hand
         self.link = link
@@ -77,8 +79,8 @@ class DaskEngine:
 
     def __init__(
         self,
-        post: Post,
-        papers: Papers,
+        post: SchedulerClient,
+        papers: RunBundle,
         jobs: Sequence[Job],
         planners: Sequence[Planner] = (),
     ) -> None:
@@ -254,13 +256,13 @@ class DaskEngine:
     def _hire(self, member: ClusterMember) -> None:
         self._number += 1
         name = f"w{self._number}"
-        link = FarLink(name, self._post, self._papers)
+        link = RemoteLink(name, self._post, self._papers)
         staffed: list[_Staffed] = []
-        hand = Hand(member.address, link, link, partial(self._lost, staffed))
+        hand = WorkerHandle(member.address, link, link, partial(self._lost, staffed))
         staffed.append(_Staffed(name, hand, link, member))
         self._post.alive[name] = time.monotonic()
         self._staff[name] = staffed[0]
-        heard = Heard(self._papers.run_id)
+        heard = EventReceiver(self._papers.run_id)
         means = self._means
         hand.listen(heard, means.bus, means.publisher, answers=self._answers)
 

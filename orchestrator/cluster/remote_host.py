@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 _FILES = ("key_file", "known_hosts")  # of whoever logs in: below the home folder of that one
 
 
-class FarHost(NamedTuple):
+class RemoteHost(NamedTuple):
     """What the inventory says of a host, every value decided there."""
 
     name: str
@@ -29,20 +29,20 @@ class FarHost(NamedTuple):
 
 def host_record(host: Any) -> dict[str, Any]:
     """A host of an inventory, for JSON; what was said by default is left out."""
-    told = {name: getattr(host, name) for name in FarHost._fields}
+    told = {name: getattr(host, name) for name in RemoteHost._fields}
     for name in _FILES:
         told[name] = _from_home(told[name])
     return {name: value for name, value in told.items() if value is not None}
 
 
-def far_host(record: Mapping[str, Any]) -> FarHost:
+def far_host(record: Mapping[str, Any]) -> RemoteHost:
     """The host of a record."""
-    told: dict[str, Any] = dict.fromkeys(FarHost._fields)
+    told: dict[str, Any] = dict.fromkeys(RemoteHost._fields)
     told.update(record)
     for name in _FILES:
         if told[name] is not None:
             told[name] = os.path.expanduser(told[name])
-    return FarHost(**{**told, "groups": tuple(told["groups"])})
+    return RemoteHost(**{**told, "groups": tuple(told["groups"])})
 
 
 def _from_home(path: str | None) -> str | None:

@@ -6,31 +6,31 @@ import queue
 import threading
 
 from orchestrator.cluster import frames
-from orchestrator.cluster.run_spec import Brief
-from orchestrator.cluster.scheduler_client import Post
+from orchestrator.cluster.run_spec import RunSpec
+from orchestrator.cluster.scheduler_client import SchedulerClient
 from orchestrator.cluster.sealing import Box, KeyPair, SealError
 from orchestrator.support.plain_text import one_line
 
 MOST_INBOX = 64 << 20  # characters that wait to be read; who brings more waits, too
 
 
-class Papers:
+class RunBundle:
     """What every worker of a run is given: the brief, and the sealed files of the site."""
 
-    def __init__(self, brief: Brief, site: bytes) -> None:
+    def __init__(self, brief: RunSpec, site: bytes) -> None:
         self.run_id = brief.run_id
         self.bundle = brief.bundle
         self.site = site
         self.brief = json.dumps(brief.record()).encode()
 
 
-class FarLink:
+class RemoteLink:
     """As a ``Channel`` to the stand of a worker, and what that lives in.
 
     What is sent before the worker has greeted waits for that.
     """
 
-    def __init__(self, hand: str, post: Post, papers: Papers) -> None:
+    def __init__(self, hand: str, post: SchedulerClient, papers: RunBundle) -> None:
         self.keys = KeyPair()
         self._hand = hand
         self._post = post

@@ -25,23 +25,23 @@ from typing import Any, NamedTuple, NoReturn, cast
 from orchestrator.cluster import frames
 from orchestrator.cluster.bundle import unpack
 from orchestrator.cluster.remote_host import far_host
-from orchestrator.cluster.run_spec import Brief, Recipe
+from orchestrator.cluster.run_spec import Recipe, RunSpec
 from orchestrator.cluster.sealed_channel import SealedChannel
 from orchestrator.cluster.sealing import KeyPair, open_content
 from orchestrator.fleet.descriptors import make_room
 from orchestrator.fleet.engine import Job
 from orchestrator.fleet.origin import Origin
-from orchestrator.fleet.package_cache import PackageLore
+from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build
 from orchestrator.manifest import load_site
-from orchestrator.plan_files.binding import HeldPlanner
-from orchestrator.plan_files.plan_file import KeptPlan
-from orchestrator.plan_files.writer import PlanMaker
+from orchestrator.plan_files.binding import BoundPlanner
+from orchestrator.plan_files.plan_file import PlanFile
+from orchestrator.plan_files.writer import PlanWriter
 from orchestrator.planning import Planner, PlanOptions
 from orchestrator.planning.fleet_command import FleetCommand, Said
 from orchestrator.planning.host_secrets import HostSecrets
-from orchestrator.planning.staged_preview import EarlierStage, HostPlanner, PlannerBehind
+from orchestrator.planning.staged_preview import EarlierStage, HostPlanner, StagedPlanner
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.state_folder import state_folder
 from orchestrator.transport import Connector, Credentials, Settings
@@ -82,7 +82,7 @@ class Office:
         shutil.rmtree(self.root, ignore_errors=True)
 
 
-def planners(brief: Brief, office: Office) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
+def planners(brief: RunSpec, office: Office) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
     """What plans, what is to be done, and the types that sites have of their own. CcmError."""
     if not brief.recipes[0].manifest:
         return _command(brief, office)
@@ -101,7 +101,7 @@ def planners(brief: Brief, office: Office) -> tuple[list[Planner], list[Job], di
         if recipe.stage:
             secrets = planner.host_secrets = HostSecrets(secrets)
             if brief.options.noop:
-                binder = PlannerBehind(planner, tuple(before))
+                binder = StagedPlanner(planner, tuple(before))
                 hosts = frozenset(recipe.hosts)
                 before.append(EarlierStage(recipe.stage, hosts, planner, recipe.identity))
         made.append(planner)
@@ -110,7 +110,7 @@ def planners(brief: Brief, office: Office) -> tuple[list[Planner], list[Job], di
     return made, _bound(brief, made, jobs), types
 
 
-def _settings(brief: Brief, recipe: Recipe) -> RunSettings:
+def _settings(brief: RunSpec, recipe: Recipe) -> RunSettings:
     return RunSettings(
         run_id=brief.run_id,
         user=brief.user,
@@ -121,11 +121,11 @@ def _settings(brief: Brief, recipe: Recipe) -> RunSettings:
     )
 
 
-def _bound(brief: Brief, made: list[Planner], jobs: list[Job]) -> list[Job]:
+def _bound(brief: RunSpec, made: list[Planner], jobs: list[Job]) -> list[Job]:
     """The jobs of a run that makes a plan, or is held to one."""
     stages = [recipe.stage for recipe in brief.recipes]
     if brief.making:
-        maker = PlanMaker(made[0], made, key=brief.making)
+        maker = PlanWriter(made[0], made, key=brief.making)
         if not stages[0]:
             return [Job(maker, jobs[0].settings)]
         binders: list[Any] = [
@@ -133,16 +133,16 @@ def _bound(brief: Brief, made: list[Planner], jobs: list[Job]) -> list[Job]:
             for stage, job in zip(stages, jobs, strict=True)
         ]
     elif brief.held is not None:
-        kept = KeptPlan(dict(brief.held))
+        kept = PlanFile(dict(brief.held))
         binders = [
-            HeldPlanner(one, kept, stage=stage) for one, stage in zip(made, stages, strict=True)
+            BoundPlanner(one, kept, stage=stage) for one, stage in zip(made, stages, strict=True)
         ]
     else:
         return jobs
     return [Job(one, job.settings) for one, job in zip(binders, jobs, strict=True)]
 
 
-def _command(brief: Brief, office: Office) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
+def _command(brief: RunSpec, office: Office) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
     """The same of a command, which is no manifest."""
     recipe = brief.recipes[0]
     said = Said(**recipe.data)
@@ -151,7 +151,7 @@ def _command(brief: Brief, office: Office) -> tuple[list[Planner], list[Job], di
     return [], [Job(command, _settings(brief, recipe))], {}
 
 
-def connector(brief: Brief, types: Mapping[str, bytes]) -> Connector:
+def connector(brief: RunSpec, types: Mapping[str, bytes]) -> Connector:
     """What logs in, with what this worker has; the password of become is the controller's."""
     access = brief.access
     environ = {name: text for name, text in os.environ.items() if BECOME_PASSWORD not in name}
@@ -172,7 +172,7 @@ def connector(brief: Brief, types: Mapping[str, bytes]) -> Connector:
 class _Readiness(NamedTuple):
     """What has to be there before the first host."""
 
-    brief: Brief
+    brief: RunSpec
     made: list[Planner]
     jobs: list[Job]
     connector: Connector
@@ -185,7 +185,7 @@ def _ready(channel: SealedChannel, office: Office) -> _Readiness:
     channel.box = keys.box(bytes.fromhex(start["key"]), start["run"], leads=False)
     channel.listen()
     channel.put(frames.HELLO, keys.public)
-    brief = Brief.of(json.loads(channel.receive() or ""))
+    brief = RunSpec.of(json.loads(channel.receive() or ""))
     channel.put(frames.BUNDLE, brief.bundle.encode())
     office.furnish(open_content(bytes.fromhex(brief.key), channel.bundle()), brief.folder)
     made, jobs, types = planners(brief, office)
@@ -215,7 +215,7 @@ def _work(channel: SealedChannel, office: Office) -> None:
         hosts=channel.hosts,
         connector=ready.connector,
         planners=ready.made,
-        lore=PackageLore(state_folder() / "packages"),
+        lore=PackageMetadataCache(state_folder() / "packages"),
         failed=_crash,
         dear=True,
     )

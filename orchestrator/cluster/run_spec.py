@@ -36,7 +36,7 @@ class Access(NamedTuple):
     at_once: int
 
 
-class Brief(NamedTuple):
+class RunSpec(NamedTuple):
     """A run. ``folder`` is where the user stands there; ``bundle`` and ``key`` say which site, and
     open it; ``receipts`` is the key of the receipts of hosts; ``hosts`` are those that others are
     reached through."""
@@ -66,7 +66,7 @@ class Brief(NamedTuple):
         }
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> Brief:
+    def of(cls, record: Mapping[str, Any]) -> RunSpec:
         """That of a record; TypeError."""
         recipes = (Recipe(**{**one, "hosts": tuple(one["hosts"])}) for one in record["recipes"])
         access = record["access"]

@@ -41,7 +41,7 @@ class ClusterMember(NamedTuple):
     sites: frozenset[str]
 
 
-class Post:
+class SchedulerClient:
     """One run's line to a scheduler; ``close`` it at the end. UsageError where there is none."""
 
     def __init__(self, address: str, security: Any, run_id: str) -> None:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from orchestrator.cluster import frames
-from orchestrator.cluster.remote_host import FarHost, far_host
+from orchestrator.cluster.remote_host import RemoteHost, far_host
 from orchestrator.cluster.sealing import Box
 from orchestrator.fleet.stage_host import StageHost
 from orchestrator.workers.channel import Channel
@@ -26,7 +26,7 @@ class SealedChannel(Channel):
 
     def __init__(self, end: socket.socket, told: Callable[[str], str]) -> None:
         super().__init__(end)
-        self.hosts: dict[str, FarHost | StageHost] = {}
+        self.hosts: dict[str, RemoteHost | StageHost] = {}
         self.box: Box | None = None
         self.heard = time.monotonic()
         """When the relay was heard of last."""

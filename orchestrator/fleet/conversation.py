@@ -17,7 +17,7 @@ from orchestrator.fleet.host_task import InterruptedRunError
 from orchestrator.fleet.lost_runs import Recall, note, receipt_of
 from orchestrator.fleet.notices import Notices
 from orchestrator.fleet.outcome import Tally, is_apply
-from orchestrator.fleet.package_cache import HostLore, PackageLore
+from orchestrator.fleet.package_cache import HostLore, PackageMetadataCache
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Plan, Publisher
 from orchestrator.fleet.settings import RunSettings
@@ -110,7 +110,7 @@ class Conversation:
         settings: RunSettings,
         notices: Notices,
         publisher: Publisher | None = None,
-        lore: PackageLore | None = None,
+        lore: PackageMetadataCache | None = None,
     ) -> None:
         self.tally = Tally()
         self.untried = 0
@@ -138,7 +138,7 @@ class Conversation:
         )
         self._uid = link.uid
         self._recall = Recall(host_in(self._host), link.uid, settings.run_id)
-        self._shared_lore = lore or PackageLore()
+        self._shared_lore = lore or PackageMetadataCache()
         self._talk_over(link)
 
     def _talk_over(self, link: FramedLink) -> None:

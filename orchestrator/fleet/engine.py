@@ -12,7 +12,7 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.package_cache import PackageLore
+from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.settings import RunSettings
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class RunMeans(NamedTuple):
     connector: Connector
     bus: Bus
     publisher: Publisher
-    lore: PackageLore
+    lore: PackageMetadataCache
 
 
 class Engine(Protocol):

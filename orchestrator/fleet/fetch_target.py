@@ -32,7 +32,7 @@ class BrokenOffError(Exception):
     """The host could not send the rest of a file."""
 
 
-class Landing:
+class FetchTarget:
     """The folder of one command; ``most_file`` and ``most_total`` bound the bytes of one file and
     of all hosts together. Thread-safe."""
 
@@ -46,9 +46,9 @@ class Landing:
         """Count with copies of this process, which are yet to be made. OSError."""
         self._taken = SharedCount()
 
-    def of(self, host: str, paths: Sequence[str]) -> "HostLanding":
+    def of(self, host: str, paths: Sequence[str]) -> "HostFetchTarget":
         """What takes the files of a host, which is asked for these absolute paths."""
-        return HostLanding(self, host, [path.strip("/").split("/") for path in paths])
+        return HostFetchTarget(self, host, [path.strip("/").split("/") for path in paths])
 
     def count(self, size: int) -> None:
         """Take note of so many bytes more; PlanError where they are too many."""
@@ -60,10 +60,10 @@ class Landing:
             )
 
 
-class HostLanding:
+class HostFetchTarget:
     """Takes the files of one host."""
 
-    def __init__(self, landing: Landing, host: str, tops: Sequence[Sequence[str]]) -> None:
+    def __init__(self, landing: FetchTarget, host: str, tops: Sequence[Sequence[str]]) -> None:
         self._landing = landing
         self._host = host
         self._tops = tops

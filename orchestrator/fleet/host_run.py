@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.conversation import Conversation
     from orchestrator.fleet.framed_link import FramedLink
     from orchestrator.fleet.host_facts import Gathered
-    from orchestrator.fleet.package_cache import PackageLore
+    from orchestrator.fleet.package_cache import PackageMetadataCache
     from orchestrator.fleet.ports import Connector, Plan, Planner, Publisher, Target
     from orchestrator.fleet.reboot_wait import Reboot
     from orchestrator.fleet.settings import RunSettings
@@ -54,7 +54,7 @@ class HostRun(LinkTask[HostResult]):
         bus: Bus,
         settings: RunSettings,
         publisher: Publisher | None = None,
-        lore: PackageLore | None = None,
+        lore: PackageMetadataCache | None = None,
     ) -> None:
         super().__init__(host_itself(host), connector, host.name)
         self._planner = planner

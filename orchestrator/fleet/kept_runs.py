@@ -78,7 +78,7 @@ class KeptRecord(Protocol):
     def verified(self) -> list[dict[str, Any]] | None: ...
 
 
-class KeptRun:
+class SavedRun:
     """A run read back from its folder."""
 
     kind = "run"
@@ -339,16 +339,16 @@ class KeptRun:
             yield happening.RunFinished(about["end"], about["interrupted"])
 
 
-def kept_runs() -> Iterator[KeptRun]:
+def kept_runs() -> Iterator[SavedRun]:
     """The kept runs, newest first; a folder that cannot be read is passed over."""
     for path in _newest_first():
         try:
-            yield KeptRun(path)
+            yield SavedRun(path)
         except _DAMAGED:
             continue
 
 
-def kept_run(run_id: str = "") -> KeptRun:
+def kept_run(run_id: str = "") -> SavedRun:
     """The run of that id, or of the only one that begins so; the last one for "". InputError."""
     found = [path for path in _newest_first() if path.name.startswith(run_id)]
     exact = [path for path in found if path.name == run_id]
@@ -359,7 +359,7 @@ def kept_run(run_id: str = "") -> KeptRun:
         raise _no_run(f"{len(found)} runs begin with {run_id[:60]!r}", "write more of the id")
     path = (exact or found)[0]
     try:
-        return KeptRun(path)
+        return SavedRun(path)
     except KeyError as error:
         raise _unreadable(path / "run.json", f"{error} is missing") from error
     except _DAMAGED as error:

@@ -34,7 +34,7 @@ from remote_runtime.errors import CcmError
 from remote_runtime.events import EventIds, timestamp, timestamp_of
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.kept_runs import KeptRun
+    from orchestrator.fleet.kept_runs import SavedRun
 
 GRACE = 60.0  # seconds after which a runtime without its controller has surely ended
 MOST_RUNS = 8  # that a host is asked about
@@ -175,7 +175,7 @@ def _lost(run_id: str, _: str) -> tuple[Lost, ...]:
     return found
 
 
-def lost_hosts(run: KeptRun) -> list[Lost]:
+def lost_hosts(run: SavedRun) -> list[Lost]:
     """The hosts of a run of which outcomes lack, that may be known there."""
     cut = {one.host: one for one in run.results() if one.planned and not one.is_end_known}
     if not cut:

@@ -39,7 +39,7 @@ def is_sha(text: Any) -> bool:
     return isinstance(text, str) and re.match(_SHA, text) is not None
 
 
-class PackageLore:
+class PackageMetadataCache:
     """Thread-safe. A file of ``folder`` for each package; without a folder it lasts for the run.
 
     What is known is held as JSON text, and no more of it than there is ``room`` for, in bytes:
@@ -224,7 +224,7 @@ def _fingerprint(found: str) -> str:
 class HostLore:
     """What one host asks and tells, and no more of it than is honest work."""
 
-    def __init__(self, link: FramedLink, lore: PackageLore, host: str) -> None:
+    def __init__(self, link: FramedLink, lore: PackageMetadataCache, host: str) -> None:
         self._link = link
         self._lore = lore
         self._host = host

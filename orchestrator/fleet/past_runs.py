@@ -9,7 +9,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.stage_host import host_in
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.kept_runs import KeptRun
+    from orchestrator.fleet.kept_runs import SavedRun
 
 REMAINING = "remaining"
 UNDONE = "undone"
@@ -65,7 +65,7 @@ class PastRuns:
         return found
 
 
-def _pushes(identity: str) -> "Iterator[KeptRun]":
+def _pushes(identity: str) -> "Iterator[SavedRun]":
     """The pushes over an inventory, the newest first."""
     from orchestrator.fleet.kept_runs import kept_runs
 
@@ -78,7 +78,7 @@ def _pushes(identity: str) -> "Iterator[KeptRun]":
             yield run
 
 
-def _results(run: "KeptRun") -> Iterator[HostResult]:
+def _results(run: "SavedRun") -> Iterator[HostResult]:
     """Those of a run; a host that its verify found wrong has failed."""
     bad = run.failed_verify()
     for result in run.results():
@@ -87,7 +87,7 @@ def _results(run: "KeptRun") -> Iterator[HostResult]:
         yield result
 
 
-def runs_of(manifest: str) -> "Iterator[KeptRun]":
+def runs_of(manifest: str) -> "Iterator[SavedRun]":
     """The kept runs of that manifest, wherever its checkout is; the newest first."""
     from orchestrator.fleet.kept_runs import kept_runs
 
@@ -95,7 +95,7 @@ def runs_of(manifest: str) -> "Iterator[KeptRun]":
     return (run for run in kept_runs() if _identity_of(run) == identity)
 
 
-def _identity_of(run: "KeptRun") -> str:
+def _identity_of(run: "SavedRun") -> str:
     return str(run.about.get("identity") or _named(run.about["manifest"]))
 
 

@@ -16,7 +16,7 @@ TEND = 1.0
 R = TypeVar("R")
 
 
-class Course(Protocol[R]):
+class HostScheduler(Protocol[R]):
     """Which host begins next; asked by the thread of the window only."""
 
     def next(self) -> HostTask[R] | None:
@@ -83,14 +83,14 @@ class Window(Generic[R]):
 
     def __init__(
         self,
-        tasks: "Iterable[HostTask[R]] | Course[R]",
+        tasks: "Iterable[HostTask[R]] | HostScheduler[R]",
         forks: int,
         *,
         finished: Callable[[str, R], None],
         tick: Callable[[], None] = lambda: None,
         grace: float = INTERRUPT_GRACE,
     ) -> None:
-        self._course: Course[R] = InOrder(tasks) if isinstance(tasks, Iterable) else tasks
+        self._course: HostScheduler[R] = InOrder(tasks) if isinstance(tasks, Iterable) else tasks
         self._forks = forks
         self._finished = finished
         self._tick = tick

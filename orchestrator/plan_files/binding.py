@@ -12,7 +12,7 @@ from orchestrator.fleet.outcome import REFUSAL
 from orchestrator.fleet.stage_host import StageHost
 from orchestrator.plan_files.digests import desired_of, differing
 from orchestrator.plan_files.identity import DIFFERS, identity_of
-from orchestrator.plan_files.plan_file import KeptPlan
+from orchestrator.plan_files.plan_file import PlanFile
 from orchestrator.plan_files.predictions import Predictions
 from orchestrator.planning import Planner
 from orchestrator.planning.host_plan import HostPlan
@@ -22,14 +22,14 @@ _TOLD = 5  # resources that a refusal names
 _ANEW = "nothing was changed there; plan anew"
 
 
-class HeldPlanner:
+class BoundPlanner:
     """In place of the planner of a push, or of a ``stage`` of it: PlanError for a host that the
     plan does not fit."""
 
     def __init__(
         self,
         planner: Planner,
-        kept: KeptPlan,
+        kept: PlanFile,
         *,
         stage: str = "",
         clock: Callable[[], float] = time.time,

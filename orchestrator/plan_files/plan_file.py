@@ -37,7 +37,7 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 Record = dict[str, Any]
 
 
-class KeptPlan:
+class PlanFile:
     """A plan and the preview that it was made of, which reports show as they show a run."""
 
     kind = "plan"

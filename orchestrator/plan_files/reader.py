@@ -17,7 +17,7 @@ from orchestrator.plan_files.detection import PROTOCOL
 from orchestrator.plan_files.members import UnknownMemberError, members_of
 from orchestrator.plan_files.plan_file import (
     FORMAT,
-    KeptPlan,
+    PlanFile,
     canonical,
     id_of,
 )
@@ -41,7 +41,7 @@ def manifest_of(path: str) -> str:
         return ""
 
 
-def write_plan(kept: KeptPlan, path: str) -> None:
+def write_plan(kept: PlanFile, path: str) -> None:
     """Write a plan, 0600 and whole at every instant. UsageError; InputError for what no plan can
     hold."""
     fault = fault_of(kept.record, canonical(kept.record).decode())
@@ -84,7 +84,7 @@ def _unwritable(path: str, why: str | None) -> UsageError:
     )
 
 
-def read_plan(path: str) -> KeptPlan:
+def read_plan(path: str) -> PlanFile:
     """The plan in a file, expired or not; InputError for one that is not whole."""
     return parse_plan(path, read_text(path))
 
@@ -127,9 +127,9 @@ def _require_own(path: str, looked: list[Looked]) -> None:
         raise _broken(path, "is not a regular file", "copy the plan into a file of your own")
 
 
-def parse_plan(path: str, text: bytes) -> KeptPlan:
+def parse_plan(path: str, text: bytes) -> PlanFile:
     """The plan that these bytes of a file are; InputError for one that is not whole."""
-    return KeptPlan(_record(path, text))
+    return PlanFile(_record(path, text))
 
 
 def _record(path: str, text: bytes) -> dict[str, Any]:

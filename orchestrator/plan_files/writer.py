@@ -19,7 +19,7 @@ from orchestrator.plan_files.identity import identity_of
 from orchestrator.plan_files.inputs import digests_of
 from orchestrator.plan_files.plan_file import (
     FORMAT,
-    KeptPlan,
+    PlanFile,
     Record,
     canonical,
     id_of,
@@ -55,7 +55,7 @@ class StagePlanMaker(NamedTuple):
     plan: Callable[[Any, Gathered], HostPlan]
 
 
-class PlanMaker(Subscriber):
+class PlanWriter(Subscriber):
     """In place of the planner of a preview and a subscriber of it; ``of_stage`` is in that of a
     stage's. Hosts may be planned by a copy of it in another process.
 
@@ -184,7 +184,7 @@ class PlanMaker(Subscriber):
         left_out = self._left_out.items()
         return {host: why["message"] for host, why in left_out if why["kind"] == TOO_LARGE}
 
-    def finish(self, about: Mapping[str, Any], files: Iterable[str | Path]) -> KeptPlan:
+    def finish(self, about: Mapping[str, Any], files: Iterable[str | Path]) -> PlanFile:
         """The plan; ``about`` are the members that the command knows, ``files`` were read."""
         record: Record = {
             "protocol": PROTOCOL,
@@ -207,4 +207,4 @@ class PlanMaker(Subscriber):
             if one.secret:
                 item["secret"] = secret_digest(one.secret, salt)
         record["id"] = id_of(record)
-        return KeptPlan(record)
+        return PlanFile(record)

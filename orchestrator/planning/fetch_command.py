@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from orchestrator.fleet.fetch_target import Landing
+from orchestrator.fleet.fetch_target import FetchTarget
 from orchestrator.planning.compiled import Whole
 from orchestrator.planning.facts import Gathered
 from orchestrator.planning.host_plan import HostPlan
@@ -18,7 +18,7 @@ from remote_runtime.item import Item
 class FetchCommand:
     """Files to bring here; ``shown`` is how people read it. UsageError for a path that is none."""
 
-    def __init__(self, paths: Sequence[str], landing: Landing, recursive: bool) -> None:
+    def __init__(self, paths: Sequence[str], landing: FetchTarget, recursive: bool) -> None:
         for path in paths:
             _check(path)
         self.shown = shlex.join(paths)

@@ -21,7 +21,7 @@ _EACH = 2000
 _OWN = r"\bHost\.(name|address)\b"
 
 
-class Outlook(NamedTuple):
+class RenderProfile(NamedTuple):
     """How a resource is rendered on any host: the templated properties that are rendered ``now``
     and those that are ``deferred``, ``ensure`` aside, those that ``decide`` what it comes to, and
     the properties that are ``texts``, which travel as blobs.
@@ -41,7 +41,7 @@ class Outlook(NamedTuple):
     alone_texts: tuple[str, ...]
 
     @classmethod
-    def on(cls, declared: Declared) -> Outlook:
+    def on(cls, declared: Declared) -> RenderProfile:
         """That of a resource as it was written."""
         kinds = declared.type.properties
         keys = [key for key in declared.templated if key != "ensure"]
@@ -88,9 +88,13 @@ class AlikeResources:
         self._known: dict[Hashable, Compiled] = {}
         self._skeletons: dict[Hashable, Skeleton] = {}
         self._bytes = 0
-        self.outlook: Callable[[Declared], Outlook] = lru_cache(MOST_OUTLOOKS)(Outlook.on)
+        self.outlook: Callable[[Declared], RenderProfile] = lru_cache(MOST_OUTLOOKS)(
+            RenderProfile.on
+        )
 
-    def get(self, key: Hashable, texts: tuple[bytes, ...], outlook: Outlook) -> Compiled | None:
+    def get(
+        self, key: Hashable, texts: tuple[bytes, ...], outlook: RenderProfile
+    ) -> Compiled | None:
         """What it comes to with these texts; None where no host had the same key."""
         whole = self._known.get((key, texts)) if outlook.shares_texts else None
         if whole is not None:
@@ -104,7 +108,7 @@ class AlikeResources:
         return made
 
     def keep(
-        self, key: Hashable, texts: tuple[bytes, ...], made: Compiled, outlook: Outlook
+        self, key: Hashable, texts: tuple[bytes, ...], made: Compiled, outlook: RenderProfile
     ) -> None:
         """Have it at hand for hosts to come."""
         # A text that a check keeps back is not in it: such a resource is made anew each time.

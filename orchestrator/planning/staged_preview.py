@@ -28,7 +28,7 @@ class EarlierStage(NamedTuple):
     manifest: str
 
 
-class PlannerBehind:
+class StagedPlanner:
     """In place of the ``planner`` of a stage's preview; ``before`` are the stages before it."""
 
     def __init__(self, planner: HostPlanner, before: Sequence[EarlierStage]) -> None:

@@ -92,7 +92,7 @@ SETTINGS = (
 )
 
 
-class Around(NamedTuple):
+class ConfigScope(NamedTuple):
     """Where a command stands: the manifest beside which the project's file may be, "" for none.
 
     Of the settings in ``without`` only flags count.
@@ -119,7 +119,7 @@ class Project(NamedTuple):
     rollouts: Mapping[str, Mapping[str, Written]] = {}
 
 
-class Settled(NamedTuple):
+class ResolvedOption(NamedTuple):
     """What an option came to: its value, and where that is from.
 
     ``origin`` is flag, environment, file or default; ``where`` the flag, the variable or the place
@@ -136,7 +136,7 @@ def settle(
     written: Mapping[str, Written],
     environ: Mapping[str, str],
     without: Collection[str] = (),
-) -> dict[str, Settled]:
+) -> dict[str, ResolvedOption]:
     """What each setting comes to that ``given`` has, where None stands for no flag.
 
     ``written`` is what the project's file says. Of the names in ``without`` only flags count.
@@ -153,23 +153,25 @@ def settle(
 
 def _settled(
     setting: Setting, given: Any, *, written: Mapping[str, Written], environ: Mapping[str, str]
-) -> Settled:
+) -> ResolvedOption:
     if given is not None:
         return _alone(setting, given)
     text = environ.get(setting.variable, "")
     if text:
-        return Settled(_read(setting, text), "environment", setting.variable)
+        return ResolvedOption(_read(setting, text), "environment", setting.variable)
     found = written.get(setting.name)
     if found is not None:
-        return Settled(found.value, "file", str(found.position))
+        return ResolvedOption(found.value, "file", str(found.position))
     return _alone(setting, None)
 
 
-def _alone(setting: Setting, given: Any) -> Settled:
+def _alone(setting: Setting, given: Any) -> ResolvedOption:
     if given is None:
         default = setting.default
-        return Settled(list(default) if isinstance(default, tuple) else default, "default", "")
-    return Settled(given, "flag", f"--{setting.name}")
+        return ResolvedOption(
+            list(default) if isinstance(default, tuple) else default, "default", ""
+        )
+    return ResolvedOption(given, "flag", f"--{setting.name}")
 
 
 def _read(setting: Setting, text: str) -> Any:

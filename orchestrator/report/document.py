@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any, TextIO
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.kept_runs import SavedRun
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.report.failures import failures_of_run
 from orchestrator.report.paragraphs import Asked, limit_of
@@ -16,7 +16,7 @@ from remote_runtime.item import SELECTION
 PROTOCOL = "io.choria.ccm.v1.run"
 
 
-def write_document(run: KeptRun, exit_code: int | None, out: TextIO) -> None:
+def write_document(run: SavedRun, exit_code: int | None, out: TextIO) -> None:
     """Write a kept run: what was run, totals, failures, each host's result, what lacks in the
     record, and every event, streamed.
     """

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.kept_runs import KeptRecord, KeptRun
+from orchestrator.fleet.kept_runs import KeptRecord, SavedRun
 from orchestrator.fleet.outcome import HostResult, is_apply
 from orchestrator.report.collected import Entries, Entry, entry_of, is_told
 from orchestrator.report.failures import SharedFailure, failures_of
@@ -103,7 +103,7 @@ class Grid:
     @property
     def asked(self) -> Asked:
         """How it is asked for; by no id for a plan's preview, which is no run."""
-        run_id = self.kept.run_id if self.kept.kind == KeptRun.kind else ""
+        run_id = self.kept.run_id if self.kept.kind == SavedRun.kind else ""
         return Asked(run_id, self.kept.about.get("again", ()))
 
     @property

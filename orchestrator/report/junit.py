@@ -7,7 +7,7 @@ from typing import Any, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from orchestrator.fleet import outcome
-from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.kept_runs import SavedRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Grid
@@ -22,7 +22,7 @@ NOT_KNOWN = "not known: the host was lost before it reported this"
 _UNFIT = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_junit(kept: KeptRun, out: TextIO) -> None:
+def write_junit(kept: SavedRun, out: TextIO) -> None:
     """Write a kept run. A failed resource is a failure, a host not reached or lost an error.
 
     InputError where the run's folder is damaged.

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
-from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.kept_runs import SavedRun
 from orchestrator.report.grid import NANOSECOND
 from orchestrator.report.grouping import ORDER
 from orchestrator.report.turns import turns_of
@@ -42,7 +42,7 @@ _STATES = {
 class _Run:
     """The numbers of one run, a collector of prometheus_client."""
 
-    def __init__(self, kept: KeptRun) -> None:
+    def __init__(self, kept: SavedRun) -> None:
         self._about = kept.about
         self._manifest = plain(kept.about["manifest"])
         results = kept.results()
@@ -152,7 +152,7 @@ def check_metrics() -> None:
         )
 
 
-def write_metrics(kept: KeptRun, out: TextIO) -> None:
+def write_metrics(kept: SavedRun, out: TextIO) -> None:
     """Write a kept run's counters. UsageError, InputError where the run's folder is damaged."""
     check_metrics()
     from prometheus_client import CollectorRegistry

@@ -77,7 +77,7 @@ class StagePlace(NamedTuple):
 ALONE = StagePlace()
 
 
-class RolloutCourse:
+class RolloutScheduler:
     """Hosts by wave; ``make`` makes the task of one that begins.
 
     ``publish`` is told where the rollout stands. A host that a gate finds wrong has finished again,

@@ -10,20 +10,20 @@ from orchestrator.fleet.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Target
 from orchestrator.rollout.budget import Budget
-from orchestrator.rollout.course import RolloutCourse, StagePlace
+from orchestrator.rollout.course import RolloutScheduler, StagePlace
 from orchestrator.rollout.options import RolloutOptions
 
 
-class Leg(NamedTuple):
+class StageRun(NamedTuple):
     """A stage of a rollout: its hosts, and what makes its course, given its place in the run."""
 
     name: str
     hosts: Sequence[Target]
     rollout: RolloutOptions
-    make: Callable[[StagePlace], RolloutCourse]
+    make: Callable[[StagePlace], RolloutScheduler]
 
 
-class StagedCourse:
+class StagedScheduler:
     """The courses of the stages one after the other.
 
     A stage passes when no more of its hosts have failed than may, by default none, and its gates
@@ -31,13 +31,13 @@ class StagedCourse:
     may fail in all stages together, and only a stage that says so has a limit of its own.
     """
 
-    def __init__(self, legs: Sequence[Leg], options: RolloutOptions) -> None:
+    def __init__(self, legs: Sequence[StageRun], options: RolloutOptions) -> None:
         self._names = [leg.name for leg in legs]
         self._options = options
         hosts = [list(leg.hosts) for leg in legs]
         total = sum(map(len, hosts))
         self._overall = Budget.of(options.max_fail, total, waves=False)
-        self._courses: list[RolloutCourse] = []
+        self._courses: list[RolloutScheduler] = []
         before = 0
         for at, leg in enumerate(legs):
             behind = [host for later in hosts[at + 1 :] for host in later]
@@ -66,7 +66,7 @@ class StagedCourse:
         )
 
     @property
-    def _now(self) -> RolloutCourse:
+    def _now(self) -> RolloutScheduler:
         return self._courses[self._at]
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, cast
 
-from orchestrator.plan_files.binding import HeldPlanner
+from orchestrator.plan_files.binding import BoundPlanner
 from orchestrator.plan_files.inputs import check_unchanged, check_whole
 from orchestrator.plan_files.reader import parse_plan, read_text
 from orchestrator.runs import wiring
@@ -19,7 +19,7 @@ from remote_runtime.item import SELECTION
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
-    from orchestrator.plan_files.plan_file import KeptPlan, Record
+    from orchestrator.plan_files.plan_file import PlanFile, Record
     from orchestrator.planning import Planner
     from orchestrator.runs.push_job import PushStage
     from orchestrator.runs.reporter import Reporter
@@ -51,7 +51,7 @@ def apply_plan_file(request: RunRequest, reporter: Reporter) -> RunResult:
 
 
 def apply_plan(
-    kept: KeptPlan, request: RunRequest, reporter: Reporter, words: tuple[str, ...] = ()
+    kept: PlanFile, request: RunRequest, reporter: Reporter, words: tuple[str, ...] = ()
 ) -> RunResult:
     """Push a plan that was checked; ``words`` name its file on a command line."""
     from orchestrator.image import build
@@ -71,7 +71,7 @@ def apply_plan(
         wiring.refuse_stages(request, "the plan")
         chosen = _choose(kept, request, reporter)
         push = wiring.manifest_push(request)
-        binder = HeldPlanner(cast("Planner", push.planner), kept)
+        binder = BoundPlanner(cast("Planner", push.planner), kept)
         push = push._replace(binder=binder, remarks=tuple)
     if build(own_types(push)).sha256 != record["runtime"]:
         raise _refused(
@@ -87,7 +87,7 @@ def apply_plan(
 
 
 def _stages_of_plan(
-    kept: KeptPlan, request: RunRequest, reporter: Reporter
+    kept: PlanFile, request: RunRequest, reporter: Reporter
 ) -> tuple[PushJob, Chosen]:
     """The push of a plan's stages to the plan's hosts."""
     from orchestrator.fleet.stage_host import host_in, stage_in
@@ -103,7 +103,7 @@ def _stages_of_plan(
     _check_left_out(push.stages, kept, request)
     held = []
     for stage in push.stages:
-        binder = HeldPlanner(cast("Planner", stage.push.planner), kept, stage=stage.name)
+        binder = BoundPlanner(cast("Planner", stage.push.planner), kept, stage=stage.name)
         hosts = tuple(host for host in stage.hosts if host.name in kept.hosts)
         held.append(stage._replace(hosts=hosts, push=stage.push._replace(binder=binder)))
     known = {host.name for stage in held for host in stage.hosts}
@@ -122,7 +122,7 @@ def _stages_of_plan(
     return push._replace(stages=stages, binder=stages[0].push.binder), chosen
 
 
-def require_id(kept: KeptPlan, expected: str | None) -> None:
+def require_id(kept: PlanFile, expected: str | None) -> None:
     """PlanError where another plan was expected."""
     if expected is not None and kept.id != expected:
         raise PlanError(
@@ -178,7 +178,7 @@ def _check_time(path: str, record: Record) -> None:
         )
 
 
-def _choose(kept: KeptPlan, request: RunRequest, reporter: Reporter) -> Chosen:
+def _choose(kept: PlanFile, request: RunRequest, reporter: Reporter) -> Chosen:
     """The hosts of the plan, or those of them that ``-l`` selects."""
     manifest = kept.record["manifest"]
     chosen = wiring.choose(request.hosts, reporter.warn, manifest, kept.hosts)
@@ -204,7 +204,7 @@ def _require_planned(names: Iterable[str], planned: Container[str]) -> None:
         )
 
 
-def _check_left_out(stages: Sequence[PushStage], kept: KeptPlan, request: RunRequest) -> None:
+def _check_left_out(stages: Sequence[PushStage], kept: PlanFile, request: RunRequest) -> None:
     """InputError where a plan has left out so many hosts of a stage that those behind it must not
     begin."""
     from orchestrator.rollout.budget import Budget

@@ -60,12 +60,12 @@ class Workers(Protocol):
 class RemoteSide(Protocol):
     """What workers on other machines need of a push."""
 
-    def engine(self, scheduler: str, staff: Staff) -> Workers:
+    def engine(self, scheduler: str, staff: EngineSpec) -> Workers:
         """The workers of a Dask scheduler, which has answered. UsageError."""
         ...
 
 
-class Staff(NamedTuple):
+class EngineSpec(NamedTuple):
     """Who is to work: on which hosts of a run, how many at a time, at which jobs.
 
     ``planners`` are those of the manifests, which a job's may wrap. ``remote`` is what workers
@@ -100,7 +100,7 @@ def parse_engine(given: str, where: str = "--engine") -> EngineChoice:
 
 
 @contextlib.contextmanager
-def engaged(choice: EngineChoice, staff: Staff) -> Iterator[Engage]:
+def engaged(choice: EngineChoice, staff: EngineSpec) -> Iterator[Engage]:
     """What makes the engine once there is a bus; processes are started now. UsageError."""
     workers = _of_dask(choice, staff) if choice.word == DASK else _started(choice, staff)
     if workers is None:
@@ -114,7 +114,7 @@ def engaged(choice: EngineChoice, staff: Staff) -> Iterator[Engage]:
         workers.close()
 
 
-def _of_dask(choice: EngineChoice, staff: Staff) -> Workers:
+def _of_dask(choice: EngineChoice, staff: EngineSpec) -> Workers:
     if staff.remote is None:
         raise UsageError(
             f"--engine {choice.text} is not for this command", hint="give --engine threads"
@@ -122,12 +122,12 @@ def _of_dask(choice: EngineChoice, staff: Staff) -> Workers:
     return staff.remote.engine(choice.scheduler, staff)
 
 
-def _started(choice: EngineChoice, staff: Staff) -> Workers | None:
+def _started(choice: EngineChoice, staff: EngineSpec) -> Workers | None:
     """The processes that are to work; None for threads. UsageError."""
     count = _processes(choice, staff)
     if not count:
         return None
-    from orchestrator.fleet.package_cache import PackageLore
+    from orchestrator.fleet.package_cache import PackageMetadataCache
     from orchestrator.support.state_folder import state_folder
     from orchestrator.workers.processes import Processes
 
@@ -137,7 +137,7 @@ def _started(choice: EngineChoice, staff: Staff) -> Workers | None:
             staff.jobs,
             hosts={host.name: host for host in staff.hosts},
             connector=staff.connector,
-            lore=PackageLore(state_folder() / "packages"),
+            lore=PackageMetadataCache(state_folder() / "packages"),
             planners=staff.planners,
         )
     except OSError as error:
@@ -149,7 +149,7 @@ def _started(choice: EngineChoice, staff: Staff) -> Workers | None:
         ) from error
 
 
-def _processes(choice: EngineChoice, staff: Staff) -> int:
+def _processes(choice: EngineChoice, staff: EngineSpec) -> int:
     """How many processes there are to be, 0 for threads; UsageError."""
     if choice.word == THREADS:
         return 0

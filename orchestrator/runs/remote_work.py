@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from orchestrator.cluster.dask_engine import DaskEngine
-    from orchestrator.cluster.run_spec import Access, Brief, Recipe
-    from orchestrator.runs.engine_choice import Staff
+    from orchestrator.cluster.run_spec import Access, Recipe, RunSpec
+    from orchestrator.runs.engine_choice import EngineSpec
     from orchestrator.runs.push_job import PushJob
     from orchestrator.runs.request import RunRequest
     from orchestrator.runs.wiring import Chosen
@@ -42,16 +42,16 @@ class RemoteWork:
         self._chosen = chosen
         self._note = note
 
-    def engine(self, scheduler: str, staff: "Staff") -> "DaskEngine":
+    def engine(self, scheduler: str, staff: "EngineSpec") -> "DaskEngine":
         """The engine of the scheduler at ``HOST:PORT``, which has answered. UsageError."""
         from orchestrator.cluster import trust
         from orchestrator.cluster.dask_engine import DaskEngine
-        from orchestrator.cluster.remote_link import Papers
-        from orchestrator.cluster.scheduler_client import Post
+        from orchestrator.cluster.remote_link import RunBundle
+        from orchestrator.cluster.scheduler_client import SchedulerClient
 
         where, security = trust.protected(scheduler, "client")
-        papers = Papers(*self._papers(staff))
-        post = Post(where, security, papers.run_id)
+        papers = RunBundle(*self._papers(staff))
+        post = SchedulerClient(where, security, papers.run_id)
         try:
             _check_members(post.members(), where)
             return DaskEngine(post, papers, staff.jobs, staff.planners)
@@ -59,12 +59,12 @@ class RemoteWork:
             post.close()
             raise
 
-    def _papers(self, staff: "Staff") -> "tuple[Brief, bytes]":
+    def _papers(self, staff: "EngineSpec") -> "tuple[RunSpec, bytes]":
         import hashlib
 
         from orchestrator.cluster.bundle import pack
         from orchestrator.cluster.private_files import PrivateFiles, told
-        from orchestrator.cluster.run_spec import Brief
+        from orchestrator.cluster.run_spec import RunSpec
         from orchestrator.cluster.sealing import seal_content
 
         folders, named = self._files()
@@ -75,7 +75,7 @@ class RemoteWork:
             self._note(f"warning: {warning}")
         key, sealed = seal_content(site)
         settings = staff.jobs[0].settings
-        brief = Brief(
+        brief = RunSpec(
             run_id=settings.run_id,
             user=settings.user,
             options=self._request.run,
@@ -155,17 +155,17 @@ class RemoteWork:
 
     def _binding(self) -> "dict[str, Any]":
         """What the plan is made with, or held to."""
-        from orchestrator.plan_files.binding import HeldPlanner
-        from orchestrator.plan_files.writer import PlanMaker
+        from orchestrator.plan_files.binding import BoundPlanner
+        from orchestrator.plan_files.writer import PlanWriter
 
         binder = self._push.binder
-        if isinstance(binder, PlanMaker):
+        if isinstance(binder, PlanWriter):
             return {"making": binder.key}
-        if isinstance(binder, HeldPlanner):
+        if isinstance(binder, BoundPlanner):
             return {"held": binder.kept.record}
         return {}
 
-    def _access(self, staff: "Staff") -> "Access":
+    def _access(self, staff: "EngineSpec") -> "Access":
         from orchestrator.cluster.run_spec import Access
 
         connection = self._request.connection

@@ -11,7 +11,7 @@ from orchestrator.fleet import outcome
 if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
     from orchestrator.fleet.run_folder import RunFolder
-    from orchestrator.plan_files.plan_file import KeptPlan
+    from orchestrator.plan_files.plan_file import PlanFile
     from orchestrator.verify.assessment import Assessment
 
 
@@ -32,7 +32,7 @@ class RunResult(NamedTuple):
     folder: RunFolder | None = None
     kept: bool = False
     assessment: Assessment | None = None
-    plan: KeptPlan | None = None
+    plan: PlanFile | None = None
     left_out: Mapping[str, str] = MappingProxyType({})
 
     @property

@@ -14,12 +14,12 @@ from orchestrator.fleet import lost_runs
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, Job, Maker, RunMeans
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.package_cache import PackageLore
+from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.past_runs import REMAINING, UNDONE
 from orchestrator.fleet.run_folder import RunFolder
 from orchestrator.fleet.window import INTERRUPT_GRACE, Window
 from orchestrator.registration.publisher import CLOSING, Publisher
-from orchestrator.runs.engine_choice import Staff, engaged
+from orchestrator.runs.engine_choice import EngineSpec, engaged
 from orchestrator.runs.push_job import PushConfig, PushJob, Targets
 from orchestrator.runs.result import RunResult
 from orchestrator.support.state_folder import state_folder
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from orchestrator.fleet.host_task import HostTask
     from orchestrator.registration.store import Store
-    from orchestrator.rollout.course import RolloutCourse, StagePlace
-    from orchestrator.rollout.staged import StagedCourse
+    from orchestrator.rollout.course import RolloutScheduler, StagePlace
+    from orchestrator.rollout.staged import StagedScheduler
     from orchestrator.runs.engine_choice import Engage
     from orchestrator.runs.reporter import Reporter
 
@@ -62,11 +62,11 @@ def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Repo
         return result
 
 
-def _staff(push: PushJob, targets: Targets, config: PushConfig) -> Staff:
+def _staff(push: PushJob, targets: Targets, config: PushConfig) -> EngineSpec:
     """What the engine needs to know of the work."""
     parts = _parts(push, targets, config)
     connector: Any = targets.connector
-    return Staff(
+    return EngineSpec(
         hosts=targets.hosts,
         connector=connector,
         forks=targets.forks,
@@ -106,7 +106,7 @@ def _run(
         publish(happening.HostFinished(result))
 
     publisher = Publisher(lambda: _registry(config))
-    lore = PackageLore(state_folder() / "packages")
+    lore = PackageMetadataCache(state_folder() / "packages")
     engine = engage(RunMeans(targets.connector, bus, publisher, lore))
     context = _RunContext(engine=engine, publish=publish, reporter=reporter)
     planned = config.rollout.given or bool(push.stages)
@@ -211,27 +211,29 @@ def _end_of_commands(planned: bool) -> Callable[[], None]:
 
 def _course(
     push: PushJob, targets: Targets, config: PushConfig, context: _RunContext
-) -> RolloutCourse | StagedCourse:
+) -> RolloutScheduler | StagedScheduler:
     """The hosts as the options of the rollout let them begin."""
     from orchestrator.rollout.course import ALONE
-    from orchestrator.rollout.staged import Leg, StagedCourse
+    from orchestrator.rollout.staged import StagedScheduler, StageRun
 
     parts = _parts(push, targets, config)
     if not push.stages:
         return _course_of(parts[0], context, ALONE)
     legs = [
-        Leg(stage.name, stage.hosts, stage.rollout, functools.partial(_course_of, part, context))
+        StageRun(
+            stage.name, stage.hosts, stage.rollout, functools.partial(_course_of, part, context)
+        )
         for stage, part in zip(push.stages, parts, strict=True)
     ]
-    return StagedCourse(legs, config.rollout)
+    return StagedScheduler(legs, config.rollout)
 
 
-def _course_of(part: _Part, context: _RunContext, place: StagePlace) -> RolloutCourse:
-    from orchestrator.rollout.course import RolloutCourse
+def _course_of(part: _Part, context: _RunContext, place: StagePlace) -> RolloutScheduler:
+    from orchestrator.rollout.course import RolloutScheduler
     from orchestrator.runs.gates import gates_of, hooked
 
     push, targets, config = part
-    return RolloutCourse(
+    return RolloutScheduler(
         targets.hosts,
         config.rollout,
         make=hooked(_maker(part, context), config),
@@ -245,7 +247,7 @@ def _course_of(part: _Part, context: _RunContext, place: StagePlace) -> RolloutC
 
 
 def _planned(
-    course: RolloutCourse | StagedCourse,
+    course: RolloutScheduler | StagedScheduler,
     begin: happening.RunStarted,
     config: PushConfig,
     staged: bool,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from orchestrator.plan_files.inputs import here
 from orchestrator.plan_files.reader import require_place, write_plan
-from orchestrator.plan_files.writer import PlanMaker
+from orchestrator.plan_files.writer import PlanWriter
 from orchestrator.rollout.detection import is_stages
 from orchestrator.runs import wiring
 from orchestrator.runs.apply_plan import apply_plan, require_id
@@ -83,10 +83,10 @@ def _preview(request: RunRequest, reporter: Reporter, valid: float) -> RunResult
     return result._replace(plan=kept if kept.hosts else None, left_out=left_out)
 
 
-def _with_maker(push: PushJob) -> tuple[PushJob, PlanMaker]:
+def _with_maker(push: PushJob) -> tuple[PushJob, PlanWriter]:
     """The push with what makes a plan of it."""
     planners = [cast("Planner", one.planner) for one in push.pushes]
-    maker = PlanMaker(planners[0], planners)
+    maker = PlanWriter(planners[0], planners)
     stages = tuple(
         stage._replace(
             push=stage.push._replace(

@@ -122,13 +122,13 @@ def _stage(
 
 def _behind_each_other(stages: list[PushStage]) -> Iterator[PushStage]:
     """The stages of a preview: each host sees what the earlier stages would leave."""
-    from orchestrator.planning.staged_preview import EarlierStage, PlannerBehind
+    from orchestrator.planning.staged_preview import EarlierStage, StagedPlanner
 
     before: list[EarlierStage] = []
     for stage in stages:
         push = stage.push
         planner: Any = push.planner
-        binder = PlannerBehind(planner, tuple(before))
+        binder = StagedPlanner(planner, tuple(before))
         yield stage._replace(push=push._replace(binder=binder))
         names = frozenset(host.host.name for host in stage.hosts)
         before.append(EarlierStage(stage.name, names, planner, push.identity))

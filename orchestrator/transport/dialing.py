@@ -10,7 +10,7 @@ import socket
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.transport.waiting import Aside
+from orchestrator.transport.waiting import BackgroundCall
 from remote_runtime.errors import UnreachableError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _resolve(
         try:
             found = look_up(socket.AI_NUMERICHOST)
         except socket.gaierror:  # a name: the resolver itself knows no deadline
-            found = Aside(look_up, f"look up {address}").wait(deadline)
+            found = BackgroundCall(look_up, f"look up {address}").wait(deadline)
     except TimeoutError as error:
         raise UnreachableError(
             f"the name {address} is not resolved in time",

@@ -30,7 +30,7 @@ from orchestrator.transport.ssh_transport import (
     EagerTransport,
     session_factory,
 )
-from orchestrator.transport.waiting import Aside
+from orchestrator.transport.waiting import BackgroundCall
 from remote_runtime.errors import UnreachableError
 from remote_runtime.wire import SILENCE
 
@@ -78,7 +78,7 @@ class Gateways:
 
     def __init__(self, open_one: Callable[[Route], Connection]) -> None:
         self._open = open_one
-        self._opened: dict[Route, Aside[Connection]] = {}
+        self._opened: dict[Route, BackgroundCall[Connection]] = {}
         self._lock = threading.Lock()
         self._closed = False
 
@@ -92,7 +92,7 @@ class Gateways:
             known = self._opened.get(route)
             lost = known.found if known is not None else None
             if known is None or (lost is not None and not lost.session.is_active()):
-                known = Aside(lambda: self._kept(route), f"jump host {route.label}")
+                known = BackgroundCall(lambda: self._kept(route), f"jump host {route.label}")
                 self._opened[route] = known
                 if lost is not None:
                     lost.close()

@@ -23,7 +23,7 @@ from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.key_files import encrypted, public_blob, shown, too_open, unreadable
 from orchestrator.transport.known_hosts import fingerprint
 from orchestrator.transport.route import DEFAULT_KEYS, Route
-from orchestrator.transport.waiting import Aside
+from orchestrator.transport.waiting import BackgroundCall
 
 AGENT_TIMEOUT = 60.0
 _MISSING = "does not exist"
@@ -66,7 +66,7 @@ class TimedKey(HeldKey):
         """As of any key; AgentLateError."""
         sign = functools.partial(super().sign_ssh_data, data, algorithm)
         try:
-            return Aside(sign, "signature of an agent").wait(self._until)
+            return BackgroundCall(sign, "signature of an agent").wait(self._until)
         except TimeoutError as error:
             raise AgentLateError from error
 
@@ -133,7 +133,9 @@ class Keyring:
         if route.until is None or not route.agent:
             return self.candidates(route)
         try:
-            return Aside(lambda: self.candidates(route), "keys of an agent").wait(route.until)
+            return BackgroundCall(lambda: self.candidates(route), "keys of an agent").wait(
+                route.until
+            )
         except TimeoutError as error:
             raise AgentLateError from error
 

@@ -19,7 +19,7 @@ def end_of(seconds: float, until: float | None) -> float:
     return end if until is None else min(end, until)
 
 
-class Aside(Generic[T]):
+class BackgroundCall(Generic[T]):
     """A call that nobody can end, begun beside those who wait for it."""
 
     def __init__(self, call: Callable[[], T], name: str) -> None:

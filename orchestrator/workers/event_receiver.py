@@ -32,7 +32,7 @@ _CONTROL = re.compile("[\x00-\x1f]")
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
-class Heard:
+class EventReceiver:
     """Reads the lines of one worker, in the order in which they come; see ``telling``.
 
     ``ValueError``, ``LookupError`` or ``TypeError`` for what is no such line.

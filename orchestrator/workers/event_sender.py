@@ -40,7 +40,7 @@ MOST_NUMBERED = 5_000  # texts or plans that have a number at a time
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
-class Outbox(Subscriber):
+class EventSender(Subscriber):
     """Subscriber of a worker's bus that tells the controller, from a thread of its own.
 
     The end of a host is sent at once, so that another one may begin, with what stands before it;

@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job, Maker, RunMeans
 from orchestrator.fleet.events import HostNotice
-from orchestrator.fleet.package_cache import PackageLore
+from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.ports import Planner, Target
 from orchestrator.fleet.stage_host import host_itself
 from orchestrator.workers import forking, worker
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.event_receiver import Heard
+from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
 from orchestrator.workers.rpc import Answering
-from orchestrator.workers.worker_handle import Hand
+from orchestrator.workers.worker_handle import WorkerHandle
 
 ENDING = 10.0  # seconds that workers have to end once no host is left
 SILENCE = 30.0  # seconds after which a worker that says nothing is ended, as with other engines
@@ -42,7 +42,7 @@ class Processes:
         *,
         hosts: Mapping[str, Target],
         connector: worker.OwnConnector,
-        lore: PackageLore,
+        lore: PackageMetadataCache,
         planners: Sequence[Planner] = (),
     ) -> None:
         self._jobs = list(jobs)
@@ -50,11 +50,11 @@ class Processes:
         self._patience = connector.patience
         self._remembering = worker.remembering(planners)
         self._sticky = len(self._jobs) > 1  # what a stage knows of a host, the next one needs
-        self._of_host: dict[str, Hand] = {}
-        self._of_task: dict[str, Hand] = {}
-        self._hands: list[Hand] = []
+        self._of_host: dict[str, WorkerHandle] = {}
+        self._of_task: dict[str, WorkerHandle] = {}
+        self._hands: list[WorkerHandle] = []
         self._lock = threading.Lock()
-        self._lore: PackageLore | None = None
+        self._lore: PackageMetadataCache | None = None
         self._closing = threading.Event()
         self._bus: Bus
         self._watch = threading.Thread(target=self._watching, name="watching", daemon=True)
@@ -77,7 +77,9 @@ class Processes:
             for _ in range(count):
                 pid, channel = forking.start(serve, channels)
                 channels.append(channel)
-                self._hands.append(Hand(str(pid), forking.Process(pid), channel, self._lose))
+                self._hands.append(
+                    WorkerHandle(str(pid), forking.Process(pid), channel, self._lose)
+                )
         except OSError:
             self.close()
             raise
@@ -89,7 +91,7 @@ class Processes:
         answers = Answering([*self._planners, means.lore])
         for hand in self._hands:
             run_id = self._jobs[0].settings.run_id
-            heard = Heard(run_id)
+            heard = EventReceiver(run_id)
             hand.listen(heard, means.bus, means.publisher, answers=answers)
         self._watch.start()
         return self
@@ -149,7 +151,7 @@ class Processes:
                 if hand.ended is None and hand.running:
                     self._look_at(hand, now - hand.heard)
 
-    def _look_at(self, hand: Hand, silent: float) -> None:
+    def _look_at(self, hand: WorkerHandle, silent: float) -> None:
         if silent > SILENCE:
             hand.give_up(f"process {hand.name} has said nothing for {SILENCE:.0f} s")
         elif silent > SILENCE / 3 and hand.name not in self._warned:

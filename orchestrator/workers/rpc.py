@@ -26,7 +26,7 @@ class Asking(Protocol):
         ...
 
 
-class Questions:
+class RpcClient:
     """Those of a worker; ``put`` tells the controller what is asked, by a number."""
 
     def __init__(self, put: Callable[[int, Any], None]) -> None:

@@ -11,12 +11,12 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job, Maker, RunMeans, Threads
 from orchestrator.fleet.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.package_cache import PackageLore
+from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.ports import Connector, Planner, Target
 from orchestrator.fleet.window import TEND
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.event_sender import Outbox, left
-from orchestrator.workers.rpc import Questions
+from orchestrator.workers.event_sender import EventSender, left
+from orchestrator.workers.rpc import RpcClient
 from orchestrator.workers.worker_handle import BEAT
 
 BEATS = 2.0  # seconds after which a worker tells that it is there, whatever else it tells
@@ -81,7 +81,7 @@ class Worker:
         *,
         hosts: Mapping[str, Target],
         connector: Connector,
-        lore: PackageLore,
+        lore: PackageMetadataCache,
         failed: Callable[[Exception], Any],
         planners: Sequence[Planner] = (),
         dear: bool = False,
@@ -89,14 +89,14 @@ class Worker:
         self._channel = channel
         self._hosts = hosts
         self._failed = failed
-        self._outbox = outbox = Outbox(channel, dear=dear)
+        self._outbox = outbox = EventSender(channel, dear=dear)
         self._bus = Bus([outbox])
         threads = Threads(RunMeans(connector, self._bus, outbox, lore))
         self._makers: list[Maker] = [threads.maker(job) for job in jobs]
         self._running: dict[str, HostTask[HostResult]] = {}
         self._tended = self._beaten = time.monotonic()
         self._beats = not dear  # where a message costs much, somebody else tells who is there
-        self._questions = Questions(outbox.ask)
+        self._questions = RpcClient(outbox.ask)
         self._questions.have_asked([*planners, lore])
 
     def serve(self) -> None:
@@ -157,7 +157,7 @@ def serve(
     hosts: Mapping[str, Target],
     connector: OwnConnector,
     planners: Sequence[Planner] = (),
-    lore: PackageLore,
+    lore: PackageMetadataCache,
     failed: Callable[[Exception], Any],
     dear: bool = False,
 ) -> None:

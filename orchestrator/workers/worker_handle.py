@@ -13,7 +13,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Publisher
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.plain_text import one_line
-from orchestrator.workers.event_receiver import Heard, Told
+from orchestrator.workers.event_receiver import EventReceiver, Told
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
 from orchestrator.workers.rpc import Answering
 
@@ -65,7 +65,7 @@ class Link(Protocol):
     def close(self) -> None: ...
 
 
-class Hand:
+class WorkerHandle:
     """The controller's side of one worker, which has a ``name`` for people.
 
     ``lost`` is given the tasks that it had when it ended, and why they are lost.
@@ -89,7 +89,12 @@ class Hand:
         self._thread: threading.Thread | None = None
 
     def listen(
-        self, heard: Heard, bus: Bus, publisher: Publisher, *, answers: Answering | None = None
+        self,
+        heard: EventReceiver,
+        bus: Bus,
+        publisher: Publisher,
+        *,
+        answers: Answering | None = None,
     ) -> None:
         """Publish what it tells, from a thread of its own; ``answers`` are to what it asks."""
         self._answers = answers or self._answers
@@ -153,7 +158,7 @@ class Hand:
         with contextlib.suppress(OSError):  # its end is met by who listens
             self.channel.send(json.dumps(message))
 
-    def _listen(self, heard: Heard, bus: Bus, publisher: Publisher) -> None:
+    def _listen(self, heard: EventReceiver, bus: Bus, publisher: Publisher) -> None:
         loss: WorkerLostError | None = None
         try:
             while True:
@@ -200,7 +205,7 @@ class Hand:
         reason = one_line(f"{type(error).__name__}: {error}", 200)
         return WorkerProtocolError(one_line(self.name), f"expected {expected} ({reason})")
 
-    def _take(self, text: str, *, heard: Heard, bus: Bus, publisher: Publisher) -> None:
+    def _take(self, text: str, *, heard: EventReceiver, bus: Bus, publisher: Publisher) -> None:
         """Publish what a message tells, then let the hosts end whose end it tells."""
         told: list[happening.Event] = []
         ended: list[tuple[RemoteTask, HostResult]] = []
@@ -238,7 +243,7 @@ class Hand:
         with self._switch:
             self._open += 1
 
-    def _event(self, line: str, heard: Heard, publisher: Publisher) -> Told | None:
+    def _event(self, line: str, heard: EventReceiver, publisher: Publisher) -> Told | None:
         """The event that a line tells, if any; what is no event is seen to."""
         if len(line) > MOST_LINE:
             raise ValueError(f"a line of {len(line):,} characters, at most {MOST_LINE:,} are read")

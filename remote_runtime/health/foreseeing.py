@@ -4,7 +4,7 @@ from typing import List, Tuple
 
 from remote_runtime import shell_words
 from remote_runtime.context import Context
-from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt
+from remote_runtime.effects import ASSUMED, UNKNOWN, Uncertainty
 from remote_runtime.events import Outcome
 from remote_runtime.health import own_name
 
@@ -16,7 +16,7 @@ def foresee(outcome: Outcome, context: Context) -> None:
     counts for what requires the resource.
     """
     name = outcome.item.id
-    passing = Doubt(ASSUMED, "if the health checks of %s pass" % name)
+    passing = Uncertainty(ASSUMED, "if the health checks of %s pass" % name)
     outcome.passing = outcome.passing.worse(passing)
     if outcome.prediction == UNKNOWN:
         return
@@ -24,13 +24,13 @@ def foresee(outcome: Outcome, context: Context) -> None:
     if failures and doubt.level:  # something planned may mend that
         why = "%s, but %s" % (failures[0], doubt.reason)
         outcome.prediction, outcome.prediction_reason = UNKNOWN, why
-        outcome.passing = Doubt(UNKNOWN, "it depends on %s: %s" % (name, why))
+        outcome.passing = Uncertainty(UNKNOWN, "it depends on %s: %s" % (name, why))
         return
     for message in failures:
         outcome.fail(message)
 
 
-def _unstartable(outcome: Outcome, context: Context) -> Tuple[List[str], Doubt]:
+def _unstartable(outcome: Outcome, context: Context) -> Tuple[List[str], Uncertainty]:
     """What is said of each check that cannot be started, and how sure that is not."""
     found = []
     with context.turn(outcome.item, True):

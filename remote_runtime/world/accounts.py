@@ -5,7 +5,7 @@ from typing import Dict, NamedTuple, Optional, Tuple
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import AccountEffect
 from remote_runtime.system.accounts import Accounts, Identity
-from remote_runtime.world.uncertainty import Clouds
+from remote_runtime.world.uncertainty import UnknownRegions
 
 _FIRST = -1000  # numbers below stand for accounts that get theirs when they are made
 
@@ -32,7 +32,7 @@ def parsed(text: str) -> Dict[str, int]:
 class WorldAccounts(Accounts):
     """Those of the host, and what is planned of them."""
 
-    def __init__(self, host: Accounts, clouds: Clouds) -> None:
+    def __init__(self, host: Accounts, clouds: UnknownRegions) -> None:
         super().__init__()
         self._host, self._clouds = host, clouds
         self.planned: Dict[Tuple[str, str], Tuple[AccountEffect, int]] = {}

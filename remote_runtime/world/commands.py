@@ -11,7 +11,7 @@ from remote_runtime.world.accounts import WorldAccounts
 from remote_runtime.world.files import WorldFiles
 from remote_runtime.world.layer import Layer
 from remote_runtime.world.planned_nodes import Node, shared
-from remote_runtime.world.uncertainty import Clouds
+from remote_runtime.world.uncertainty import UnknownRegions
 
 if TYPE_CHECKING:
     from remote_runtime.system.conversation import OutputSink
@@ -49,7 +49,7 @@ class WorldCommands(Commands):
         *,
         files: WorldFiles,
         accounts: WorldAccounts,
-        clouds: Clouds,
+        clouds: UnknownRegions,
         beyond: Callable[[], Set[str]],
         hearsay: Dict[str, Callable[[], bool]],
     ) -> None:

@@ -15,7 +15,7 @@ from remote_runtime.system.paths import has_long_name, is_too_long
 from remote_runtime.system.walk import has_acl
 from remote_runtime.world.layer import Layer
 from remote_runtime.world.planned_nodes import Found, Node
-from remote_runtime.world.uncertainty import Clouds
+from remote_runtime.world.uncertainty import UnknownRegions
 
 if TYPE_CHECKING:
     from remote_runtime.system.preconditions import Obstacles
@@ -29,7 +29,7 @@ class WorldFiles(Files):
     Folders for work of our own are those of the host.
     """
 
-    def __init__(self, host: Files, layer: Layer, clouds: Clouds) -> None:
+    def __init__(self, host: Files, layer: Layer, clouds: UnknownRegions) -> None:
         super().__init__()
         self._host, self._layer, self._clouds = host, layer, clouds
         self.own_folders = host.own_folders

@@ -11,13 +11,13 @@ from remote_runtime.effects import (
     DATABASES,
     UNKNOWN,
     AccountEffect,
-    Doubt,
     Effect,
-    Fog,
     MountEffect,
     PackageEffect,
     PathEffect,
+    Uncertainty,
     UnitEffect,
+    UnknownEffect,
     below,
     tells_accounts,
 )
@@ -27,7 +27,7 @@ from remote_runtime.world.commands import WorldCommands
 from remote_runtime.world.files import WorldFiles
 from remote_runtime.world.layer import Layer
 from remote_runtime.world.planned_nodes import UNTOLD
-from remote_runtime.world.uncertainty import Clouds, Elsewhere, Note
+from remote_runtime.world.uncertainty import Elsewhere, Note, UnknownRegions
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
@@ -66,9 +66,9 @@ class World(object):
         self.units: Dict[str, UnitEffect] = {}
         self._hearsay: Dict[str, Callable[[], bool]] = {}
         layer = Layer(files)
-        self._open(layer, Clouds(note, layer.others))
+        self._open(layer, UnknownRegions(note, layer.others))
 
-    def _open(self, layer: Layer, clouds: Clouds) -> None:
+    def _open(self, layer: Layer, clouds: UnknownRegions) -> None:
         files, accounts, commands = self._doors
         self.layer = layer
         self.clouds = clouds
@@ -104,7 +104,7 @@ class World(object):
         other.accounts.tables = dict(self.accounts.tables)
         return other
 
-    def lay(self, effects: Tuple[Effect, ...], doubt: Doubt, by: str) -> List[Clash]:
+    def lay(self, effects: Tuple[Effect, ...], doubt: Uncertainty, by: str) -> List[Clash]:
         """Add what an action of the resource ``by`` leaves; ``doubt`` is that of its prediction.
 
         What an unknown action leaves is unknown as well. Returned is what earlier resources of the
@@ -113,14 +113,14 @@ class World(object):
         clashes = []
         for effect in effects:
             self.sequence += 1
-            if isinstance(effect, Fog):
+            if isinstance(effect, UnknownEffect):
                 self.clouds.add(effect, self.sequence, by)
                 continue
             if doubt.level and isinstance(effect, PathEffect):
                 self._lay_elsewhere(effect, doubt)
             if doubt.level == UNKNOWN:
-                why = Doubt(UNKNOWN, "it is not known what becomes of %s" % by)
-                self.clouds.add(Fog(why, _named(effect)), self.sequence, by)
+                why = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % by)
+                self.clouds.add(UnknownEffect(why, _named(effect)), self.sequence, by)
             elif isinstance(effect, MountEffect):
                 self.layer.mount(effect, self.sequence, by)
             elif isinstance(effect, PathEffect):
@@ -135,14 +135,14 @@ class World(object):
                 self._put(effect, by)
         return clashes
 
-    def _lay_doubtful(self, path: str, doubt: Doubt) -> None:
+    def _lay_doubtful(self, path: str, doubt: Uncertainty) -> None:
         """What a file will hold is no surer than what that was taken from."""
         place = self.layer.find(path, follow=False).path
         self.sequence += 1
-        fog = Fog(doubt, lambda kind, value, present: kind == "path" and value == place)
+        fog = UnknownEffect(doubt, lambda kind, value, present: kind == "path" and value == place)
         self.clouds.add(fog, self.sequence)
 
-    def _lay_accounts(self, effect: PathEffect, doubt: Doubt) -> None:
+    def _lay_accounts(self, effect: PathEffect, doubt: Uncertainty) -> None:
         """A file of accounts says who is there, as far as it can be read before."""
         kind, path = _ACCOUNTS[effect.path], effect.path
         self.accounts.tables.pop(kind, None)
@@ -157,9 +157,11 @@ class World(object):
             self.accounts.tables[kind] = Table(numbers, today, self.sequence)
         self.clouds.add(_accounts_of(path, known=text is not None), self.sequence)
         if doubt.level:
-            self.clouds.add(Fog(doubt, lambda thing, _, there: thing == kind), self.sequence)
+            self.clouds.add(
+                UnknownEffect(doubt, lambda thing, _, there: thing == kind), self.sequence
+            )
 
-    def _lay_elsewhere(self, effect: PathEffect, doubt: Doubt) -> None:
+    def _lay_elsewhere(self, effect: PathEffect, doubt: Uncertainty) -> None:
         """What is done below what is in doubt is done elsewhere if that comes to be a link."""
         if self.clouds.over("/", True, 0):
             return  # all of it is in that fog
@@ -171,7 +173,7 @@ class World(object):
             untold = node is not None and (node.kind == UNTOLD or node.unsure)
             if untold or self.clouds.over(found.path, True, found.since):
                 if doubt.level == UNKNOWN:
-                    doubt = Doubt(UNKNOWN, "where %s leads is not known" % above)
+                    doubt = Uncertainty(UNKNOWN, "where %s leads is not known" % above)
                 whole = effect.kind == "absent"
                 done = Elsewhere(above, tail, whole=whole, doubt=doubt, since=self.sequence)
                 self.clouds.add_elsewhere(done)
@@ -181,7 +183,9 @@ class World(object):
         if isinstance(effect, AccountEffect):
             self.accounts.planned[effect.kind, effect.name] = effect, self.sequence
             why = "%s changes the accounts that stand there" % by
-            fog = Fog(Doubt(UNKNOWN, why), lambda kind, value, _: tells_accounts(kind, value))
+            fog = UnknownEffect(
+                Uncertainty(UNKNOWN, why), lambda kind, value, _: tells_accounts(kind, value)
+            )
             self.clouds.add(fog, self.sequence)
         elif isinstance(effect, PackageEffect):
             self.packages[effect.name] = effect
@@ -192,7 +196,7 @@ class World(object):
             self.units[effect.name] = effect if older is None else _merged(older, effect)
 
 
-def _accounts_of(path: str, known: bool) -> Fog:
+def _accounts_of(path: str, known: bool) -> UnknownEffect:
     """Who is in no planned file of accounts may be in another database of the host's, and who is
     there may go where it is not known what the file says."""
     why = "whether it is there is up to the planned %s" % path
@@ -200,14 +204,14 @@ def _accounts_of(path: str, known: bool) -> Fog:
     def covers(kind: str, name: str, there: bool) -> bool:
         return kind == _ACCOUNTS[path] and name != "root" and not (there and known)
 
-    return Fog(Doubt(UNKNOWN, why), covers)
+    return UnknownEffect(Uncertainty(UNKNOWN, why), covers)
 
 
 def _named(effect: Effect) -> Callable[[str, str, bool], bool]:
     """What an effect speaks of."""
     if isinstance(effect, (PathEffect, MountEffect)):
         return below(effect.path, itself=True)
-    if isinstance(effect, Fog):
+    if isinstance(effect, UnknownEffect):
         return effect.covers
     thing, name = "unit", effect.name
     if isinstance(effect, AccountEffect):

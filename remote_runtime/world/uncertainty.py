@@ -3,7 +3,7 @@
 import re
 from typing import Callable, Dict, List, NamedTuple, Sequence
 
-from remote_runtime.effects import Doubt, Fog
+from remote_runtime.effects import Uncertainty, UnknownEffect
 
 _NAMES = ("user", "group", "package", "unit", "path")  # kinds whose value is a name
 
@@ -12,7 +12,7 @@ class Cloud(NamedTuple):
     """Fog since a moment; ``heed`` leaves out what is known of later ones. ``by`` is the resource
     that leaves it."""
 
-    fog: Fog
+    fog: UnknownEffect
     since: int
     by: str = ""
 
@@ -33,7 +33,7 @@ class Elsewhere(NamedTuple):
     link: str
     tail: str
     whole: bool
-    doubt: Doubt
+    doubt: Uncertainty
     since: int
 
     def covers(self, path: str) -> bool:
@@ -45,12 +45,12 @@ class Elsewhere(NamedTuple):
         return inside and not self.link.startswith(folder + "/")
 
 
-Note = Callable[[Sequence[Doubt], str], None]
+Note = Callable[[Sequence[Uncertainty], str], None]
 
 
-def _why(doubts: Sequence[Doubt]) -> str:
+def _why(doubts: Sequence[Uncertainty]) -> str:
     """The reason of the first doubt, and that of one that weighs more."""
-    worst = Doubt()
+    worst = Uncertainty()
     for doubt in doubts:
         worst = worst.worse(doubt)
     nearest = doubts[0]
@@ -65,7 +65,7 @@ def _nowhere(path: str) -> List[str]:
     return []
 
 
-class Clouds(object):
+class UnknownRegions(object):
     """All fog there is. ``note`` gets the doubts over each thing that is read and why a failure may
     not come; ``others`` are the other paths at which the same thing is seen.
     """
@@ -79,14 +79,14 @@ class Clouds(object):
     def __bool__(self) -> bool:
         return bool(self._all)
 
-    def copy(self) -> "Clouds":
+    def copy(self) -> "UnknownRegions":
         """The same, to go on by itself."""
-        other = Clouds(self._note, self._others)
+        other = UnknownRegions(self._note, self._others)
         other._all = list(self._all)
         other._elsewhere = {name: list(found) for name, found in self._elsewhere.items()}
         return other
 
-    def add(self, fog: Fog, since: int, by: str = "") -> None:
+    def add(self, fog: UnknownEffect, since: int, by: str = "") -> None:
         """There is fog from this moment on, which the resource ``by`` leaves."""
         self._all.append(Cloud(fog, since, by))
 

@@ -27,8 +27,8 @@ from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions, implications, plan_groups
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.support import recurring
-from orchestrator.workers.event_receiver import Heard
-from orchestrator.workers.event_sender import Outbox
+from orchestrator.workers.event_receiver import EventReceiver
+from orchestrator.workers.event_sender import EventSender
 from remote_runtime.errors import InputError, PlanError, ResourceError
 from remote_runtime.event_reporter import unplanned_of
 from remote_runtime.events import (
@@ -152,7 +152,7 @@ class _Sinks:
         self._texts: list[str] = []
         self._told: list[list[str]] = []
         self._frames: list[str] = []
-        self._outbox = Outbox(mock.Mock(send=self._frames.append))
+        self._outbox = EventSender(mock.Mock(send=self._frames.append))
         self._outbox.start()
 
     def differ(self, plan: HostPlan, payload: bytes, host: str) -> Iterator[str]:
@@ -177,7 +177,7 @@ class _Sinks:
     def lost(self) -> Iterator[str]:
         """What comes out of the worker's channel otherwise than it was told, at the end."""
         self._outbox.close()
-        heard = Heard("1")
+        heard = EventReceiver("1")
         events = map(heard.event, "\n".join(self._frames).split("\n") if self._frames else ())
         for told, event in zip(self._told, filter(None, events), strict=True):
             assert isinstance(event, ResourcesStable)

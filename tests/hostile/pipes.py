@@ -11,10 +11,10 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus, Subscriber
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.event_receiver import Heard
-from orchestrator.workers.event_sender import Outbox
+from orchestrator.workers.event_receiver import EventReceiver
+from orchestrator.workers.event_sender import EventSender
 from orchestrator.workers.remote_task import RemoteTask
-from orchestrator.workers.worker_handle import Hand
+from orchestrator.workers.worker_handle import WorkerHandle
 
 PATIENCE = 60.0  # seconds for the end of a host
 
@@ -28,11 +28,13 @@ class WorkersPipe(Subscriber):
         ours, theirs = socket.socketpair()
         self._here, self._there = _Noted(), _Noted()
         self._orders = Channel(theirs)
-        self._outbox = Outbox(self._orders)
+        self._outbox = EventSender(self._orders)
         self._outbox.start()
         self._bus = Bus([self._there])
-        self._hand = Hand("it", _Life(), Channel(ours), lambda tasks, loss: self._lost(loss.how))
-        self._hand.listen(Heard(run_id), self._bus, _Publisher())
+        self._hand = WorkerHandle(
+            "it", _Life(), Channel(ours), lambda tasks, loss: self._lost(loss.how)
+        )
+        self._hand.listen(EventReceiver(run_id), self._bus, _Publisher())
         self._ends: queue.SimpleQueue[HostResult | str] = queue.SimpleQueue()
 
     def begin(self) -> None:
@@ -72,7 +74,7 @@ class WorkersPipe(Subscriber):
 class _Crew:
     """Has one hand."""
 
-    def __init__(self, hand: Hand) -> None:
+    def __init__(self, hand: WorkerHandle) -> None:
         self._hand = hand
         self.tell = hand.tell
 

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.resources.package import package_scripts, script_fog, tmpfiles
 from remote_runtime.resources.package.package_scripts import Run
 from remote_runtime.resources.package.script_effects import Open, ScriptEffects
@@ -98,7 +98,7 @@ def opened(folder: Path) -> Iterator[Open]:
     world = context(noop=True).world_with([])
 
     def lay(effect: PathEffect) -> None:
-        world.lay((effect,), Doubt(), "")
+        world.lay((effect,), Uncertainty(), "")
 
     for name, arguments in _ARGUMENTS.items():
         path = folder / "DEBIAN" / name

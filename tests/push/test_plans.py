@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from orchestrator.plan_files.plan_file import KeptPlan, id_of
+from orchestrator.plan_files.plan_file import PlanFile, id_of
 from orchestrator.plan_files.reader import read_plan, write_plan
 from tests.lab import Host, Lab
 from tests.push.command import SECONDS, Ccm
@@ -190,7 +190,7 @@ def test_what_no_plan_of_this_day_and_tree_says(local: Target) -> None:
         ({"hosts": hosts}, "elsewhere, which the plan is for, is not in the inventory"),
     ):
         other = {**record, **changes}
-        write_plan(KeptPlan({**other, "id": id_of(other)}), path)
+        write_plan(PlanFile({**other, "id": id_of(other)}), path)
         refused = push(local.ccm)
         assert (refused.code, local.names()) == (2, []), refused.output
         assert told in refused.stderr

@@ -1,6 +1,6 @@
 import unittest
 
-from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.effects import PathEffect, Uncertainty
 from tests.remote_runtime.fakes import context, item
 
 
@@ -27,7 +27,7 @@ class Turns(unittest.TestCase):
     def test_commands_of_a_sites_own_type(self) -> None:
         """In a preview they run on what is planned, as a user's do; ours on the host as it is."""
         shared = context(noop=True)
-        shared.expect([PathEffect("/etc/planned", "file")], Doubt(), "file#/etc/planned")
+        shared.expect([PathEffect("/etc/planned", "file")], Uncertainty(), "file#/etc/planned")
         for own in (False, True):
             with shared.turn(item("t", "a", own=own), noop=True):
                 self.assertEqual(shared.commands is shared.user_commands, own)

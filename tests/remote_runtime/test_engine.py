@@ -4,7 +4,14 @@ from typing import Any, Dict, List
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.changes import Action, Change, Missing, Unknowable
-from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt, Fog, PathEffect, everything
+from remote_runtime.effects import (
+    ASSUMED,
+    UNKNOWN,
+    PathEffect,
+    Uncertainty,
+    UnknownEffect,
+    everything,
+)
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from tests.remote_runtime.fakes import (
@@ -275,7 +282,7 @@ class EngineTest(unittest.TestCase):
 
     def read_in_fog(self, level: str, **behaviour: Any) -> Dict[str, Any]:
         """The event of a resource that reads what an earlier one may change."""
-        fog = Fog(Doubt(level, "t#a may change it"), everything)
+        fog = UnknownEffect(Uncertainty(level, "t#a may change it"), everything)
         ctx = context(noop=True)
         script = Script(look=lambda: ctx.saw("unit", "x.service"), **behaviour)
         scripts = ScriptRegistry(a=Script(effects=[fog]), b=script)
@@ -300,7 +307,7 @@ class EngineTest(unittest.TestCase):
             raise missing
 
         ctx = context(noop=True)
-        fog = Fog(Doubt(ASSUMED, "t#a may change it"), everything)
+        fog = UnknownEffect(Uncertainty(ASSUMED, "t#a may change it"), everything)
         scripts = ScriptRegistry(a=Script(effects=[fog]), b=Script(look=look))
         event = run_items([item("t", "a"), item("t", "b", 1)], scripts, noop=True, shared=ctx)[1]
         self.assertEqual((event["failed"], event["prediction"]), (False, UNKNOWN))
@@ -320,7 +327,7 @@ class EngineTest(unittest.TestCase):
 
         refused: ResourceError = ResourceError("no provider can", kind="resource.provider")
         unknowable = Unknowable("what t#a makes of it is not known")
-        fog = Fog(Doubt(ASSUMED, "t#a may change it"), everything)
+        fog = UnknownEffect(Uncertainty(ASSUMED, "t#a may change it"), everything)
         for error, effects, expected in (
             (refused, [fog], (False, UNKNOWN, "no provider can, but t#a may change it")),
             (unknowable, [], (False, UNKNOWN, "what t#a makes of it is not known")),

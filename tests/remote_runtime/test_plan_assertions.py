@@ -3,7 +3,7 @@ from typing import List
 
 from remote_runtime.changes import Action, Change
 from remote_runtime.errors import ResourceError
-from remote_runtime.plan_assertions import Promises
+from remote_runtime.plan_assertions import PlanAssertions
 from tests.remote_runtime.fakes import item
 
 
@@ -13,7 +13,7 @@ class PromisesTest(unittest.TestCase):
 
     def test_only_what_was_promised_is_held(self) -> None:
         """The same records pass, whatever their diffs; of what was not promised anything does."""
-        promises = Promises()
+        promises = PlanAssertions()
         promises.add(item("file", "/a", 0), [Change("mode", "0600", "0644", "diff")])
         promises.hold(item("file", "/a", 0), [self.action(Change("mode", "0600", "0644"))])
         promises.hold(item("file", "/b", 1), [self.action(Change("mode", "0600", "0644"))])
@@ -22,7 +22,7 @@ class PromisesTest(unittest.TestCase):
 
     def test_values_of_a_sensitive_resource_are_not_told(self) -> None:
         """Only what would change is named: a short secret can be guessed by its hash."""
-        promises = Promises()
+        promises = PlanAssertions()
         sensitive = item("file", "/a", 0, sensitive=True)
         promises.add(sensitive, [Change("content", "sha256:1", "sha256:2")])
         with self.assertRaises(ResourceError) as caught:
@@ -32,7 +32,7 @@ class PromisesTest(unittest.TestCase):
 
     def test_hashes_are_told_by_twelve_digits(self) -> None:
         """A content is told from another one by the first digits of its hash."""
-        promises = Promises()
+        promises = PlanAssertions()
         promises.add(item("file", "/a", 0), [Change("content", None, "sha256:" + "1" * 64)])
         other = self.action(Change("content", "sha256:" + "2" * 64, "sha256:" + "1" * 64))
         words = (
@@ -43,7 +43,7 @@ class PromisesTest(unittest.TestCase):
 
     def test_nothing_to_do_is_a_promise(self) -> None:
         """What was to stay as it is does."""
-        promises = Promises()
+        promises = PlanAssertions()
         promises.add(item("service", "x", 0), [])
         with self.assertRaisesRegex(ResourceError, "nothing to do; now it would be: ensure 1"):
             promises.hold(item("service", "x", 0), [self.action(Change("ensure", 1, 2))])
@@ -54,7 +54,7 @@ class FailingTest(unittest.TestCase):
 
     def setUp(self) -> None:
         self.called: List[str] = []
-        self.promises = Promises()
+        self.promises = PlanAssertions()
         self.item = item("scaffold", "/s", 0)
         self.promises.add(self.item, [Change("a", None, "1")], failing=1)
 

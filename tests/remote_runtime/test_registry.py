@@ -4,7 +4,7 @@ from typing import Any, List
 from unittest import mock
 
 from remote_runtime import registry
-from remote_runtime.effects import ASSUMED, Doubt, Fog, PathEffect, everything
+from remote_runtime.effects import ASSUMED, PathEffect, Uncertainty, UnknownEffect, everything
 from remote_runtime.registry import Registry
 from remote_runtime.resources.package.providers import dnf
 from tests.remote_runtime.fakes import context, failure_of, item
@@ -55,7 +55,7 @@ class RegistryTest(unittest.TestCase):
         """In a preview what is planned may bring a provider's programs, or a command may."""
         tool = PathEffect("/usr/bin/ccm-tool", "file", 0o755, 0, 0)
         other = PathEffect("/usr/bin/ccm-other", "file", 0o755, 0, 0)
-        fog = Fog(Doubt(ASSUMED, "exec#x may bring it"), everything)
+        fog = UnknownEffect(Uncertainty(ASSUMED, "exec#x may bring it"), everything)
         wanted = item("package", "x", provider="dnf")
         for effect, kind, level in (
             (tool, "resource.unknowable", ""),
@@ -63,7 +63,7 @@ class RegistryTest(unittest.TestCase):
             (fog, "resource.provider", ASSUMED),
         ):
             ctx = context(noop=True)
-            ctx.expect([effect], Doubt(), "t#a")
+            ctx.expect([effect], Uncertainty(), "t#a")
             with mock.patch.object(dnf, "PROGRAMS", ("ccm-tool",)), ctx.turn(wanted, True):
                 self.assertEqual(failure_of(Registry(ctx).create, wanted).kind, kind)
                 self.assertEqual(ctx.doubt.level, level)

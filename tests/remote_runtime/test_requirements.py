@@ -6,7 +6,7 @@ import unittest
 
 from remote_runtime import requirements
 from remote_runtime.changes import Action, Missing, Unknowable
-from remote_runtime.effects import AccountEffect, Doubt, PathEffect
+from remote_runtime.effects import AccountEffect, PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from tests.remote_runtime.fakes import FakeAccounts, context
 
@@ -19,7 +19,7 @@ class TestNeeds(unittest.TestCase):
         for noop, missing in ((True, []), (False, ["there is no user %r" % NOBODY])):
             with self.subTest(noop=noop):
                 ctx = context(accounts=FakeAccounts(), noop=noop)
-                ctx.expect([AccountEffect("user", NOBODY)], Doubt(), "exec#add")
+                ctx.expect([AccountEffect("user", NOBODY)], Uncertainty(), "exec#add")
                 uid, gid, found = requirements.owners(ctx, NOBODY, "0")
                 self.assertEqual((uid < 0, gid, [m.message for m in found]), (True, 0, missing))
                 self.assertEqual(ctx.accounts.user_name(uid) == NOBODY, noop)
@@ -30,10 +30,10 @@ class TestNeeds(unittest.TestCase):
         path = os.path.join(folder, "x")
         ctx = context(noop=True)
         self.assertEqual(requirements.parent(ctx, path), [])
-        ctx.expect([PathEffect(folder, "absent")], Doubt(), "file#a")
+        ctx.expect([PathEffect(folder, "absent")], Uncertainty(), "file#a")
         (missing,) = requirements.parent(ctx, path)
         self.assertIn("the parent directory %s does not exist" % folder, missing.message)
-        ctx.expect([PathEffect(folder, "directory")], Doubt(), "file#b")
+        ctx.expect([PathEffect(folder, "directory")], Uncertainty(), "file#b")
         self.assertEqual(requirements.parent(ctx, path), [])
 
     def test_a_link_to_nowhere_is_no_parent_that_can_be_made(self) -> None:

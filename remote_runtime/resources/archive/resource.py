@@ -6,16 +6,16 @@ from remote_runtime import requirements
 from remote_runtime.base import (
     Action,
     Change,
-    Doubt,
     Effect,
-    Fog,
     Item,
     Missing,
     PathEffect,
     PathType,
     Properties,
     State,
+    Uncertainty,
     Unknowable,
+    UnknownEffect,
 )
 from remote_runtime.changes import HASHED
 from remote_runtime.content import Chunks, Content
@@ -186,7 +186,7 @@ class Resource(PathType):
         why = "what %s extracts into %s is not known before" % (self.item.id, parent)
         effects: List[Effect] = [
             *(above or [PathEffect(parent, "directory", firm=False)]),
-            Fog(Doubt(UNKNOWN, why), below(parent)),
+            UnknownEffect(Uncertainty(UNKNOWN, why), below(parent)),
         ]
         if creates:
             effects.append(PathEffect(creates, "something"))

@@ -6,14 +6,14 @@ from typing import Any, Callable, List, Optional, Tuple
 from remote_runtime.base import (
     Action,
     Change,
-    Doubt,
     Ended,
-    Fog,
     Missing,
     PathEffect,
     Properties,
     ResourceType,
     State,
+    Uncertainty,
+    UnknownEffect,
 )
 from remote_runtime.effects import ASSUMED, Effect, everything
 from remote_runtime.errors import ResourceError, UnsettledError
@@ -90,7 +90,7 @@ class Resource(ResourceType):
             from remote_runtime.resources.exec.affects import affected
 
             covers = affected(self.properties.get("affects"), self.context)
-        effects: List[Effect] = [Fog(Doubt(ASSUMED, why), covers, command)]
+        effects: List[Effect] = [UnknownEffect(Uncertainty(ASSUMED, why), covers, command)]
         path = self._creates()
         if path is not None and os.path.basename(path.rstrip("/")) != "..":
             effects.append(PathEffect(path, "something"))

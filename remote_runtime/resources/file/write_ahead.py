@@ -78,7 +78,7 @@ class _Written(NamedTuple):
     store: Store
 
 
-class FilesAhead(Ahead):
+class WriteBatch(Ahead):
     """What one run has written for turns to come.
 
     ``labels``: the label of each file is asked for with a command, which may fail.

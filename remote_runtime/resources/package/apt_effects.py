@@ -16,12 +16,12 @@ from typing import (
 
 from remote_runtime.base import (
     AccountEffect,
-    Doubt,
     Effect,
-    Fog,
     PackageEffect,
     PathEffect,
+    Uncertainty,
     UnitEffect,
+    UnknownEffect,
 )
 from remote_runtime.changes import HASHED
 from remote_runtime.effects import UNKNOWN
@@ -327,5 +327,5 @@ class Consequences(object):
                 return kind != "package" and brought(kind, value, present)
             return value in (units if kind == "unit" else own)
 
-        doubt = Doubt(UNKNOWN, "what the package %s brings is not known" % change.name)
-        self._doubtful.append(Fog(doubt, covers))
+        doubt = Uncertainty(UNKNOWN, "what the package %s brings is not known" % change.name)
+        self._doubtful.append(UnknownEffect(doubt, covers))

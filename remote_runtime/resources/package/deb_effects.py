@@ -4,7 +4,7 @@ import hashlib
 import os
 from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
-from remote_runtime.base import Doubt, Effect, Fog, PathEffect
+from remote_runtime.base import Effect, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.changes import HASHED
 from remote_runtime.effects import ASSUMED, UNKNOWN
 from remote_runtime.resources.package import (
@@ -60,7 +60,7 @@ class DebConsequences(Consequences):
             diverted = deb_scripts.diverted_by(contents.scripts)
             moved = {path for path in paths if diverted.has(path)}
             if moved:
-                doubt = Doubt(UNKNOWN, "the scripts of the package %s may divert it" % name)
+                doubt = Uncertainty(UNKNOWN, "the scripts of the package %s may divert it" % name)
                 found.append(_fog(doubt, moved | diverted.named))
         read = self._context.doubt
         if read.level == ASSUMED:
@@ -266,7 +266,9 @@ class DebConsequences(Consequences):
             return
         path, files = member.path, self._context.files
         if differs is None and not self._rules.forces("confask"):
-            doubt = Doubt(UNKNOWN, "whether %s differs from the one before is not known" % path)
+            doubt = Uncertainty(
+                UNKNOWN, "whether %s differs from the one before is not known" % path
+            )
             self._scripted.append(_fog(doubt, {path, path + _DIST, path + _OLD}))
             return
         takes = self._rules.forces("confnew") and not self._rules.forces("confdef")
@@ -289,7 +291,7 @@ class DebConsequences(Consequences):
         leads = os.path.normpath(
             os.path.join(os.path.dirname(path), self._context.files.link(path))
         )
-        doubt = Doubt(UNKNOWN, "%s is a link, and a configuration file of a package" % path)
+        doubt = Uncertainty(UNKNOWN, "%s is a link, and a configuration file of a package" % path)
         beside = (".dpkg-new", _DIST, _OLD)
         self._scripted.append(
             _fog(doubt, {one + ending for one in (path, leads) for ending in ("", *beside)})
@@ -306,5 +308,5 @@ def _differs(member: Member, came_with: str) -> Optional[bool]:
     return hashlib.new("md5", text).hexdigest() != came_with if len(text) == member.size else None
 
 
-def _fog(doubt: Doubt, paths: Set[str]) -> Fog:
-    return Fog(doubt, lambda kind, value, present: kind == "path" and value in paths)
+def _fog(doubt: Uncertainty, paths: Set[str]) -> UnknownEffect:
+    return UnknownEffect(doubt, lambda kind, value, present: kind == "path" and value in paths)

@@ -4,7 +4,14 @@ import os
 import re
 from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
-from remote_runtime.base import Doubt, Effect, Fog, PathEffect, UnitEffect, Unknowable
+from remote_runtime.base import (
+    Effect,
+    PathEffect,
+    Uncertainty,
+    UnitEffect,
+    Unknowable,
+    UnknownEffect,
+)
 from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import deb_scripts, package_scripts
@@ -111,7 +118,7 @@ class Units(object):
                 doubt = self._context.doubt
             found += left
             if doubt.level:
-                found.append(Fog(doubt, _only(unit)))
+                found.append(UnknownEffect(doubt, _only(unit)))
         return found
 
     def _start(self, unit: str, if_running: bool) -> List[Effect]:
@@ -135,7 +142,11 @@ class Units(object):
             return [*systemd.consequences(verb, unit)]
         except (Unknowable, ResourceError) as error:
             if runs or isinstance(error, Unknowable) or error.kind not in _REFUSED:
-                return [Fog(Doubt(UNKNOWN, "it may not start: %s" % error.message), _only(unit))]
+                return [
+                    UnknownEffect(
+                        Uncertainty(UNKNOWN, "it may not start: %s" % error.message), _only(unit)
+                    )
+                ]
             return []
 
     def _definition(self, unit: str, member: Member) -> Tuple[str, str]:
@@ -191,8 +202,8 @@ class Units(object):
         """Whether the host lets a package start a unit; fog over it where a program decides."""
         allowed = self._allowed()
         if allowed is None:
-            doubt = Doubt(UNKNOWN, "%s decides whether %s starts" % (_POLICY, unit))
-            self.doubtful.append(Fog(doubt, _only(unit)))
+            doubt = Uncertainty(UNKNOWN, "%s decides whether %s starts" % (_POLICY, unit))
+            self.doubtful.append(UnknownEffect(doubt, _only(unit)))
         return bool(allowed)
 
     def _allowed(self) -> Optional[bool]:
@@ -228,8 +239,8 @@ class Units(object):
             runs = unit not in deeds.started or "ActiveState=active" in shown
             boots = unit not in deeds.enabled or "UnitFileState=enabled" in shown
             if not (runs and boots):
-                doubt = Doubt(UNKNOWN, "the scripts of the package %s may start it" % name)
-                effects.append(Fog(doubt, _only(unit)))
+                doubt = Uncertainty(UNKNOWN, "the scripts of the package %s may start it" % name)
+                effects.append(UnknownEffect(doubt, _only(unit)))
         return effects
 
     def stopped(self, name: str, deeds: Deeds) -> List[Effect]:
@@ -245,8 +256,8 @@ class Units(object):
             stands = at < most and planned is None
             shown = commands.run(asked, timeout=_ASKING).stdout.split() if stands else ()
             if "ActiveState=inactive" not in shown:
-                doubt = Doubt(UNKNOWN, "the scripts of the package %s may stop it" % name)
-                effects.append(Fog(doubt, _only(unit)))
+                doubt = Uncertainty(UNKNOWN, "the scripts of the package %s may stop it" % name)
+                effects.append(UnknownEffect(doubt, _only(unit)))
         return effects
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Callable, List, Mapping, NamedTuple, Optional, Sequence
 
-from remote_runtime.base import Doubt, PathEffect
+from remote_runtime.base import PathEffect, Uncertainty
 from remote_runtime.resources.package import maintscript_helper, tmpfiles
 from remote_runtime.resources.package.script_effects import (
     Declared,
@@ -66,7 +66,7 @@ def follow(context: "Context", effects: Sequence["Effect"], run: Run, declare: D
     world = context.world_with(effects)
 
     def lay(effect: PathEffect) -> None:
-        world.lay((effect,), Doubt(), "")
+        world.lay((effect,), Uncertainty(), "")
 
     def declared(call: Call) -> Optional[Declared]:
         found = declare(world, call)

@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from remote_runtime.base import (
-    Doubt,
     Effect,
-    Fog,
     Item,
     PackageEffect,
     Provider,
+    Uncertainty,
     Unknowable,
+    UnknownEffect,
 )
 from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN
@@ -267,12 +267,12 @@ class PackageProvider(Provider):
         """What is on the host then. What the packages hold is not known here."""
         name = operation.name
         does, covers = ("takes along", taken) if operation.removal else ("brings", brought)
-        doubt = Doubt(UNKNOWN, "what the package %s %s is not known before" % (name, does))
+        doubt = Uncertainty(UNKNOWN, "what the package %s %s is not known before" % (name, does))
         version = ""
         if not operation.removal:
             version = operation.version or self._candidate(name) or PRESENT
         planned = [PackageEffect(change.name, change.after) for change in foreseen]
-        return [Fog(doubt, covers), PackageEffect(name, version), *planned]
+        return [UnknownEffect(doubt, covers), PackageEffect(name, version), *planned]
 
     def _candidate(self, name: str) -> str:
         try:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tup
 from remote_runtime.base import (
     Action,
     Change,
-    Doubt,
-    Fog,
     Missing,
     Properties,
     ResourceType,
     State,
+    Uncertainty,
     Unknowable,
+    UnknownEffect,
 )
 from remote_runtime.effects import UNKNOWN, once
 from remote_runtime.errors import ResourceError
@@ -73,7 +73,9 @@ class Resource(ResourceType):
         available = self._available(installed)
         state = State(self._reported(installed), installed=installed, available=available)
         if outdated:
-            refreshed = Fog(Doubt(UNKNOWN, "%s would refresh the lists" % self.item.id), _lists)
+            refreshed = UnknownEffect(
+                Uncertainty(UNKNOWN, "%s would refresh the lists" % self.item.id), _lists
+            )
             would = self._would(state)
             would[0] = would[0]._replace(effects=[refreshed, *(would[0].effects or ())])
             raise Unknowable("%s; only a push refreshes them" % outdated, would=would)

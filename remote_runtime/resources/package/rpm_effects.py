@@ -2,7 +2,7 @@
 
 from typing import AbstractSet, Dict, Mapping, Sequence, Set
 
-from remote_runtime.base import Doubt, Fog, PathEffect
+from remote_runtime.base import PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.effects import UNKNOWN
 from remote_runtime.resources.package import deb_scripts, presets
 from remote_runtime.resources.package.apt_effects import Consequences
@@ -40,8 +40,8 @@ class RpmConsequences(Consequences):
             return not present and (kind, value) in maybe
 
         if maybe or volatile:
-            doubt = Doubt(UNKNOWN, "the installation of %s may make it" % name)
-            self._scripted.append(Fog(doubt, covers))
+            doubt = Uncertainty(UNKNOWN, "the installation of %s may make it" % name)
+            self._scripted.append(UnknownEffect(doubt, covers))
 
     def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
         """rpm leaves one that differs, and puts its own beside it."""

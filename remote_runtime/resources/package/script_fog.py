@@ -4,7 +4,7 @@ import fnmatch
 from typing import Callable, List, Optional, Sequence
 
 from remote_runtime.effects import UNKNOWN as NOT_KNOWN
-from remote_runtime.effects import Doubt, Fog
+from remote_runtime.effects import Uncertainty, UnknownEffect
 from remote_runtime.resources.package.deb_scripts import stands_in
 from remote_runtime.resources.package.script_commands import OPEN
 from remote_runtime.resources.package.script_effects import Open
@@ -14,20 +14,20 @@ from remote_runtime.system.paths import is_within
 Covers = Callable[[str, str, bool], bool]
 
 
-def fog(package: str, calls: Sequence[Open], own: Sequence[str]) -> List[Fog]:
+def fog(package: str, calls: Sequence[Open], own: Sequence[str]) -> List[UnknownEffect]:
     """What the open calls of a package's scripts may change; ``own`` are the package's paths."""
     found = []
     named = [call for call in calls if paths_of(call) is not None]
     if named:
         text = "the scripts of the package %s may bring or change it" % package
         patterns = [path for call in named for path in paths_of(call) or ()]
-        found.append(Fog(Doubt(NOT_KNOWN, text), _named(patterns)))
+        found.append(UnknownEffect(Uncertainty(NOT_KNOWN, text), _named(patterns)))
     unknown = [call for call in calls if paths_of(call) is None]
     if unknown:
         names = sorted({call.call for call in unknown})
         text = "the scripts of the package %s run %s, which may bring or change it"
-        doubt = Doubt(NOT_KNOWN, text % (package, _listed(names)))
-        found.append(Fog(doubt, _anything(" ".join(call.text for call in unknown), own)))
+        doubt = Uncertainty(NOT_KNOWN, text % (package, _listed(names)))
+        found.append(UnknownEffect(doubt, _anything(" ".join(call.text for call in unknown), own)))
     return found
 
 

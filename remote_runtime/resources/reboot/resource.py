@@ -3,7 +3,15 @@
 from typing import TYPE_CHECKING, Any, Callable, List, Tuple
 
 from remote_runtime import duration
-from remote_runtime.base import Action, Change, Doubt, Fog, Properties, ResourceType, State
+from remote_runtime.base import (
+    Action,
+    Change,
+    Properties,
+    ResourceType,
+    State,
+    Uncertainty,
+    UnknownEffect,
+)
 from remote_runtime.effects import UNKNOWN, Effect
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.exec.rules import of_settings, of_words
@@ -98,7 +106,7 @@ class Resource(ResourceType):
         from remote_runtime.resources.reboot.post_reboot import Aftermath
 
         why = "%s would have rebooted the host before" % self.item.id
-        return [Fog(Doubt(UNKNOWN, why), Aftermath())]
+        return [UnknownEffect(Uncertainty(UNKNOWN, why), Aftermath())]
 
     def _asked(self) -> bool:
         guard = self.properties.get("onlyif")

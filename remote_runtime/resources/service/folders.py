@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING, List, NamedTuple, Optional, Tuple
 
-from remote_runtime.effects import UNKNOWN, Doubt, Effect, Fog, PathEffect
+from remote_runtime.effects import UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.resources.service.unit_files import Definition
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _folder(unit: Definition, context: "Context", own: _Own, real: str) -> List[
         def covers(kind: str, value: str, present: bool) -> bool:
             return kind == "attributes" and value == real
 
-        effects.append(Fog(Doubt(UNKNOWN, why), covers))
+        effects.append(UnknownEffect(Uncertainty(UNKNOWN, why), covers))
     return effects
 
 

@@ -4,7 +4,15 @@ import os
 from typing import TYPE_CHECKING, Dict, Iterator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import UNKNOWN, Doubt, Effect, Fog, MountEffect, PathEffect, below
+from remote_runtime.effects import (
+    UNKNOWN,
+    Effect,
+    MountEffect,
+    PathEffect,
+    Uncertainty,
+    UnknownEffect,
+    below,
+)
 from remote_runtime.resources.service.folders import named_folders, parsed_mode
 from remote_runtime.resources.service.unit_files import Definition
 from remote_runtime.resources.service.unit_text import escaped, unescaped
@@ -186,16 +194,16 @@ def unmounted(unit: Definition) -> List[Effect]:
     return [MountEffect(where, present=False), _unclear(unit, where)]
 
 
-def _unclear(unit: Definition, path: str) -> Fog:
+def _unclear(unit: Definition, path: str) -> UnknownEffect:
     why = "what %s shows at %s is not known before" % (unit.name, path)
-    return Fog(Doubt(UNKNOWN, why), below(path, itself=True))
+    return UnknownEffect(Uncertainty(UNKNOWN, why), below(path, itself=True))
 
 
-def _awaited(unit: Definition) -> Fog:
+def _awaited(unit: Definition) -> UnknownEffect:
     """Whoever looks below the place of an automount unit starts its mount unit."""
     name = unit.name.rpartition(".")[0] + ".mount"
-    doubt = Doubt(UNKNOWN, "%s starts it once somebody looks there" % unit.name)
-    return Fog(doubt, lambda kind, value, present: (kind, value) == ("unit", name))
+    doubt = Uncertainty(UNKNOWN, "%s starts it once somebody looks there" % unit.name)
+    return UnknownEffect(doubt, lambda kind, value, present: (kind, value) == ("unit", name))
 
 
 def _options(unit: Definition) -> Dict[str, str]:

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Dict, List, Sequence
 
 from remote_runtime.effects import (
     UNKNOWN,
-    Doubt,
     Effect,
-    Fog,
     MountEffect,
     PathEffect,
+    Uncertainty,
     UnitEffect,
+    UnknownEffect,
     once,
 )
 from remote_runtime.resources.service import mounts, written_paths
@@ -139,7 +139,7 @@ class Consequences(object):
         return [unit] + [other for other in also if other.path and other.name != unit.name]
 
 
-def unfinished(verb: str, name: str, effects: Sequence[Effect]) -> List[Fog]:
+def unfinished(verb: str, name: str, effects: Sequence[Effect]) -> List[UnknownEffect]:
     """What counts where an action fails that has these effects: some of them may have come.
 
     A unit whose start fails does not run; of what came along nobody can tell.
@@ -157,7 +157,9 @@ def unfinished(verb: str, name: str, effects: Sequence[Effect]) -> List[Fog]:
 
     if not (paths or units):
         return []
-    return [Fog(Doubt(UNKNOWN, "%s of %s fails, maybe half way" % (verb, name)), covers)]
+    return [
+        UnknownEffect(Uncertainty(UNKNOWN, "%s of %s fails, maybe half way" % (verb, name)), covers)
+    ]
 
 
 def _is_mount(unit: Definition) -> bool:
@@ -186,16 +188,16 @@ def _triggers(unit: Definition) -> List[str]:
     return unit.text.words(suffix.capitalize(), "Unit")[-1:] or ["%s.service" % stem]
 
 
-def _triggered(unit: Definition, other: str) -> Fog:
-    doubt = Doubt(UNKNOWN, "%s may start it at once" % unit.name)
-    return Fog(doubt, lambda kind, value, present: (kind, value) == ("unit", other))
+def _triggered(unit: Definition, other: str) -> UnknownEffect:
+    doubt = Uncertainty(UNKNOWN, "%s may start it at once" % unit.name)
+    return UnknownEffect(doubt, lambda kind, value, present: (kind, value) == ("unit", other))
 
 
-def _unneeded(unit: Definition, other: str) -> Fog:
-    doubt = Doubt(UNKNOWN, "%s stops where nothing but %s needs it" % (other, unit.name))
-    return Fog(doubt, lambda kind, value, present: (kind, value) == ("unit", other))
+def _unneeded(unit: Definition, other: str) -> UnknownEffect:
+    doubt = Uncertainty(UNKNOWN, "%s stops where nothing but %s needs it" % (other, unit.name))
+    return UnknownEffect(doubt, lambda kind, value, present: (kind, value) == ("unit", other))
 
 
-def _emptied(unit: Definition) -> Fog:
-    doubt = Doubt(UNKNOWN, "what runs in %s stops with it" % unit.name)
-    return Fog(doubt, lambda kind, value, present: kind == "unit" and value != unit.name)
+def _emptied(unit: Definition) -> UnknownEffect:
+    doubt = Uncertainty(UNKNOWN, "what runs in %s stops with it" % unit.name)
+    return UnknownEffect(doubt, lambda kind, value, present: kind == "unit" and value != unit.name)

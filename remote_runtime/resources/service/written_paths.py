@@ -3,7 +3,7 @@ previews only)."""
 
 from typing import TYPE_CHECKING, List
 
-from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt, Effect, Fog, PathEffect
+from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.resources.service.folders import given_away, named_folders
 from remote_runtime.resources.service.named_paths import (
     STARTING,
@@ -39,7 +39,7 @@ def effects(unit: Definition, context: "Context", *, starts: bool, stops: bool) 
     return found
 
 
-def _fog(unit: Definition, named: NamedPaths, starts: bool) -> Fog:
+def _fog(unit: Definition, named: NamedPaths, starts: bool) -> UnknownEffect:
     """``creates``: what a later resource makes may be what the unit itself makes."""
 
     def covers(kind: str, value: str, present: bool) -> bool:
@@ -50,10 +50,12 @@ def _fog(unit: Definition, named: NamedPaths, starts: bool) -> Fog:
         return kind == CREATES and starts and not present
 
     when = "starts" if starts else "stops"
-    return Fog(Doubt(ASSUMED, "%s may change this when it %s" % (unit.name, when)), covers)
+    return UnknownEffect(
+        Uncertainty(ASSUMED, "%s may change this when it %s" % (unit.name, when)), covers
+    )
 
 
-def _owners(unit: Definition, folders: List[str]) -> Fog:
+def _owners(unit: Definition, folders: List[str]) -> UnknownEffect:
     """Systemd gives the whole tree to the unit's user where the folder itself is not that one's."""
     why = "systemd gives %s to the user of %s, with what is in it" % (folders[0], unit.name)
 
@@ -61,4 +63,4 @@ def _owners(unit: Definition, folders: List[str]) -> Fog:
         below = any(value != folder and is_within(value, folder) for folder in folders)
         return kind == "attributes" and below
 
-    return Fog(Doubt(UNKNOWN, why), covers)
+    return UnknownEffect(Uncertainty(UNKNOWN, why), covers)

@@ -11,18 +11,18 @@ import pytest
 from orchestrator.cluster import dask_engine, frames, worker_info
 from orchestrator.cluster.dask_engine import DaskEngine
 from orchestrator.cluster.relay import Order
-from orchestrator.cluster.remote_host import FarHost, far_host
-from orchestrator.cluster.remote_link import Papers
-from orchestrator.cluster.run_spec import Access, Brief
-from orchestrator.cluster.scheduler_client import ClusterMember, Post
+from orchestrator.cluster.remote_host import RemoteHost, far_host
+from orchestrator.cluster.remote_link import RunBundle
+from orchestrator.cluster.run_spec import Access, RunSpec
+from orchestrator.cluster.scheduler_client import ClusterMember, SchedulerClient
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.package_cache import PackageLore
+from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.workers.remote_task import RemoteTask
 from remote_runtime.options import RunOptions
 from tests.orchestrator.cluster.dask_cluster import wait_for
 
 
-class NotingPost(Post):
+class NotingPost(SchedulerClient):
     """No scheduler: what is told to whom is kept."""
 
     def __init__(self, *addresses: str) -> None:
@@ -63,8 +63,8 @@ class NotingPost(Post):
 
 def _engine(post: NotingPost) -> DaskEngine:
     access = Access(None, None, None, (), None, 2)
-    brief = Brief("run", "me", RunOptions(), (), access, "/", {}, {}, "hash", "00")
-    return DaskEngine(post, Papers(brief, b"site"), [])
+    brief = RunSpec("run", "me", RunOptions(), (), access, "/", {}, {}, "hash", "00")
+    return DaskEngine(post, RunBundle(brief, b"site"), [])
 
 
 class Office:
@@ -76,14 +76,16 @@ class Office:
         self.engine = _engine(post)
         self.told: list[Any] = []
         bus = SimpleNamespace(publish=self.told.append)
-        means: Any = SimpleNamespace(bus=bus, publisher=None, connector=None, lore=PackageLore())
+        means: Any = SimpleNamespace(
+            bus=bus, publisher=None, connector=None, lore=PackageMetadataCache()
+        )
         self.engine.engage(means)
 
     def task(self, name: str, site: str | None = None) -> RemoteTask:
         """A host that may begin."""
         record = {"name": name, "connection": "ssh", "groups": [], "vars": {}}
         host: Any = far_host(record)
-        assert isinstance(host, FarHost)
+        assert isinstance(host, RemoteHost)
         host = SimpleNamespace(**host._asdict(), site=site)
         return RemoteTask(host, 0, self.engine)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.cluster import frames, remote_link
-from orchestrator.cluster.remote_link import FarLink
+from orchestrator.cluster.remote_link import RemoteLink
 from orchestrator.cluster.sealing import Box, KeyPair
 
 RUN = "20260314T091502Z-aaaaaa"
@@ -24,11 +24,11 @@ class Line:
         self.sent.append((hand, data))
 
 
-def greeted() -> tuple[FarLink, Box]:
+def greeted() -> tuple[RemoteLink, Box]:
     """A link to a worker that has greeted, and what that seals with."""
     papers: Any = SimpleNamespace(run_id=RUN, brief=b"{}")
     line: Any = Line()
-    link, theirs = FarLink("w1", line, papers), KeyPair()
+    link, theirs = RemoteLink("w1", line, papers), KeyPair()
     link.heard(frames.HELLO + theirs.public)
     box = theirs.box(link.keys.public, RUN, leads=False)
     assert box.open(line.sent[0][1][1:]) == b"{}"

@@ -2,10 +2,10 @@
 
 import json
 
-from orchestrator.cluster.run_spec import Access, Brief, Recipe
+from orchestrator.cluster.run_spec import Access, Recipe, RunSpec
 from remote_runtime.options import RunOptions
 
-BRIEF = Brief(
+BRIEF = RunSpec(
     run_id="run",
     user="a@b",
     options=RunOptions(noop=True, timeout=5.0),
@@ -21,4 +21,4 @@ BRIEF = Brief(
 
 def test_it_travels_as_json() -> None:
     """All of it."""
-    assert Brief.of(json.loads(json.dumps(BRIEF.record()))) == BRIEF
+    assert RunSpec.of(json.loads(json.dumps(BRIEF.record()))) == BRIEF

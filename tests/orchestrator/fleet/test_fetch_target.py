@@ -13,8 +13,8 @@ from orchestrator.fleet.fetch_target import (
     MAX_FILES,
     MAX_FOLDERS,
     BrokenOffError,
-    HostLanding,
-    Landing,
+    FetchTarget,
+    HostFetchTarget,
 )
 from orchestrator.fleet.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
@@ -30,9 +30,9 @@ from tests.orchestrator.fleet.fakes import (
 )
 
 
-def taking(folder: Path, file: int = 100, total: int = 1000) -> HostLanding:
+def taking(folder: Path, file: int = 100, total: int = 1000) -> HostFetchTarget:
     """What takes the files of web1, which was asked for /srv/a and /srv/d."""
-    return Landing(folder, file, total).of("web1", ["/srv/a", "/srv/d/"])
+    return FetchTarget(folder, file, total).of("web1", ["/srv/a", "/srv/d/"])
 
 
 def file(*name: Any, path: Any = 1) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def test_bounds_hold_whatever_a_host_sends(tmp_path: Path) -> None:
     """A file, all of them and their number are bounded; what is too much leaves nothing."""
     with pytest.raises(ProtocolError):
         taking(tmp_path).take(file("x"), iter([b"x" * 60] * 2))
-    landing = Landing(tmp_path, 100, 150)
+    landing = FetchTarget(tmp_path, 100, 150)
     landing.of("web1", ["/a"]).take(file(path=0), iter([b"x" * 100]))
     with pytest.raises(PlanError, match="--max-total"):
         landing.of("web2", ["/a"]).take(file(path=0), iter([b"x" * 100]))
@@ -173,7 +173,7 @@ def sending(*frames: Any) -> Callable[[FarEnd], None]:
     return script
 
 
-def run_of(script: Callable[[FarEnd], None], incoming: HostLanding | None) -> HostResult:
+def run_of(script: Callable[[FarEnd], None], incoming: HostFetchTarget | None) -> HostResult:
     """What a host comes to that is asked for files, or is not."""
     return HostRun(
         FakeHost("web1"),

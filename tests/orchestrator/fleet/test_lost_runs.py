@@ -7,7 +7,7 @@ import pytest
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import lost_runs
-from orchestrator.fleet.kept_runs import KeptRun, kept_run
+from orchestrator.fleet.kept_runs import SavedRun, kept_run
 from orchestrator.fleet.later_reports import NO_RECORD, REPORTED_LATER
 from orchestrator.fleet.lost_runs import Recall, key_of, lost_on, receipt_of
 from orchestrator.fleet.phases import Phase
@@ -21,7 +21,7 @@ LOST = {"outcome": "unreachable", "message": "lost", "planned": 3, "phase": Phas
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KeptRun:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SavedRun:
     """A push that lost web1 behind its first resource; web2 came to its end."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     lost_runs._lost.cache_clear()
@@ -50,16 +50,16 @@ def past(*turns: Any, state: str = "ended", **more: Any) -> dict[str, Any]:
     return {**told, **more}
 
 
-def event_of(run: KeptRun, name: str) -> dict[str, Any]:
+def event_of(run: SavedRun, name: str) -> dict[str, Any]:
     """That of a resource of web1."""
     return next(e for e, _ in run.events() if (e["host"], e["name"]) == ("web1", name))
 
 
-def statuses(run: KeptRun) -> dict[str, str]:
+def statuses(run: SavedRun) -> dict[str, str]:
     return {e["name"]: e["status"] for e, _ in run.events() if e["host"] == "web1"}
 
 
-def test_a_contact_completes_the_record(run: KeptRun) -> None:
+def test_a_contact_completes_the_record(run: SavedRun) -> None:
     """Outcomes that were not known are told as events, counted, and said to be reported later."""
     recall = Recall("web1")
     assert recall.wish() == {"recall": [receipt()]}
@@ -77,14 +77,14 @@ def test_a_contact_completes_the_record(run: KeptRun) -> None:
     assert lost_on("web1") == {}, "it is asked again"
 
 
-def test_only_the_host_itself_is_asked(run: KeptRun) -> None:
+def test_only_the_host_itself_is_asked(run: SavedRun) -> None:
     """No other host of the run, and none after a run that came to its end."""
     assert Recall("web2").wish() == {}
     lost_runs.forget(RUN_ID)
     assert Recall("web1").wish() == {}
 
 
-def test_what_is_known_stays(run: KeptRun) -> None:
+def test_what_is_known_stays(run: SavedRun) -> None:
     """A host cannot rewrite an outcome that it has told."""
     Recall("web1").take(past(turn(0, "failed", error="no"), turn(1), turn(2, "stable")))
     assert statuses(run) == {"/a": "changed", "/b": "changed", "/c": "stable"}
@@ -127,7 +127,7 @@ def test_what_is_known_stays(run: KeptRun) -> None:
         {"begun": "x"},
     ],
 )
-def test_a_hostile_report(run: KeptRun, message: dict[str, Any]) -> None:
+def test_a_hostile_report(run: SavedRun, message: dict[str, Any]) -> None:
     """Whatever is not a report about this host's own plan is refused, and nothing of it is kept."""
     if message.get("receipt") == "of web2":
         message = {"receipt": receipt("web2")}
@@ -137,7 +137,7 @@ def test_a_hostile_report(run: KeptRun, message: dict[str, Any]) -> None:
     assert not (run.path / "later.jsonl").exists()
 
 
-def test_a_report_is_taken_once(run: KeptRun) -> None:
+def test_a_report_is_taken_once(run: SavedRun) -> None:
     """Its last part ends it."""
     recall = Recall("web1")
     recall.take(past(turn(1), state=""))
@@ -147,21 +147,21 @@ def test_a_report_is_taken_once(run: KeptRun) -> None:
     assert statuses(run) == {"/a": "changed", "/b": "changed", "/c": "changed"}
 
 
-def test_texts_of_a_report_are_plain(run: KeptRun) -> None:
+def test_texts_of_a_report_are_plain(run: SavedRun) -> None:
     """What acts on a terminal does not get into the record."""
     Recall("web1").take(past(turn(1, "failed", error="\x1b[2Jno\u202e")))
     told = event_of(run, "/b")
     assert told["error"] == ["no"]
 
 
-def test_two_reports_in_one_process(run: KeptRun) -> None:
+def test_two_reports_in_one_process(run: SavedRun) -> None:
     """An outcome that was reported while the run went on is not added again."""
     Recall("web1").take(past(turn(1), state="running"))
     Recall("web1").take(past(turn(1), turn(2)))
     assert sum(1 for e, _ in run.events() if (e["host"], e["name"]) == ("web1", "/b")) == 1
 
 
-def test_a_run_that_is_still_at_work(run: KeptRun) -> None:
+def test_a_run_that_is_still_at_work(run: SavedRun) -> None:
     """What it came to so far is told; the rest stays unknown, and is asked again."""
     Recall("web1").take(past(turn(1), state="running"))
     assert statuses(run) == {"/a": "changed", "/b": "changed"}
@@ -172,7 +172,7 @@ def test_a_run_that_is_still_at_work(run: KeptRun) -> None:
     assert list(statuses(run)) == ["/a", "/b", "/c"]
 
 
-def test_a_resource_at_work_when_the_runtime_was_killed(run: KeptRun) -> None:
+def test_a_resource_at_work_when_the_runtime_was_killed(run: SavedRun) -> None:
     """It failed, and what it did is said not to be known."""
     Recall("web1").take(past(state="cut", begun=[1]))
     told = event_of(run, "/b")
@@ -180,7 +180,7 @@ def test_a_resource_at_work_when_the_runtime_was_killed(run: KeptRun) -> None:
     assert "was at work" in told["error"][0]
 
 
-def test_a_run_that_ended_between_begin_and_outcome(run: KeptRun) -> None:
+def test_a_run_that_ended_between_begin_and_outcome(run: SavedRun) -> None:
     """A resource that began and has no outcome is never said to have not run, and several may
     have begun together."""
     Recall("web1").take(past(state="ended", begun=[1, 2]))
@@ -188,7 +188,7 @@ def test_a_run_that_ended_between_begin_and_outcome(run: KeptRun) -> None:
     assert not turns_of(run, run.results()).left
 
 
-def test_another_user(run: KeptRun) -> None:
+def test_another_user(run: SavedRun) -> None:
     """A runtime of another user, which has a state folder of its own, is not asked."""
     lost_runs.note(RUN_ID, "web1", 0)
     lost_runs._lost.cache_clear()
@@ -197,14 +197,14 @@ def test_another_user(run: KeptRun) -> None:
     assert Recall("web1").wish() == {"recall": [receipt()]}
 
 
-def test_a_note_of_a_run_that_is_over(run: KeptRun) -> None:
+def test_a_note_of_a_run_that_is_over(run: SavedRun) -> None:
     """It does not mark the run again."""
     lost_runs.forget(RUN_ID)
     lost_runs.note(RUN_ID, "web1", 0)
     assert Recall("web1").wish() == {}
 
 
-def test_a_host_without_a_record(run: KeptRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_without_a_record(run: SavedRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once no plan can be on its way any more, that says that nothing was changed; a host that
     cannot tell says nothing."""
     lost = lost_on("web1")[receipt()]
@@ -222,7 +222,7 @@ def test_a_host_without_a_record(run: KeptRun, monkeypatch: pytest.MonkeyPatch) 
     assert [notice.text for notice in run.notices()] == [NO_RECORD]
 
 
-def test_a_run_that_was_removed(run: KeptRun) -> None:
+def test_a_run_that_was_removed(run: SavedRun) -> None:
     """Nothing is asked of it, and its mark goes."""
     (run.path / "run.json").unlink()
     assert lost_on("web1") == {}

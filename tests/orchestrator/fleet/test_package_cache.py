@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.package_cache import MOST_ASKED, HostLore, PackageLore
+from orchestrator.fleet.package_cache import MOST_ASKED, HostLore, PackageMetadataCache
 from remote_runtime import wire
 from remote_runtime.errors import ProtocolError
 from remote_runtime.package_sharing import fingerprint
@@ -27,14 +27,14 @@ class Link:
         self.sent += wire.Decoder(wire.MAX_FROM_CONTROLLER).feed(data)
 
 
-def host_lore(lore: PackageLore, name: str = "web1") -> tuple[HostLore, Any]:
+def host_lore(lore: PackageMetadataCache, name: str = "web1") -> tuple[HostLore, Any]:
     link: Any = Link()
     return HostLore(link, lore, name), link
 
 
 def test_one_host_finds_out_what_the_others_use() -> None:
     """Who asks first is left to look; the answer of the others is what it told."""
-    lore = PackageLore(wait=0)
+    lore = PackageMetadataCache(wait=0)
     first, link = host_lore(lore)
     first.ask({"t": "packages", "shas": [A]})
     assert link.sent == [{"t": "packages", "known": {}}]
@@ -46,7 +46,7 @@ def test_one_host_finds_out_what_the_others_use() -> None:
 
 def test_a_host_waits_for_one_that_is_at_it() -> None:
     """It gets what the other one finds, as soon as that is told."""
-    lore = PackageLore(wait=60)
+    lore = PackageMetadataCache(wait=60)
     assert lore.ask([A], "web1") == {}
     got: list[Any] = []
     waiting = threading.Thread(target=lambda: got.append(lore.ask([A], "web2")))
@@ -59,7 +59,7 @@ def test_a_host_waits_for_one_that_is_at_it() -> None:
 @pytest.mark.parametrize("end", ["nothing", "gone"])
 def test_nobody_waits_for_a_host_that_found_nothing_or_is_gone(end: str) -> None:
     """The next one looks itself."""
-    lore = PackageLore(wait=60)
+    lore = PackageMetadataCache(wait=60)
     first, _ = host_lore(lore)
     first.ask({"t": "packages", "shas": [A]})
     if end == "nothing":
@@ -71,7 +71,7 @@ def test_nobody_waits_for_a_host_that_found_nothing_or_is_gone(end: str) -> None
 
 def test_nobody_waits_longer_than_that() -> None:
     """A host that takes its time keeps no other from looking itself."""
-    lore = PackageLore(wait=0.05)
+    lore = PackageMetadataCache(wait=0.05)
     lore.ask([A], "web1")
     assert lore.ask([A], "web2") == {}
 
@@ -79,13 +79,13 @@ def test_nobody_waits_longer_than_that() -> None:
 def test_it_is_kept_for_later_runs(tmp_path: Path) -> None:
     """Another run finds what this one learnt; a damaged file counts for nothing."""
     folder = tmp_path / "packages"
-    first, _ = host_lore(PackageLore(folder))
+    first, _ = host_lore(PackageMetadataCache(folder))
     first.ask({"shas": [A, B]})
     first.tell({"sha": A, "contents": FOUND})
     first.tell({"sha": B, "contents": FOUND})
     for damaged in ("{", "[" * 100 + "]" * 100):
         (folder / f"{B}.json").write_text(damaged)
-        assert PackageLore(folder).ask([A, B], "web2") == {A: TEXT}
+        assert PackageMetadataCache(folder).ask([A, B], "web2") == {A: TEXT}
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
@@ -100,7 +100,7 @@ def test_it_is_kept_for_later_runs(tmp_path: Path) -> None:
 )
 def test_a_question_that_is_none_ends_the_host(message: dict[str, Any]) -> None:
     """Only hashes are asked for, and not more than a plan can need."""
-    asked, link = host_lore(PackageLore(wait=0))
+    asked, link = host_lore(PackageMetadataCache(wait=0))
     with pytest.raises(ProtocolError):
         asked.ask(message)
     assert link.sent == []
@@ -111,7 +111,7 @@ def test_a_question_that_is_none_ends_the_host(message: dict[str, Any]) -> None:
 )
 def test_only_what_was_left_to_a_host_is_taken_from_it(message: dict[str, Any]) -> None:
     """A host tells nothing of packages that it did not ask for, and nothing twice."""
-    lore = PackageLore(wait=0)
+    lore = PackageMetadataCache(wait=0)
     told, _ = host_lore(lore)
     told.ask({"shas": [A]})
     with pytest.raises(ProtocolError):
@@ -123,7 +123,7 @@ def test_only_what_was_left_to_a_host_is_taken_from_it(message: dict[str, Any]) 
 
 def test_what_is_told_has_a_bound() -> None:
     """Hosts look themselves into what there is no room for; what is forgotten makes room."""
-    lore = PackageLore(wait=0, room=len(TEXT) + 1)
+    lore = PackageMetadataCache(wait=0, room=len(TEXT) + 1)
     for sha in (A, B):
         lore.tell(sha, TEXT, "web1")
     assert lore.ask([A, B], "web2") == {A: TEXT}
@@ -135,7 +135,7 @@ def test_what_is_told_has_a_bound() -> None:
 @pytest.mark.parametrize("message", [{"shas": []}, {"shas": [A]}])
 def test_who_asks_for_ever_is_ended(message: dict[str, Any]) -> None:
     """Asking is no progress that could go on without end."""
-    asked, _ = host_lore(PackageLore(wait=0))
+    asked, _ = host_lore(PackageMetadataCache(wait=0))
     for _ in range(MOST_ASKED):
         asked.ask(message)
     with pytest.raises(ProtocolError) as caught:
@@ -146,7 +146,7 @@ def test_who_asks_for_ever_is_ended(message: dict[str, Any]) -> None:
 @pytest.mark.parametrize("depth", [100, 100_000])
 def test_contents_that_nest_deep_end_the_host(depth: int) -> None:
     """They are no defect of ours, and no other host is told what its interpreter may not read."""
-    lore = PackageLore(wait=0)
+    lore = PackageMetadataCache(wait=0)
     told, _ = host_lore(lore)
     told.ask({"shas": [A]})
     nested: Any = []
@@ -160,15 +160,15 @@ def test_contents_that_nest_deep_end_the_host(depth: int) -> None:
 def test_what_an_installation_belies_is_forgotten(tmp_path: Path) -> None:
     """Knowledge that is true stays; with another fingerprint the next preview looks again."""
     told = json.dumps({**FOUND, "members": [["/usr/bin/a"]]})
-    lore = PackageLore(tmp_path)
+    lore = PackageMetadataCache(tmp_path)
     lore.ask([A, B], "web1")
     lore.tell(A, told, "web1")
     lore.tell(B, told, "web1")
-    later = PackageLore(tmp_path)
+    later = PackageMetadataCache(tmp_path)
     pushed, _ = host_lore(later)
     pushed.confirm({"prints": {A: fingerprint(["/usr/bin/a"], {}), B: A}})
     assert later.ask([A, B], "web2") == {A: told}
-    assert PackageLore(tmp_path).ask([A, B], "web2") == {A: told}
+    assert PackageMetadataCache(tmp_path).ask([A, B], "web2") == {A: told}
 
 
 @pytest.mark.parametrize(
@@ -176,12 +176,12 @@ def test_what_an_installation_belies_is_forgotten(tmp_path: Path) -> None:
 )
 def test_an_installation_that_is_none_ends_the_host(prints: Any) -> None:
     """Only hashes are taken, and not more than a plan can need."""
-    pushed, _ = host_lore(PackageLore())
+    pushed, _ = host_lore(PackageMetadataCache())
     with pytest.raises(ProtocolError):
         pushed.confirm({"prints": prints})
 
 
-def through(lore: PackageLore) -> tuple[PackageLore, list[Any]]:
+def through(lore: PackageMetadataCache) -> tuple[PackageMetadataCache, list[Any]]:
     """The lore of a worker, and what it asks of the one that the run has."""
     asked: list[Any] = []
 
@@ -189,7 +189,7 @@ def through(lore: PackageLore) -> tuple[PackageLore, list[Any]]:
         asked.append(question)
         return json.loads(json.dumps(lore.answer(question)))
 
-    made = PackageLore()
+    made = PackageMetadataCache()
     made.ask_through(ask)
     return made, asked
 
@@ -197,7 +197,7 @@ def through(lore: PackageLore) -> tuple[PackageLore, list[Any]]:
 def test_workers_find_out_for_one_another() -> None:
     """A host of one worker waits for that of another one, and has what it finds; a host that asked
     for nothing leaves without a word."""
-    whole = PackageLore(wait=60)
+    whole = PackageMetadataCache(wait=60)
     one, asked = through(whole)
     other, _ = through(whole)
     assert one.ask([A, A], "web1") == {}
@@ -218,7 +218,7 @@ def test_workers_find_out_for_one_another() -> None:
 
 def test_a_worker_is_told_once() -> None:
     """What it holds is not told again, until that is forgotten or another thing."""
-    whole = PackageLore(wait=0)
+    whole = PackageMetadataCache(wait=0)
     whole.tell(A, TEXT, "web9")
     one, _ = through(whole)
     told: list[Any] = []

@@ -16,7 +16,7 @@ import pytest
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import kept_lines
-from orchestrator.fleet.kept_runs import KeptRun, kept_run, kept_runs
+from orchestrator.fleet.kept_runs import SavedRun, kept_run, kept_runs
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import MAX_NOTICES, RunFolder, new_run_id, prune, runs_folder
@@ -245,7 +245,7 @@ def test_phases_that_are_told_together_are_kept_one_by_one() -> None:
     started = happening.RunStarted("run-1", 1.0, ("web1",), False)
     folder = RunFolder(started, {})
     folder.handle(happening.HostPhase("web1", Phase.RUNNING, 3.0, ((Phase.PLANNING, 2.0),)))
-    assert list(KeptRun(folder.path).turns()) == [
+    assert list(SavedRun(folder.path).turns()) == [
         happening.HostPhase("web1", Phase.PLANNING, 2.0),
         happening.HostPhase("web1", Phase.RUNNING, 3.0),
     ]
@@ -434,7 +434,7 @@ def test_a_full_disk_costs_events_only(tmp_path: Path, together: int) -> None:
         folder.handle(happening.RunFinished(time.time(), False))
         with pytest.raises(OSError, match=r"No space left on device: .*events\.jsonl"):
             folder.close()
-        kept = KeptRun(folder.path)
+        kept = SavedRun(folder.path)
         assert [result.outcome for result in kept.results()] == ["ok", "ok"]
         assert 0 < len(list(kept.events())) < 100
         assert kept.about["end"]

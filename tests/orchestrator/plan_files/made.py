@@ -8,8 +8,8 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.host_facts import Gathered
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.manifest import load_site
-from orchestrator.plan_files.plan_file import KeptPlan
-from orchestrator.plan_files.writer import PlanMaker
+from orchestrator.plan_files.plan_file import PlanFile
+from orchestrator.plan_files.writer import PlanWriter
 from orchestrator.planning import Planner, PlanOptions
 from orchestrator.planning.host_plan import HostPlan
 
@@ -74,11 +74,11 @@ def ended(host: str, kind: str = "", **result: Any) -> happening.HostFinished:
     return happening.HostFinished(HostResult(host, Tally(), kind=kind, **result))
 
 
-def keep(folder: Path, text: str = SITE, /, **about: Any) -> KeptPlan:
+def keep(folder: Path, text: str = SITE, /, **about: Any) -> PlanFile:
     """A plan for ``hosts``, each of which would get all files of the site."""
     hosts = about.pop("hosts", ("web1", "web2"))
     made = planner(folder, text, data=about.pop("data", ()))
-    maker = PlanMaker(made)
+    maker = PlanWriter(made)
     maker.handle(happening.RunStarted("R", NOW, hosts, True))
     for name in hosts:
         plan = maker.plan(FakeHost(name), gathered(f"id of {name}"))

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from orchestrator.plan_files.binding import HeldPlanner
-from orchestrator.plan_files.plan_file import KeptPlan
+from orchestrator.plan_files.binding import BoundPlanner
+from orchestrator.plan_files.plan_file import PlanFile
 from remote_runtime.errors import PlanError
 from tests.orchestrator.plan_files.made import NOW, SITE, FakeHost, gathered, keep, planner
 
 HOST = FakeHost()
 
 
-def hold(folder: Path, kept: KeptPlan, site: str = SITE, now: int = NOW, **options: Any) -> Any:
-    return HeldPlanner(planner(folder, site, **options), kept, clock=lambda: now)
+def hold(folder: Path, kept: PlanFile, site: str = SITE, now: int = NOW, **options: Any) -> Any:
+    return BoundPlanner(planner(folder, site, **options), kept, clock=lambda: now)
 
 
 def refusal(held: Any, host: Any = HOST, **answers: Any) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.plan_files.bounds import fault_of, shown
-from orchestrator.plan_files.plan_file import KeptPlan, canonical
+from orchestrator.plan_files.plan_file import PlanFile, canonical
 from orchestrator.plan_files.reader import text_of, write_plan
 from remote_runtime.errors import InputError
 from tests.orchestrator.plan_files.made import keep
@@ -141,7 +141,7 @@ def test_what_is_shown_is_what_is_there(tmp_path: Path) -> None:
     record = altered(keep(tmp_path).record, (*OUTCOME, "name"), "/etc/mo\u200btd\x1b[2J\xad")
     record = altered(record, ("user",), "ali\u2060ce\U000e0041 é")
     record["hosts"] = {"web\u200d1": record["hosts"]["web1"]}
-    kept = KeptPlan(record)
+    kept = PlanFile(record)
     assert kept.shown["user"] == "ali\\u2060ce\\U000e0041 é"
     assert kept.origin.user == kept.shown["user"]
     assert kept.shown["outcomes"][0]["name"] == "/etc/mo\\u200btd\\xad"

@@ -7,7 +7,7 @@ import pytest
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import FAILED, UNREACHABLE
-from orchestrator.plan_files.writer import PlanMaker
+from orchestrator.plan_files.writer import PlanWriter
 from remote_runtime.errors import PlanError
 from tests.orchestrator.plan_files.made import (
     ABOUT,
@@ -78,7 +78,7 @@ def test_without_secrets_files_are_told_plainly(tmp_path: Path) -> None:
 
 def test_hosts_without_a_plan_are_left_out(tmp_path: Path) -> None:
     """A host that could not be previewed is named with the reason and is not in the plan."""
-    maker = PlanMaker(planner(tmp_path))
+    maker = PlanWriter(planner(tmp_path))
     maker.handle(happening.RunStarted("R", NOW, ("web1", "web2"), True))
     maker.plan(FakeHost("web1"), gathered())
     maker.handle(ended("web1", "transport.lost", outcome=UNREACHABLE, message="hung up"))
@@ -96,7 +96,7 @@ def test_copies_plan_for_it(tmp_path: Path) -> None:
 
     whole = keep(tmp_path)
     made = planner(tmp_path)
-    maker = PlanMaker(made, [made])
+    maker = PlanWriter(made, [made])
     copies = {"web1": copy.copy(maker), "web2": copy.copy(maker)}
     maker.handle(happening.RunStarted("R", NOW, ("web1", "web2"), True))
     for name, one in copies.items():
@@ -130,7 +130,7 @@ def test_files_are_gone_through_when_there_are_more(tmp_path: Path) -> None:
             return {tmp_path / f"f{number}" for number in range(self.file_count)}
 
     reader = Reader()
-    maker = PlanMaker(made, [reader])
+    maker = PlanWriter(made, [reader])
     told: list[list[str]] = []
     for number in range(6):
         reader.file_count += number == 3
@@ -146,7 +146,7 @@ def test_a_host_that_is_planned_again(tmp_path: Path) -> None:
     """Only what its last preview said counts."""
     import json
 
-    maker = PlanMaker(planner(tmp_path))
+    maker = PlanWriter(planner(tmp_path))
     maker.handle(happening.RunStarted("R", NOW, ("web1",), True))
     for _ in range(2):
         plan = maker.plan(FakeHost("web1"), gathered("id of web1"))
@@ -162,7 +162,7 @@ def test_a_host_that_is_planned_again(tmp_path: Path) -> None:
 def test_a_host_without_an_identity_has_no_plan(tmp_path: Path) -> None:
     """Where it cannot be told which machine it is, nothing could be held to it."""
     with pytest.raises(PlanError, match="which machine") as caught:
-        PlanMaker(planner(tmp_path)).plan(FakeHost(), gathered(""))
+        PlanWriter(planner(tmp_path)).plan(FakeHost(), gathered(""))
     assert caught.value.kind == "plan.refused.unidentified"
 
 
@@ -172,7 +172,7 @@ def test_a_host_that_tells_too_much_is_left_out(
 ) -> None:
     """It fills no memory, what else it tells is not heard, and the others have their plan."""
     monkeypatch.setattr("orchestrator.plan_files.writer.MOST_TOLD", 5000)
-    maker = PlanMaker(planner(tmp_path))
+    maker = PlanWriter(planner(tmp_path))
     maker.handle(happening.RunStarted("R", NOW, ("web1", "web2"), True))
     plans = {name: maker.plan(FakeHost(name), gathered(name)) for name in ("web1", "web2")}
     for name, plan in plans.items():
@@ -190,7 +190,7 @@ def test_a_host_that_tells_too_much_is_left_out(
 
 def test_a_host_that_tells_before_it_has_a_plan(tmp_path: Path) -> None:
     """What a worker tells of a host in the wrong order keeps no other from its plan."""
-    maker = PlanMaker(planner(tmp_path))
+    maker = PlanWriter(planner(tmp_path))
     maker.handle(happening.RunStarted("R", NOW, ("web1",), True))
     maker.handle(happening.ResourceEvent("web1", event("web1", "x"), "{}"))
     assert maker.finish(ABOUT, []).hosts == {}

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from orchestrator.fleet.fetch_target import Landing
+from orchestrator.fleet.fetch_target import FetchTarget
 from orchestrator.planning.facts import NothingGathered
 from orchestrator.planning.fetch_command import FetchCommand
 from remote_runtime.errors import UsageError
@@ -18,7 +18,7 @@ class Named(NamedTuple):
 
 def test_every_host_gets_the_same_paths(tmp_path: Path) -> None:
     """They are sent as they are, with the bounds; what arrives lies below each host's name."""
-    command = FetchCommand(["/var/log/a b", "/etc/{{ x }}/"], Landing(tmp_path, 5, 9), True)
+    command = FetchCommand(["/var/log/a b", "/etc/{{ x }}/"], FetchTarget(tmp_path, 5, 9), True)
     for name in ("web1", "web2"):
         plan = command.plan(Named(name), NothingGathered())
         (entry,) = json.loads(plan.payload({}))["resources"]
@@ -40,4 +40,4 @@ def test_every_host_gets_the_same_paths(tmp_path: Path) -> None:
 def test_what_is_no_plain_path_is_refused(tmp_path: Path, path: str) -> None:
     """A mistake costs no login."""
     with pytest.raises(UsageError, match="fetch: "):
-        FetchCommand([path], Landing(tmp_path, 5, 9), False)
+        FetchCommand([path], FetchTarget(tmp_path, 5, 9), False)

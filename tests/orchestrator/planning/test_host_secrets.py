@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from orchestrator.planning.host_secrets import HostSecrets
-from orchestrator.planning.staged_preview import EarlierStage, PlannerBehind
+from orchestrator.planning.staged_preview import EarlierStage, StagedPlanner
 from tests.orchestrator.planning.planned import FakeHost, gathered, planner
 
 FIRST = """\
@@ -52,7 +52,7 @@ def test_no_hash_is_told_of_what_an_earlier_stage_calls_secret(tmp_path: Path) -
     first.host_secrets = HostSecrets()
     last.host_secrets = HostSecrets(first.host_secrets)
     stage = EarlierStage("first", ["web1"], first, "")
-    preview = PlannerBehind(last, [stage]).plan(FakeHost(), gathered())
+    preview = StagedPlanner(last, [stage]).plan(FakeHost(), gathered())
     assert [item.name for item in preview.items if item.veiled] == ["/etc/a"]
     assert [item.name for item in last.plan(FakeHost(), gathered()).items if item.veiled] == [
         "/etc/a"

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.manifest.types import BUILT_IN, type_names
 from orchestrator.planning.blob_references import PATH
 from orchestrator.planning.host_plan import HostPlan
-from orchestrator.planning.plan_groups import AlikeResources, Outlook
+from orchestrator.planning.plan_groups import AlikeResources, RenderProfile
 from tests.calls import calls_of
 
 from .planned import FakeHost, gathered, planner
@@ -112,7 +112,7 @@ def test_what_is_kept_is_bounded(tmp_path: Path) -> None:
     """However much hosts differ, only so much of it is kept, and nothing that is too large."""
     (plan,) = plans(tmp_path, "file: [{/a: {content: '{{ Facts.n }}'}}]", {"n": "x" * 600})
     (made,) = plan.resources
-    outlook = Outlook.on(plan.declared[0])
+    outlook = RenderProfile.on(plan.declared[0])
     texts = (b"x" * 600,)
     known = AlikeResources(most=11_000)
     for key in ("a", "b"):

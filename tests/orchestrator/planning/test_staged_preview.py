@@ -18,7 +18,7 @@ from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build
 from orchestrator.plan_files.digests import desired_of
 from orchestrator.planning.host_plan import HostPlan
-from orchestrator.planning.staged_preview import EarlierStage, PlannerBehind
+from orchestrator.planning.staged_preview import EarlierStage, StagedPlanner
 from orchestrator.transport import Connector, Credentials, Settings
 from remote_runtime import plan as runtime_plan
 from remote_runtime.errors import PlanError, ResourceError
@@ -59,14 +59,14 @@ def stage(folder: Path, name: str, text: str, hosts: tuple[str, ...] = ("web1",)
 
 
 @pytest.fixture
-def behind(tmp_path: Path) -> PlannerBehind:
+def behind(tmp_path: Path) -> StagedPlanner:
     """The planner of the last of three stages."""
     before = [stage(tmp_path, "first", FIRST), stage(tmp_path, "between", BETWEEN)]
-    return PlannerBehind(stage(tmp_path, "second", SECOND).planner, before)
+    return StagedPlanner(stage(tmp_path, "second", SECOND).planner, before)
 
 
 @pytest.fixture
-def made(behind: PlannerBehind) -> HostPlan:
+def made(behind: StagedPlanner) -> HostPlan:
     """Its plan for one host."""
     return behind.plan(FakeHost(), gathered())
 
@@ -103,7 +103,7 @@ def test_only_its_own_is_told(made: HostPlan, tmp_path: Path) -> None:
 
 
 def test_a_real_preview(
-    behind: PlannerBehind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    behind: StagedPlanner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A host previews a plan behind earlier ones, and is served what these ask for."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -135,7 +135,7 @@ def test_a_host_sees_the_stages_it_stands_in(tmp_path: Path) -> None:
     """A stage without the host has no part in its preview; without any the plan is as ever."""
     last = stage(tmp_path, "second", SECOND).planner
     others = [stage(tmp_path, "first", FIRST, ("web2",))]
-    made = PlannerBehind(last, others).plan(FakeHost(), gathered())
+    made = StagedPlanner(last, others).plan(FakeHost(), gathered())
     assert made.payload({"run_id": "1"}) == last.plan(FakeHost(), gathered()).payload(
         {"run_id": "1"}
     )
@@ -150,7 +150,7 @@ def test_an_earlier_stage_without_a_plan(tmp_path: Path) -> None:
     before = [stage(tmp_path, "databases", text)]
     last = stage(tmp_path, "second", SECOND).planner
     with pytest.raises(PlanError, match="the earlier stage databases has no plan for it: ") as no:
-        PlannerBehind(last, before).plan(FakeHost(), gathered())
+        StagedPlanner(last, before).plan(FakeHost(), gathered())
     with pytest.raises(PlanError) as own:
         before[0].planner.plan(FakeHost(), gathered())
     assert (no.value.kind, no.value.hint) == (own.value.kind, own.value.hint)

@@ -7,7 +7,7 @@ import pytest
 import schemas
 from orchestrator.cli.app import COMMANDS
 from orchestrator.cli.commands import build_parser, load_command
-from orchestrator.project.settings import SETTINGS, Settled, Written, settle
+from orchestrator.project.settings import SETTINGS, ResolvedOption, Written, settle
 from remote_runtime.errors import Position, UsageError
 
 WRITTEN = {
@@ -17,7 +17,9 @@ WRITTEN = {
 ENVIRON = {"CCM_FORKS": "8", "CCM_INVENTORY": "other.yaml"}
 
 
-def one(name: str, given: Any, written: dict[str, Written], environ: dict[str, str]) -> Settled:
+def one(
+    name: str, given: Any, written: dict[str, Written], environ: dict[str, str]
+) -> ResolvedOption:
     return settle({name: given}, written, environ)[name]
 
 

@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.kept_runs import KeptRun, kept_run
+from orchestrator.fleet.kept_runs import SavedRun, kept_run
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.run_folder import RunFolder
@@ -78,7 +78,7 @@ class Kept:
         for step in steps:
             self._folder.handle(step)
 
-    def end(self, **outcomes: dict[str, Any]) -> KeptRun:
+    def end(self, **outcomes: dict[str, Any]) -> SavedRun:
         """The run is over; ``outcomes`` sets members of hosts' results."""
         for host, tally in self._tallies.items():
             outcome = "failed" if tally.failed else "ok"
@@ -91,7 +91,7 @@ class Kept:
         return kept_run(self._run_id)
 
 
-def held_run(noop: bool = False) -> KeptRun:
+def held_run(noop: bool = False) -> SavedRun:
     """A rollout in two waves that is held behind the first."""
     run_id = "20260921T133641Z-bbbbbb" if noop else "20260921T133642Z-cccccc"
     kept = Kept("web1", "web2", "web3", run_id=run_id, noop=noop)
@@ -110,7 +110,7 @@ def held_run(noop: bool = False) -> KeptRun:
     return kept.end(web2=held, web3=held)
 
 
-def mixed_run(hosts: int = 8, resources: int = 12, noop: bool = False) -> KeptRun:
+def mixed_run(hosts: int = 8, resources: int = 12, noop: bool = False) -> SavedRun:
     """A fleet on which most is stable, some changed, one failed and the last one is not there."""
     names = [f"web{number}" for number in range(1, hosts + 1)]
     kept = Kept(*names, noop=noop)

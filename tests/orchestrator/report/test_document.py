@@ -8,13 +8,13 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 import schemas
-from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.kept_runs import SavedRun
 from orchestrator.fleet.phases import Phase
 from orchestrator.report.document import write_document
 from tests.orchestrator.report.runs import Kept, mixed_run
 
 
-def document(kept: KeptRun) -> dict[str, Any]:
+def document(kept: SavedRun) -> dict[str, Any]:
     out = io.StringIO()
     write_document(kept, None, out)
     told: dict[str, Any] = json.loads(out.getvalue())

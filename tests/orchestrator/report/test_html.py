@@ -10,7 +10,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
-from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.kept_runs import SavedRun
 from orchestrator.report.durations import took
 from orchestrator.report.grid import Grid
 from orchestrator.report.html import write_html
@@ -21,7 +21,7 @@ from tests.browser import PATIENCE, visit
 from tests.orchestrator.report.runs import DIFF, START, Kept, held_run, mixed_run
 
 
-def page(kept: KeptRun, folder: Path) -> str:
+def page(kept: SavedRun, folder: Path) -> str:
     """The address of the page of a run."""
     with open(folder / "run.html", "w", encoding="utf-8") as out:
         write_html(kept, out)
@@ -269,7 +269,7 @@ def test_a_rollout_has_its_waves(browser: Chrome, tmp_path: Path) -> None:
     assert shown(browser, "#rollout") == []
 
 
-def failing_run() -> KeptRun:
+def failing_run() -> SavedRun:
     """40 hosts of which 30 fail for one reason, 9 are not reached for another, and one is fine."""
     names = [f"web{number}" for number in range(1, 41)]
     kept = Kept(*names)

@@ -2,12 +2,12 @@
 
 import io
 
-from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.kept_runs import SavedRun
 from orchestrator.report.markdown import MOST_CHARACTERS, write_markdown
 from tests.orchestrator.report.runs import Kept, held_run, mixed_run
 
 
-def markdown(kept: KeptRun) -> str:
+def markdown(kept: SavedRun) -> str:
     out = io.StringIO()
     write_markdown(kept, out)
     return out.getvalue()

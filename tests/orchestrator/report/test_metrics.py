@@ -5,14 +5,14 @@ import io
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.kept_runs import SavedRun
 from orchestrator.report.metrics import write_metrics
 from tests.orchestrator.report.runs import Kept, mixed_run
 
 SITE = "/srv/site/site.yaml"
 
 
-def written(kept: KeptRun) -> str:
+def written(kept: SavedRun) -> str:
     """The text of a run's counters."""
     out = io.StringIO()
     write_metrics(kept, out)

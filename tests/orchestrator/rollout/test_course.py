@@ -15,7 +15,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import OnPhase, Target
 from orchestrator.fleet.window import Window
 from orchestrator.rollout.amounts import parse_amount
-from orchestrator.rollout.course import RolloutCourse, WaveVerdict
+from orchestrator.rollout.course import RolloutScheduler, WaveVerdict
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.sharing import parse_per
 from orchestrator.rollout.waves import parse_waves
@@ -55,7 +55,7 @@ class Rolled(NamedTuple):
 
     results: dict[str, HostResult]
     recorder: Recorder
-    course: RolloutCourse
+    course: RolloutScheduler
 
     def outcomes(self) -> dict[str, str]:
         return {host: result.outcome for host, result in self.results.items()}
@@ -85,7 +85,7 @@ def roll_out(
             results[event.result.host] = event.result
         bus.publish(event)
 
-    course = RolloutCourse(hosts, options, make=make, publish=publish, **more)
+    course = RolloutScheduler(hosts, options, make=make, publish=publish, **more)
     finished = lambda _, result: publish(happening.HostFinished(result))  # noqa: E731 - one line
     Window(course, forks, finished=finished).run()
     return Rolled(results, recorder, course)

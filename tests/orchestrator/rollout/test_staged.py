@@ -14,10 +14,10 @@ from orchestrator.fleet.ports import Target
 from orchestrator.fleet.stage_host import StageHost
 from orchestrator.fleet.window import Window
 from orchestrator.rollout.amounts import parse_amount
-from orchestrator.rollout.course import RolloutCourse, StagePlace, WaveVerdict
+from orchestrator.rollout.course import RolloutScheduler, StagePlace, WaveVerdict
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.reasons import BUDGET, GATE, INTERRUPTED
-from orchestrator.rollout.staged import Leg, StagedCourse
+from orchestrator.rollout.staged import StagedScheduler, StageRun
 from orchestrator.rollout.waves import parse_waves
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner, Recorder
 from tests.orchestrator.rollout.test_course import Touched
@@ -44,21 +44,21 @@ class StagedRun:
         self._connector = connector
         self._more = more
         legs = [self._leg(name, hosts, rollout) for name, (hosts, rollout) in stages.items()]
-        self.course = StagedCourse(legs, options)
+        self.course = StagedScheduler(legs, options)
         self.planned = self.course.planned("ccm push")
         Window(
             self.course, 4, finished=lambda _, one: self._tell(happening.HostFinished(one))
         ).run()
 
-    def _leg(self, name: str, hosts: Sequence[FakeHost], rollout: RolloutOptions) -> Leg:
+    def _leg(self, name: str, hosts: Sequence[FakeHost], rollout: RolloutOptions) -> StageRun:
         there = [StageHost(name, host) for host in hosts]
 
         def host_run(host: Target) -> HostRun:
             planner = FakePlanner(["/etc/a"])
             return HostRun(host, self._connector, planner=planner, bus=self._bus, settings=SETTINGS)
 
-        def make(place: StagePlace) -> RolloutCourse:
-            return RolloutCourse(
+        def make(place: StagePlace) -> RolloutScheduler:
+            return RolloutScheduler(
                 there,
                 rollout,
                 make=host_run,
@@ -67,7 +67,7 @@ class StagedRun:
                 **self._more,
             )
 
-        return Leg(name, there, rollout, make)
+        return StageRun(name, there, rollout, make)
 
     def _tell(self, event: happening.Event) -> None:
         if isinstance(event, happening.HostFinished):
@@ -146,17 +146,17 @@ def test_hosts_of_later_stages_are_told_when_the_user_ends_the_run(ended: int) -
     """Though every host of the stage itself has begun, or its gates are being asked."""
     told: list[happening.Event] = []
 
-    def leg(name: str, hosts: Sequence[FakeHost]) -> Leg:
+    def leg(name: str, hosts: Sequence[FakeHost]) -> StageRun:
         there = [StageHost(name, host) for host in hosts]
 
-        def make(place: StagePlace) -> RolloutCourse:
-            return RolloutCourse(
+        def make(place: StagePlace) -> RolloutScheduler:
+            return RolloutScheduler(
                 there, ALIKE, make=one_host, publish=told.append, gates=Never, stage=place
             )
 
-        return Leg(name, there, ALIKE, make)
+        return StageRun(name, there, ALIKE, make)
 
-    course = StagedCourse([leg("db", FEW), leg("web", MANY)], ALIKE)
+    course = StagedScheduler([leg("db", FEW), leg("web", MANY)], ALIKE)
     for task in [course.next(), course.next()][:ended]:
         assert task is not None
         course.ended(task.name, HostResult(task.name, Tally(), outcome.OK))
@@ -190,7 +190,7 @@ class Never:
 def test_no_gate_is_asked_once_the_user_has_ended_the_run() -> None:
     """Of the last wave, whose hosts end after that."""
     Never.asked = []
-    course = RolloutCourse(
+    course = RolloutScheduler(
         FEW, ALIKE, make=one_host, publish=lambda event: None, gates=Never, stage=StagePlace()
     )
     begun = [course.next(), course.next()]

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.cli import engine_flag
 from orchestrator.fleet.engine import Job, Threads
 from orchestrator.runs import engine_choice
-from orchestrator.runs.engine_choice import FEWEST, EngineChoice, Staff, engaged, parse_engine
+from orchestrator.runs.engine_choice import FEWEST, EngineChoice, EngineSpec, engaged, parse_engine
 from orchestrator.workers import forking, processes
 from remote_runtime.errors import UsageError
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner
@@ -48,7 +48,7 @@ def chosen(text: str, hosts: int = 1000, forks: int = 50) -> int:
     connector: Any = None
     fleet = [FakeHost(f"h{number}") for number in range(hosts)]
     jobs = [Job(FakePlanner([]), SETTINGS)]
-    staff = Staff(hosts=fleet, connector=connector, forks=forks, jobs=jobs)
+    staff = EngineSpec(hosts=fleet, connector=connector, forks=forks, jobs=jobs)
     with engaged(parse_engine(text), staff) as engage:
         if engage is Threads:
             assert not Started.all
@@ -116,7 +116,7 @@ def test_workers_elsewhere_are_let_go_as_processes_are() -> None:
     """Whatever becomes of the run, which may not have come to its first host."""
     far: Any = SimpleNamespace(engine=lambda scheduler, staff: Started(0, [], hosts={}))
     connector: Any = None
-    staff = Staff(hosts=[], connector=connector, forks=1, jobs=[], remote=far)
+    staff = EngineSpec(hosts=[], connector=connector, forks=1, jobs=[], remote=far)
     with contextlib.suppress(OSError), engaged(parse_engine("dask://s:1"), staff):
         assert not Started.all[-1].closed
         raise OSError("the disk is full")

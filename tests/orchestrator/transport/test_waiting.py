@@ -14,7 +14,7 @@ import pytest
 from orchestrator.fleet.phases import Phase
 from orchestrator.transport import Connector, Credentials, Settings, ssh_login, ssh_transport
 from orchestrator.transport.opening import Opening
-from orchestrator.transport.waiting import Aside, end_of
+from orchestrator.transport.waiting import BackgroundCall, end_of
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.fakes import Host, Phases, image
 from tests.orchestrator.transport.hanging import (
@@ -154,13 +154,13 @@ def test_a_wait_ends_with_the_first_of_its_bounds() -> None:
 def test_a_call_aside_is_asked_for_by_many() -> None:
     """What it comes to is there for all of them, an error too; who waits in vain is told."""
     go = threading.Event()
-    found = Aside(lambda: go.wait(LATEST) and 7, "seven")
+    found = BackgroundCall(lambda: go.wait(LATEST) and 7, "seven")
     with pytest.raises(TimeoutError):
         found.wait(time.monotonic())
     assert found.found is None
     go.set()
     assert [found.wait(None), found.wait(time.monotonic() + LATEST), found.found] == [7, 7, 7]
-    failed: Aside[int] = Aside(lambda: int("x"), "none")
+    failed: BackgroundCall[int] = BackgroundCall(lambda: int("x"), "none")
     for _ in range(2):
         with pytest.raises(ValueError, match="'x'"):
             failed.wait(None)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from orchestrator.fleet.kept_runs import KeptRun
+from orchestrator.fleet.kept_runs import SavedRun
 from orchestrator.fleet.past_runs import PastRuns
 from orchestrator.report.document import write_document
 from orchestrator.report.html import write_html
@@ -25,7 +25,7 @@ FOUND = Assessment(3, OUTCOMES, refused=[], warnings=[], unreached={"web3": "it 
 
 
 @pytest.fixture
-def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KeptRun:
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SavedRun:
     """A push of three hosts that ended well."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     run = Kept(*HOSTS)
@@ -34,7 +34,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KeptRun:
     return run.end()
 
 
-def verified(kept: KeptRun, found: Assessment | None = FOUND) -> None:
+def verified(kept: SavedRun, found: Assessment | None = FOUND) -> None:
     file = VerifyFile(kept.path)
     for outcome in OUTCOMES:
         file.take(outcome)
@@ -42,7 +42,7 @@ def verified(kept: KeptRun, found: Assessment | None = FOUND) -> None:
         file.finish(found)
 
 
-def test_what_was_found_is_read_back(kept: KeptRun) -> None:
+def test_what_was_found_is_read_back(kept: SavedRun) -> None:
     """As it was told; a run without a verify has none."""
     assert kept_assessment(kept) is None
     verified(kept)
@@ -50,13 +50,13 @@ def test_what_was_found_is_read_back(kept: KeptRun) -> None:
     assert list(kept.notices()) == []
 
 
-def test_hosts_that_a_verify_finds_wrong_failed(kept: KeptRun) -> None:
+def test_hosts_that_a_verify_finds_wrong_failed(kept: SavedRun) -> None:
     """``failed`` picks hosts on which a check failed and those that the verify did not reach."""
     verified(kept)
     assert PastRuns().named("failed", kept.run_id, HOSTS) == {"web2", "web3"}
 
 
-def test_every_form_tells_it(kept: KeptRun) -> None:
+def test_every_form_tells_it(kept: SavedRun) -> None:
     """JSON, the page, Markdown and JUnit have the sum and each failure, none of it as markup."""
     verified(kept)
     texts = {}
@@ -82,7 +82,7 @@ def test_every_form_tells_it(kept: KeptRun) -> None:
     assert failure.get("message") == BAD.text
 
 
-def test_a_verify_that_came_to_no_end_is_told(kept: KeptRun) -> None:
+def test_a_verify_that_came_to_no_end_is_told(kept: SavedRun) -> None:
     """What it found until then is there, and the report says that there is no more."""
     verified(kept, found=None)
     (notice,) = kept.notices()
@@ -92,7 +92,7 @@ def test_a_verify_that_came_to_no_end_is_told(kept: KeptRun) -> None:
     assert (found.outcomes, found.interrupted) == (OUTCOMES, True)
 
 
-def test_a_record_that_cannot_be_read_is_told_with_its_file(kept: KeptRun) -> None:
+def test_a_record_that_cannot_be_read_is_told_with_its_file(kept: SavedRun) -> None:
     """A line that is neither an outcome nor the sum is no defect of ccm."""
     for line in ("[]", "{}", '{"host": "web1"}', '{"found": 3}', '{"host": 1, "status": "failed"}'):
         (kept.path / "verify.jsonl").write_text(line + "\n", encoding="utf-8")
@@ -101,7 +101,7 @@ def test_a_record_that_cannot_be_read_is_told_with_its_file(kept: KeptRun) -> No
                 read()
 
 
-def test_a_record_that_cannot_be_written(kept: KeptRun) -> None:
+def test_a_record_that_cannot_be_written(kept: SavedRun) -> None:
     """The verify goes on, and its end says what could not be written."""
     (kept.path / "verify.jsonl").write_text("", encoding="utf-8")
     file = VerifyFile(kept.path)

@@ -17,7 +17,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, Job, RunMeans, Threads
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.package_cache import PackageLore
+from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.stage_host import StageHost
 from orchestrator.fleet.window import Window
 from orchestrator.registration.publisher import Publisher
@@ -129,7 +129,7 @@ class Run:
         self.hosts, self.connector, self.jobs = hosts, connector, jobs
         self.recorder = Recorder()
         self.results: dict[str, HostResult] = {}
-        self.lore = PackageLore()
+        self.lore = PackageMetadataCache()
 
     def means(self) -> RunMeans:
         publisher = Publisher(lambda: open_store(None))
@@ -141,7 +141,7 @@ class Run:
             self.jobs,
             hosts={host.name: host for host in self.hosts},
             connector=self.connector,
-            lore=PackageLore(),
+            lore=PackageMetadataCache(),
             planners=[job.planner for job in self.jobs],
         )
 

@@ -11,8 +11,8 @@ from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.workers import event_receiver, event_sender
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.event_receiver import Heard, Told
-from orchestrator.workers.event_sender import Outbox
+from orchestrator.workers.event_receiver import EventReceiver, Told
+from orchestrator.workers.event_sender import EventSender
 from tests.orchestrator.fleet.fakes import file_text, make_event, unchanged
 
 RUN = "20260314T091502Z-aaaaaa"
@@ -30,19 +30,19 @@ EVENTS: list[Told] = [
 ]
 
 
-def outbox() -> tuple[Outbox, Channel]:
+def outbox() -> tuple[EventSender, Channel]:
     """An outbox that sends at once, and where its messages come."""
     ours, theirs = socket.socketpair()
-    box = Outbox(Channel(theirs), gathering=0.0)
+    box = EventSender(Channel(theirs), gathering=0.0)
     box.start()
     return box, Channel(ours)
 
 
-def heard(channel: Channel, box: Outbox, heard: Heard | None = None) -> list[Told]:
+def heard(channel: Channel, box: EventSender, heard: EventReceiver | None = None) -> list[Told]:
     """All that an outbox tells until it is closed."""
     box.close()
     box._channel.close()
-    reader, found = heard or Heard(RUN), []
+    reader, found = heard or EventReceiver(RUN), []
     try:
         while text := channel.receive():
             found += [reader.event(line) for line in text.split("\n")]
@@ -87,7 +87,7 @@ def test_what_plans_have_in_common_is_told_once() -> None:
         if len(lines) == 3:
             break
     assert [line[0] for line in lines] == ["i", "s", "s"]
-    reader = Heard(RUN)
+    reader = EventReceiver(RUN)
     found = [event for line in lines if (event := reader.event(line)) is not None]
     assert [shown(event) for event in found] == [[e for e, _ in each.events()] for each in turns]
 
@@ -105,7 +105,7 @@ def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyP
                 "web1", (shown(happening.ResourcesStable("web1", each))[0]["name"],)
             )
         )
-    reader = Heard(RUN)
+    reader = EventReceiver(RUN)
     found = heard(channel, box, reader)
     told = [event for event in found if isinstance(event, happening.ResourcesStable)]
     assert [tuple(e["name"] for e in shown(event)) for event in told] == names
@@ -118,7 +118,7 @@ def test_what_a_worker_numbers_has_an_end(kind: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(event_receiver, "MOST_NUMBERED", 3)
     monkeypatch.setattr(event_receiver, "_MOST_TEXTS", 3)
     line = "i" + file_text("/a") if kind == "i" else 'n[["a"],[]]'
-    reader = Heard(RUN)
+    reader = EventReceiver(RUN)
     for each in [line, line, line, "c" + kind, line, line, line]:
         assert reader.event(each) is None
     with pytest.raises(ValueError, match="more than it keeps"):
@@ -132,7 +132,7 @@ def test_workers_share_what_they_imply() -> None:
         box, channel = outbox()
         turns = unchanged(host, "/a")
         box.handle(happening.ResourcesStable(host, turns))
-        found += heard(channel, box, Heard(RUN))
+        found += heard(channel, box, EventReceiver(RUN))
     one, other = (event.turns.implied[0] for event in found)
     assert one is other
 
@@ -162,12 +162,12 @@ STABLE = [
 def test_what_no_worker_tells_is_an_error(line: str) -> None:
     """A line that makes no sense is never passed over."""
     with pytest.raises((ValueError, LookupError, TypeError)):
-        Heard(RUN).event(line)
+        EventReceiver(RUN).event(line)
 
 
 def test_what_acts_on_a_terminal_is_taken_out() -> None:
     """A worker may be anybody's: what it says of a host is held for what a host says itself."""
-    reader = Heard(RUN)
+    reader = EventReceiver(RUN)
     notice = reader.event("tweb1\t" + json.dumps(["warning", "a\x1b[2Jb", False]))
     assert notice == happening.HostNotice("web1", "warning", "ab")
     reader.event('n[["file#/a\\u001b[2J"],[["file#\\u009b1m/b",["file#\\u202e/c"]]]]')
@@ -184,7 +184,7 @@ def test_what_acts_on_a_terminal_is_taken_out() -> None:
 def test_nothing_of_that_stays_in_an_event_or_a_plan() -> None:
     """Neither in the text of an event that is kept and printed, nor in the names of a plan, also
     where the worker spells out the characters themselves."""
-    reader = Heard(RUN)
+    reader = EventReceiver(RUN)
     told = make_event(status="failed", error=["\u202eno\x9b2J way \xe9"])
     event = reader.event("eweb1\t" + json.dumps(told, ensure_ascii=False))
     assert isinstance(event, happening.ResourceEvent)
@@ -200,7 +200,7 @@ def test_what_is_kept_of_an_event_is_what_is_shown() -> None:
     """The run's folder has one line of it, without what acts on a terminal, as the event has."""
     made = make_event(status="failed", error=["a\x1b[2Jb"])
     text = event_sender._encode(made).replace('"error":', '\r"error":')
-    told = Heard(RUN).event(f"eweb1\t{text}")
+    told = EventReceiver(RUN).event(f"eweb1\t{text}")
     assert isinstance(told, happening.ResourceEvent)
     assert (told.event["error"], "\r" in told.line) == (["ab"], False)
     assert json.loads(told.line) == told.event
@@ -209,4 +209,4 @@ def test_what_is_kept_of_an_event_is_what_is_shown() -> None:
 def test_what_plans_have_ends_no_line_of_what_is_kept() -> None:
     """One more line would give the texts of all hosts behind it another number."""
     with pytest.raises(ValueError, match="on one line"):
-        Heard(RUN).event("i" + file_text("/a") + "\r{}")
+        EventReceiver(RUN).event("i" + file_text("/a") + "\r{}")

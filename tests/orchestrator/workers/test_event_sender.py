@@ -11,15 +11,15 @@ from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.phases import Phase
 from orchestrator.workers import event_sender
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.event_sender import Outbox
+from orchestrator.workers.event_sender import EventSender
 
 LONG = 600.0  # seconds that no test waits for
 
 
-def outbox(gathering: float) -> tuple[Outbox, Channel]:
+def outbox(gathering: float) -> tuple[EventSender, Channel]:
     """An outbox that is at work, and where its messages come."""
     ours, theirs = socket.socketpair()
-    box = Outbox(Channel(theirs), gathering)
+    box = EventSender(Channel(theirs), gathering)
     box.start()
     return box, Channel(ours)
 

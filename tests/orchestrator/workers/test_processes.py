@@ -16,14 +16,14 @@ import pytest
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.package_cache import PackageLore
+from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.workers import forking
 from orchestrator.workers import worker_handle as hands
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.event_receiver import Heard
+from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.processes import Processes
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
-from orchestrator.workers.worker_handle import Hand
+from orchestrator.workers.worker_handle import WorkerHandle
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner
 from tests.orchestrator.workers.scenes import Connectors
 
@@ -151,15 +151,15 @@ def test_what_cannot_be_started_leaves_nothing(monkeypatch: pytest.MonkeyPatch) 
 def test_workers_that_do_not_end_are_waited_for_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """So many stopped processes keep a run no longer than one does."""
     monkeypatch.setattr(forking, "start", lambda serve, others: (0, None))
-    monkeypatch.setattr(Hand, "close", lambda hand: None)
+    monkeypatch.setattr(WorkerHandle, "close", lambda hand: None)
     waited: list[float] = []
-    monkeypatch.setattr(Hand, "join", lambda hand, until: waited.append(until))
+    monkeypatch.setattr(WorkerHandle, "join", lambda hand, until: waited.append(until))
     processes = Processes(
         3,
         [Job(FakePlanner([]), SETTINGS)],
         hosts={},
         connector=Connectors(),
-        lore=PackageLore(),
+        lore=PackageMetadataCache(),
     )
     processes.close()
     assert len(waited) == 3
@@ -197,8 +197,8 @@ def test_a_worker_registers_for_its_own_hosts_only(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     there, published, lost = Telling("rweb2\t[{}]"), list[str](), list[str]()
     publisher: Any = SimpleNamespace(add=lambda host, told: published.append(host))
-    hand = Hand("w1", there, there, lambda tasks, loss: lost.append(loss.message))
-    hand.listen(Heard("run"), Bus([]), publisher)
+    hand = WorkerHandle("w1", there, there, lambda tasks, loss: lost.append(loss.message))
+    hand.listen(EventReceiver("run"), Bus([]), publisher)
     assert hand.wait(time.monotonic() + 300)
     assert (published, there.killed) == ([], True)
     assert lost[0].startswith("the worker w1 broke the protocol: expected registrations of hosts")
@@ -210,9 +210,9 @@ def test_a_worker_that_asks_without_end_is_ended(monkeypatch: pytest.MonkeyPatch
     there, lost = Telling(*(f"q{number}\t[0,1]" for number in range(9))), list[str]()
     asked: list[Any] = []
     answers: Any = SimpleNamespace(begin=lambda question, tell: asked.append(tell))
-    hand = Hand("w1", there, there, lambda tasks, loss: lost.append(loss.message))
+    hand = WorkerHandle("w1", there, there, lambda tasks, loss: lost.append(loss.message))
     nobody: Any = None  # registers
-    hand.listen(Heard("run"), Bus([]), nobody, answers=answers)
+    hand.listen(EventReceiver("run"), Bus([]), nobody, answers=answers)
     assert hand.wait(time.monotonic() + 300)
     assert (len(asked), there.killed) == (3, True)
     asked[0]("an answer")
@@ -231,9 +231,9 @@ def test_what_a_worker_leaves_makes_no_difference_where_it_makes_no_sense(told: 
             self.known.append((int(one), other))
 
     there = Telling("l" + told)
-    hand = Hand("w1", there, there, lambda tasks, how: None)
+    hand = WorkerHandle("w1", there, there, lambda tasks, how: None)
     nobody: Any = None  # registers
-    hand.listen(Heard("run"), Bus([]), nobody)
+    hand.listen(EventReceiver("run"), Bus([]), nobody)
     assert hand.wait(time.monotonic() + 300)
     hand.teach([Strict(), Strict()])
     assert Strict.known == []
@@ -274,13 +274,13 @@ def test_a_worker_that_breaks_the_protocol_is_no_defect_of_ccm(
         for task in tasks:
             task.lose(loss)
 
-    hand = Hand("w1\x1b[2J", there, there, lose)
+    hand = WorkerHandle("w1\x1b[2J", there, there, lose)
     crew: Any = SimpleNamespace(
         begin=lambda task: hand.begin([task]), finished=lambda task: None, tell=hand.tell
     )
     RemoteTask(FakeHost("web1"), 0, crew).begin(lambda name, result: ends.append(result))
     nobody: Any = None  # registers
-    hand.listen(Heard("run"), bus, nobody)
+    hand.listen(EventReceiver("run"), bus, nobody)
     assert hand.wait(time.monotonic() + 300)
     (end,) = ends
     assert (end.outcome, end.kind, there.killed) == ("unreachable", "worker.protocol", True)

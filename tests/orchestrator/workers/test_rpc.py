@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.workers.rpc import Answering, Questions
+from orchestrator.workers.rpc import Answering, RpcClient
 from remote_runtime.errors import CcmError
 from tests.orchestrator.fleet.fakes import FakePlanner
 
@@ -31,10 +31,10 @@ class AskingPlanner(FakePlanner):
         return [self.knows, question]
 
 
-def joined(here: list[Any], there: list[Any]) -> Questions:
+def joined(here: list[Any], there: list[Any]) -> RpcClient:
     """The questions of planners here to those there, of which each answer comes as it may."""
     answers = Answering(there)
-    questions = Questions(
+    questions = RpcClient(
         lambda number, asked: answers.begin(asked, lambda told: questions.answered(number, told))
     )
     questions.have_asked(here)

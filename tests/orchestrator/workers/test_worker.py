@@ -12,10 +12,10 @@ import pytest
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.engine import Job
-from orchestrator.fleet.package_cache import PackageLore
+from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.workers import worker
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.event_sender import Outbox
+from orchestrator.workers.event_sender import EventSender
 from orchestrator.workers.worker import Worker
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost
 from tests.orchestrator.workers.scenes import Connectors, Remembering, hanging
@@ -32,7 +32,7 @@ class Scene:
         self.connector = Connectors(scripts={"hangs": hanging})
         self.failures: queue.SimpleQueue[Exception] = queue.SimpleQueue()
         self.planner = Remembering()
-        self.lore = PackageLore()
+        self.lore = PackageMetadataCache()
         self.thread = threading.Thread(target=self._serve, args=(Channel(theirs),), daemon=True)
         self.thread.start()
         self._lines = self._told()
@@ -113,10 +113,10 @@ def test_what_it_cannot_tell_ends_it(scene: Scene, monkeypatch: pytest.MonkeyPat
     """A defect in telling is told by the worker's end, and before that of a host that takes long:
     no host's events are lost in silence."""
 
-    def broken(self: Outbox, event: happening.Event) -> None:
+    def broken(self: EventSender, event: happening.Event) -> None:
         raise RuntimeError("what is this")
 
-    monkeypatch.setattr(Outbox, "handle", broken)
+    monkeypatch.setattr(EventSender, "handle", broken)
     scene.say("begin", [[0, "hangs"]])
     assert str(scene.failures.get(timeout=300)) == "what is this"
     scene.say("abandon", "hangs")
@@ -129,7 +129,7 @@ def test_what_is_told_of_a_host_comes_before_its_end(
     takes that for a defect of the worker."""
     telling, over = threading.Event(), threading.Event()
 
-    def slow(self: Outbox, event: happening.Event, handle: Any = Outbox.handle) -> None:
+    def slow(self: EventSender, event: happening.Event, handle: Any = EventSender.handle) -> None:
         if not telling.is_set():
             telling.set()
             over.wait(300)
@@ -139,7 +139,7 @@ def test_what_is_told_of_a_host_comes_before_its_end(
         done(self, *told)
         over.set()
 
-    monkeypatch.setattr(Outbox, "handle", slow)
+    monkeypatch.setattr(EventSender, "handle", slow)
     monkeypatch.setattr(Worker, "_over", watched)
     scene.say("begin", [[0, "hangs"]])
     assert telling.wait(300)

@@ -7,7 +7,7 @@ import unittest
 from typing import Any, Dict, List, Optional
 from unittest import mock
 
-from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.lean.digest import sha256
 from remote_runtime.resources.file import wording
 from remote_runtime.system import files
@@ -400,7 +400,7 @@ class FileTest(FolderTest):
                 PathEffect(self.path(name), "file", 0o644, content=PackagedContent(b"new\n"))
                 for name in ("in", "there")
             ]
-            shared.expect(planned, Doubt(), "package#p")
+            shared.expect(planned, Uncertainty(), "package#p")
             copies = [self.file("a", source=self.path("in")), self.file("there", content="x\n")]
             for event in run_items(copies, shared=shared):
                 self.assertEqual((event["prediction"], event["status"]), ("certain", "changed"))

@@ -10,7 +10,7 @@ import unittest
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.changes import Missing, Unknowable
-from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
@@ -425,7 +425,7 @@ class PackageLists(unittest.TestCase):
         with self.assertRaises(Missing) as caught:
             resource.observe()
         self.assertNotIsInstance(caught.exception, Unknowable)
-        context.expect([PathEffect(path, "file")], Doubt(), "file#new")
+        context.expect([PathEffect(path, "file")], Uncertainty(), "file#new")
         with self.assertRaises(Unknowable) as unknown:
             resource.observe()
         self.assertIn(path, unknown.exception.message)

@@ -5,7 +5,7 @@ import unittest
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
-from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.resources.package import apt_sources
 
 from .. import fakes
@@ -34,7 +34,7 @@ class Sources(fakes.FolderTest):
         self.context = fakes.context(noop=True)
 
     def laid_out(self, *effects):
-        self.context.expect(effects, Doubt(), "file#x")
+        self.context.expect(effects, Uncertainty(), "file#x")
         planned = [effect.path for effect in effects]
         place = self.path("work/etc")
         settings = apt_sources.lay_out(self.context.files, planned, place, self.path("apt"))

@@ -8,7 +8,14 @@ import tempfile
 import unittest
 from typing import Any, List
 
-from remote_runtime.effects import AccountEffect, Doubt, Fog, PackageEffect, PathEffect, UnitEffect
+from remote_runtime.effects import (
+    AccountEffect,
+    PackageEffect,
+    PathEffect,
+    Uncertainty,
+    UnitEffect,
+    UnknownEffect,
+)
 from remote_runtime.resources.package import deb_contents, deb_scripts
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.resources.package.deb_effects import DebConsequences
@@ -264,7 +271,7 @@ class Host(unittest.TestCase):
         policy = PathEffect("/usr/sbin/policy-rc.d", "absent")
         for planned, active in (([], []), ([link], [True]), ([link, mask], [])):
             self.context = make_context(FakeCommands(["systemctl"]), noop=True)
-            self.context.expect([booted, policy, *planned], Doubt(), "file#x")
+            self.context.expect([booted, policy, *planned], Uncertainty(), "file#x")
             found = [e for e in self.effects(("a", "1", "2")) if isinstance(e, UnitEffect)]
             self.assertEqual([unit.active for unit in found], active, planned)
 
@@ -275,7 +282,7 @@ class Host(unittest.TestCase):
         self.path("dpkg/info/a.postrm", "deb-systemd-helper mask ccm-a.service\n")
         gone = self.effects(("a", "1", ""))
         self.assertIn(PathEffect(mask, "symlink", target="/dev/null"), gone)
-        self.context.expect(gone, Doubt(), "package#a")
+        self.context.expect(gone, Uncertainty(), "package#a")
         unmasking = "deb-systemd-helper unmask $UNIT\nif deb-systemd-helper --quiet"
         script = DEBHELPER.replace("if deb-systemd-helper --quiet", unmasking)
         scripts = {"postinst": script.replace("a.service", "ccm-a.service")}
@@ -303,7 +310,7 @@ class Host(unittest.TestCase):
         (unit,) = [e for e in effects if isinstance(e, UnitEffect)]
         self.assertEqual((unit.name, unit.enabled), ("ccm-a.service", True))
         fog = effects[-1]  # a script runs once all is unpacked
-        self.assertIsInstance(fog, Fog)
+        self.assertIsInstance(fog, UnknownEffect)
         self.assertTrue(fog.covers("path", "/var/lib/a/made", False))
         self.assertIn("run make-it, which", fog.doubt.reason)
         for path, covered in (("/var/lib/a/made", True), ("/etc/x", True), ("/usr/bin/x", False)):
@@ -321,7 +328,7 @@ class Host(unittest.TestCase):
         self.path("dpkg/info/a.postrm", "grep -q x /x && rm -rf /var/cache/a\n"
                   "case $1 in\npurge)\nrm -rf /etc/a;;\n"
                   'esac\nif [ "$1" = "purge" ]; then rm -rf /var/lib/a; fi\n')  # fmt: skip
-        (fog,) = [e for e in self.effects(("a", "1", "")) if isinstance(e, Fog)]
+        (fog,) = [e for e in self.effects(("a", "1", "")) if isinstance(e, UnknownEffect)]
         self.assertTrue(fog.covers("path", "/var/cache/a/x", True))
         for path in ("/etc/a/conf", "/var/lib/a/x"):
             self.assertFalse(fog.covers("path", path, True), path)
@@ -331,7 +338,7 @@ class Host(unittest.TestCase):
         that it stops does not run."""
         script = "systemctl restart other.service\n"
         self.known["a"] = Contents([], [], {"postinst": script})
-        (fog,) = [e for e in self.effects(("a", "", "1")) if isinstance(e, Fog)]
+        (fog,) = [e for e in self.effects(("a", "", "1")) if isinstance(e, UnknownEffect)]
         self.assertTrue(fog.covers("unit", "other.service", True))
         self.assertFalse(fog.covers("unit", "third.service", True))
         self.path("dpkg/info/a.prerm", "invoke-rc.d other stop\n")
@@ -345,7 +352,7 @@ class Host(unittest.TestCase):
             commands = FakeCommands(missing)
             commands.on("systemctl show", "ActiveState=active\n")
             self.context = make_context(commands, noop=True)
-            fogs = [e for e in self.effects(("a", "", "1")) if isinstance(e, Fog)]
+            fogs = [e for e in self.effects(("a", "", "1")) if isinstance(e, UnknownEffect)]
             self.assertEqual((commands.count("systemctl"), len(fogs)), (asked, 100 - asked))
 
     def test_a_package_of_which_nothing_is_known(self):

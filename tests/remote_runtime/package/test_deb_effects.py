@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import unittest
 
-from remote_runtime.effects import ASSUMED, Doubt, Fog, PackageEffect, PathEffect
+from remote_runtime.effects import ASSUMED, PackageEffect, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.resources.package.deb_effects import DebConsequences
 from remote_runtime.resources.package.deb_host_rules import Diversion, HostRules, Override
@@ -136,7 +136,11 @@ class Conffiles(Host):
         os.symlink("untouched", self.path("link"))
         link = self.member("link", NEW)
         self.known["a"] = Contents([large, link], [large.path, link.path], {})
-        fogs = [e for e in self.effects(("a", "1", "2"), forced=["confnew"]) if isinstance(e, Fog)]
+        fogs = [
+            e
+            for e in self.effects(("a", "1", "2"), forced=["confnew"])
+            if isinstance(e, UnknownEffect)
+        ]
         for name in ("edited", "edited.dpkg-dist", "link", "untouched", "link.dpkg-new"):
             self.assertTrue(any(f.covers("path", self.path(name), True) for f in fogs), name)
         self.assertFalse(any(fog.covers("path", self.path("stray"), True) for fog in fogs))
@@ -182,10 +186,12 @@ class Diverted(Host):
         """What comes by rules that were read in the fog of a command is no surer than they."""
         self.known["a"] = Contents([self.member("f", NEW)], [], {})
         with self.context.turn(fakes.item("package", "a"), noop=True):
-            self.assertFalse([e for e in self.effects(("a", "", "1")) if isinstance(e, Fog)])
+            self.assertFalse(
+                [e for e in self.effects(("a", "", "1")) if isinstance(e, UnknownEffect)]
+            )
             self.context.suppose("a command may change it")
-            (fog,) = [e for e in self.effects(("a", "", "1")) if isinstance(e, Fog)]
-        self.assertEqual(fog.doubt, Doubt(ASSUMED, "a command may change it"))
+            (fog,) = [e for e in self.effects(("a", "", "1")) if isinstance(e, UnknownEffect)]
+        self.assertEqual(fog.doubt, Uncertainty(ASSUMED, "a command may change it"))
         self.assertTrue(fog.covers("path", self.path("f"), True))
         self.assertFalse(fog.covers("path", self.path("g"), True))
 
@@ -196,9 +202,9 @@ class Diverted(Host):
         self.path("dpkg/info/b.list", "%s\n%s\n" % (self.path("f"), self.path("g")))
         self.known["a"] = Contents([self.member("f", NEW)], [], {})
         self.assertEqual(self.told(("a", "", "1"), ("b", "1", "")), {"g": "-", "f": NEW})
-        self.context.expect([PackageEffect("a", "1")], Doubt(), "package#a")
+        self.context.expect([PackageEffect("a", "1")], Uncertainty(), "package#a")
         self.assertEqual(self.told(("b", "1", "")), {"g": "-"})
-        self.context.expect([PackageEffect("a", "")], Doubt(), "package#a")
+        self.context.expect([PackageEffect("a", "")], Uncertainty(), "package#a")
         self.assertEqual(self.told(("b", "1", "")), {"g": "-", "f": "-"})
 
     def test_what_a_script_diverts(self):
@@ -209,7 +215,7 @@ class Diverted(Host):
         self.known["b"] = Contents([self.member("x/f", NEW)], [], {})
         self.known["c"] = Contents([self.member("x/g", NEW)], [], {})
         for name, covered in (("a", True), ("b", True), ("c", False)):
-            fogs = [e for e in self.effects((name, "", "1")) if isinstance(e, Fog)]
+            fogs = [e for e in self.effects((name, "", "1")) if isinstance(e, UnknownEffect)]
             for one in (path, path + ".new"):
                 self.assertEqual(any(f.covers("path", one, True) for f in fogs), covered, name)
 

@@ -6,7 +6,7 @@ import unittest
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
-from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import deb_host_rules, dpkg_settings
 from remote_runtime.resources.package.deb_contents import Contents, Member
@@ -25,7 +25,7 @@ def member(path, kind="file", mode=0o644):
 def filters(*options):
     """The settings of a host without files of them, which apt gives these options."""
     context = fakes.context(noop=True)
-    context.expect([PathEffect(path, "absent") for path in (PARTS, FILE)], Doubt(), "file#x")
+    context.expect([PathEffect(path, "absent") for path in (PARTS, FILE)], Uncertainty(), "file#x")
     return dpkg_settings.read(context.files, "/nonexistent", options)
 
 
@@ -37,7 +37,7 @@ class Reading(unittest.TestCase):
             PathEffect(deb_host_rules.DIVERSIONS, "file", content=Text(diversions)),
             PathEffect(deb_host_rules.OVERRIDES, "file", content=Text(overrides)),
         ]
-        context.expect([*gone, *made], Doubt(), "file#x")
+        context.expect([*gone, *made], Uncertainty(), "file#x")
         return deb_host_rules.read(
             context.files,
             context.accounts,

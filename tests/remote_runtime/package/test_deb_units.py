@@ -3,7 +3,7 @@
 import unittest
 
 from remote_runtime.content import Text
-from remote_runtime.effects import Doubt, Fog, PathEffect, UnitEffect
+from remote_runtime.effects import PathEffect, Uncertainty, UnitEffect, UnknownEffect
 from remote_runtime.resources.package import deb_scripts, deb_units
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.resources.package.deb_units import Units
@@ -41,7 +41,7 @@ class Host(unittest.TestCase):
         context = make_context(commands or FakeCommands(["systemctl"]), noop=True)
         booted = PathEffect("/run/systemd/system", "directory")
         policy = PathEffect("/usr/sbin/policy-rc.d", "absent")
-        context.expect([booted, policy, *there], Doubt(), "file#x")
+        context.expect([booted, policy, *there], Uncertainty(), "file#x")
         deeds = deb_scripts.read(script)
         started = {unit: unit in deeds.forced for unit in deeds.started}
         member = Member(FILE, "file", 0o644, 0, 0, text=text)
@@ -132,7 +132,7 @@ class Host(unittest.TestCase):
         """One that a script enables and starts has its links, to the template, and runs."""
         commands = FakeCommands()
         context = make_context(commands, noop=True)
-        context.expect([PathEffect("/run/systemd/system", "directory")], Doubt(), "file#x")
+        context.expect([PathEffect("/run/systemd/system", "directory")], Uncertainty(), "file#x")
         template = FILE.replace("ccm-a", "ccm-a@")
         member = Member(template, "file", 0o644, 0, 0, text=TEXT)
         deeds = deb_scripts.read("systemctl enable --now ccm-a@one.service ccm-b@two.service\n")
@@ -171,7 +171,9 @@ class Host(unittest.TestCase):
             commands.on("systemctl show", "ActiveState=%s\n" % state)
             units = Units(make_context(commands, noop=True), {}, set())
             fogs = units.stopped("a", deeds)
-            covered = [isinstance(e, Fog) and e.covers("unit", "x.service", True) for e in fogs]
+            covered = [
+                isinstance(e, UnknownEffect) and e.covers("unit", "x.service", True) for e in fogs
+            ]
             self.assertEqual(covered, [True] * unclear)
 
     def test_what_is_stopped_before_an_upgrade(self):

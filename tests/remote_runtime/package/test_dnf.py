@@ -10,7 +10,7 @@ import unittest
 from typing import Any, Dict
 
 from remote_runtime.changes import Missing, Unknowable
-from remote_runtime.effects import Doubt, PackageEffect, PathEffect
+from remote_runtime.effects import PackageEffect, PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
@@ -111,7 +111,7 @@ class Reading(unittest.TestCase):
         plan = plan_of(("ccm-hello", {}), commands=commands)
         for door in ("rpm -q", "dnf -q"):
             commands.on(door, recorded("rpm-query.txt" if door[0] == "r" else "dnf-repoquery.txt"))
-        plan.context.expect(planned, Doubt(), "package#other")
+        plan.context.expect(planned, Uncertainty(), "package#other")
         return plan.messages()
 
     def test_a_preview_has_dnf_resolve_it(self):
@@ -574,7 +574,7 @@ class PackageLists(unittest.TestCase):
         self.fetched("base", 7200)
         for properties, pending in (({"update_cache": "1h"}, []), ({}, [PathEffect(path, "file")])):
             plan = self.plan(**properties)
-            plan.context.expect(pending, Doubt(), "file#new")
+            plan.context.expect(pending, Uncertainty(), "file#new")
             with plan.noop(), self.assertRaises(Unknowable) as caught:
                 plan.resources[0].observe()
             reasons.append(caught.exception.message)

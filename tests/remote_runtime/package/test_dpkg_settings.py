@@ -5,7 +5,7 @@ from typing import Any
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
-from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import dpkg_settings
 from remote_runtime.system.commands import Result
@@ -21,7 +21,7 @@ class Settings(unittest.TestCase):
         context = fakes.context(noop=True)
         gone = [PathEffect(path, "absent") for path in (PARTS, FILE)]
         made = [PathEffect(path, "file", content=Text(text)) for path, text in files.items()]
-        context.expect([*gone, PathEffect(PARTS, "directory"), *made], Doubt(), "file#x")
+        context.expect([*gone, PathEffect(PARTS, "directory"), *made], Uncertainty(), "file#x")
         return dpkg_settings.read(context.files, "/nonexistent/home", options, trouble)
 
     def leaves_out(self, files, path, options=()):

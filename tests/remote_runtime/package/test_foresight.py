@@ -10,7 +10,7 @@ from typing import Any
 
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.content import Text
-from remote_runtime.effects import Doubt, Fog, PathEffect
+from remote_runtime.effects import PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.resources.package import apt_simulation
 from remote_runtime.resources.package.apt_readiness import Readiness
 from remote_runtime.resources.package.apt_workbench import Workbench
@@ -120,7 +120,7 @@ class Simulation(unittest.TestCase):
             plan.messages()
         self.assertEqual(commands.count("apt-config dump"), 1)
         setting = PathEffect("/etc/apt/apt.conf.d/99x", "file", content=Text(""))
-        plan.context.expect([setting], Doubt(), "file#x")
+        plan.context.expect([setting], Uncertainty(), "file#x")
         plan.messages()
         self.assertEqual(commands.count("apt-config dump"), 2)
 
@@ -128,13 +128,17 @@ class Simulation(unittest.TestCase):
         """What is planned of apt's settings and not known yet leaves each package open, and what it
         brings; it stays a question however often it is asked."""
         plan = Plan(recorded_commands(), ("ccm-hello", {}))
-        plan.context.expect([PathEffect("/etc/apt/apt.conf.d/99x", "something")], Doubt(), "exec#x")
+        plan.context.expect(
+            [PathEffect("/etc/apt/apt.conf.d/99x", "something")], Uncertainty(), "exec#x"
+        )
         for _ in range(2):
             with plan.noop(), self.assertRaises(Unknowable) as caught:
                 plan.resources[0].observe()
             (action,) = caught.exception.would
             self.assertEqual(action.message, "Would have installed")
-            self.assertTrue(any(isinstance(effect, Fog) for effect in action.effects or ()))
+            self.assertTrue(
+                any(isinstance(effect, UnknownEffect) for effect in action.effects or ())
+            )
 
     def test_what_dpkg_would_refuse_fails_the_preview(self):
         """An error of the host's settings is told beforehand, with what would be done."""
@@ -143,7 +147,7 @@ class Simulation(unittest.TestCase):
         commands.on("apt-cache show", "")
         plan = Plan(commands, ("ccm-hello", {}))
         broken = PathEffect("/etc/dpkg/dpkg.cfg", "file", content=Text('path-exclude="/x\n'))
-        plan.context.expect([broken], Doubt(), "file#x")
+        plan.context.expect([broken], Uncertainty(), "file#x")
         with self.assertRaises(Missing) as caught:
             plan.messages()
         self.assertIn("dpkg would refuse", caught.exception.message)

@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.effects import Doubt, PackageEffect, PathEffect
+from remote_runtime.effects import PackageEffect, PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import overwriting
 from remote_runtime.resources.package.deb_contents import Contents, Member
@@ -73,11 +73,13 @@ class Overwriting(unittest.TestCase):
         self.commands.on("dpkg-query --search -- /usr/share/ccm-planned", "")
         before = {("b", "2"): contents("/usr/share/ccm-planned")}
         self.context.expect(
-            [PathEffect("/usr/share/ccm-planned", "file"), PackageEffect("b", "2")], Doubt(), "x#b"
+            [PathEffect("/usr/share/ccm-planned", "file"), PackageEffect("b", "2")],
+            Uncertainty(),
+            "x#b",
         )
         with self.assertRaisesRegex(ResourceError, "package b already"):
             self.refuse(planned=before)
-        self.context.expect([PackageEffect("b", "")], Doubt(), "x#c")
+        self.context.expect([PackageEffect("b", "")], Uncertainty(), "x#c")
         self.refuse(planned=before)
 
 

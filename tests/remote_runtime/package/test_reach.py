@@ -4,7 +4,7 @@ import os
 import unittest
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import Doubt, MountEffect
+from remote_runtime.effects import MountEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.deb_contents import Contents, Member
 from remote_runtime.resources.package.reach import Reach
@@ -22,7 +22,7 @@ class ReachTest(FolderTest):
 
     def mount(self, **fields: object) -> None:
         effect = MountEffect(self.path("m"), **fields)  # type: ignore[arg-type]  # of its own
-        self.context.expect([effect], Doubt(), "service#m.mount")
+        self.context.expect([effect], Uncertainty(), "service#m.mount")
 
     def package(self, *members: "tuple[str, int]", conffiles: "tuple[str, ...]" = ()) -> Contents:
         found = [Member(self.path(n), "file", 0o644, uid=0, gid=0, size=s) for n, s in members]
@@ -84,7 +84,7 @@ class ReachTest(FolderTest):
     def test_what_is_not_removed(self) -> None:
         """dpkg stops at a file system that is only read, and leaves a mount point."""
         self.mount(read_only=True)
-        self.context.expect([], Doubt(), "")
+        self.context.expect([], Uncertainty(), "")
         with self.assertRaises(ResourceError) as caught:
             Reach(self.context.files).refuse_removal(self.path("m/x"))
         self.assertTrue(caught.exception.kind.endswith("erofs"))

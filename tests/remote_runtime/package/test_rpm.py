@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import unittest
 
-from remote_runtime.base import AccountEffect, Doubt, Fog, PathEffect, UnitEffect
+from remote_runtime.base import AccountEffect, PathEffect, Uncertainty, UnitEffect, UnknownEffect
 from remote_runtime.content import Text
 from remote_runtime.resources.package import deb_scripts, dnf_transaction, rpm_contents
 from remote_runtime.resources.package.deb_contents import Contents, Member
@@ -175,7 +175,7 @@ class Host(fakes.FolderTest):
             PathEffect("/run/systemd/system", "directory"),
             *[PathEffect(path, "file", 0o644, content=Text(t)) for path, t in presets],
         ]
-        self.context.expect(effects, Doubt(), "file#x")
+        self.context.expect(effects, Uncertainty(), "file#x")
         member = Member("/usr/lib/systemd/system/ccm-a.service", "file", 0o644, 0, 0, text=UNIT)
         found = self.effects(Contents([member], [], {"postinst": script}))
         links = [e.path for e in found if isinstance(e, PathEffect) and e.kind == "symlink"]
@@ -200,7 +200,7 @@ class Host(fakes.FolderTest):
         sysusers = Member("/usr/lib/sysusers.d/a.conf", "file", 0o644, 0, 0, text="u ccm-a -\n")
         tmpfiles = Member("/usr/lib/tmpfiles.d/a.conf", "file", 0o644, 0, 0, text="")
         fog = self.effects(Contents([sysusers, tmpfiles], [], {}))[-1]
-        self.assertIsInstance(fog, Fog)
+        self.assertIsInstance(fog, UnknownEffect)
         for kind, value, present, covered in (
             ("user", "ccm-a", False, True),
             ("group", "ccm-a", False, True),
@@ -212,7 +212,7 @@ class Host(fakes.FolderTest):
             self.assertEqual(fog.covers(kind, value, present), covered, (kind, value, present))
         found = self.effects(Contents([sysusers], [], {"postinst": "systemd-sysusers a.conf\n"}))
         self.assertIn(AccountEffect("user", "ccm-a"), found)
-        about = [effect for effect in found if isinstance(effect, Fog)]
+        about = [effect for effect in found if isinstance(effect, UnknownEffect)]
         self.assertFalse(any(one.covers("user", "ccm-a", False) for one in about))
 
     def test_accounts(self):

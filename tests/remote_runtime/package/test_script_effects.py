@@ -2,7 +2,7 @@
 
 import os
 
-from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.resources.package.script_effects import ScriptEffects
 
 from ..fakes import FakeAccounts, FolderTest, context
@@ -51,7 +51,7 @@ class DeedsTest(FolderTest):
 
     def told(self, script, fresh=True):
         def lay(effect):
-            self.world.lay((effect,), Doubt(), "")
+            self.world.lay((effect,), Uncertainty(), "")
 
         follower = ScriptEffects(
             self.world.files, FakeAccounts({"web": 7, "adm": 8, "root": 0}), lay

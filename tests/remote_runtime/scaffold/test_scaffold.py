@@ -9,7 +9,7 @@ import traceback
 import unittest
 from typing import Any, Dict, List, Optional, Tuple
 
-from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.registry import Registry
 from remote_runtime.resources.scaffold.resource import Resource
 from remote_runtime.system.errno_messages import failure, refusal
@@ -449,7 +449,7 @@ class PreviewTest(ScaffoldTest):
         """Where only the hash of a planned file is known, the prediction is certain without one."""
         shared = context(noop=True, store=self.store)
         old = PathEffect(self.path("out/a.conf"), "file", 0o644, content=PackagedContent(b"old\n"))
-        shared.expect([old], Doubt(), "package#p")
+        shared.expect([old], Uncertainty(), "package#p")
         (event,) = run_items([self.scaffold({"a.conf": b"a\n"})], shared=shared)
         self.assertEqual((event["prediction"], event["status"]), ("certain", "changed"))
         self.assertNotIn("diff", str(event["changes"]))

@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.effects import Fog, MountEffect, PathEffect, UnitEffect, once
+from remote_runtime.effects import MountEffect, PathEffect, UnitEffect, UnknownEffect, once
 from remote_runtime.resources.service.unit_effects import Consequences, unfinished
 
 from ..fakes import FakeAccounts, context
@@ -63,7 +63,7 @@ class ConsequencesTest(unittest.TestCase):
         active = {e.name: e.active for e in found if isinstance(e, UnitEffect)}
         self.assertEqual(active, {"x.service": True, "a-b.slice": True, "a.slice": True})
         fog = Consequences(self.context, self.units).of("stop", "a.slice")[-1]
-        assert isinstance(fog, Fog)
+        assert isinstance(fog, UnknownEffect)
         self.assertTrue(fog.covers("unit", "x.service", True))
         self.assertFalse(fog.covers("unit", "a.slice", True))
 
@@ -78,7 +78,7 @@ class ConsequencesTest(unittest.TestCase):
         ):
             units = FakeUnits({name: text})
             fogs = [e for e in Consequences(self.context, units).of("start", name)
-                    if isinstance(e, Fog)]  # fmt: skip
+                    if isinstance(e, UnknownEffect)]  # fmt: skip
             self.assertEqual([fog.covers("unit", other, True) for fog in fogs],
                              [True] if other else [])  # fmt: skip
 
@@ -125,7 +125,7 @@ class ConsequencesTest(unittest.TestCase):
         units.running = ["srv-x.mount"]
         _, gone, fog = Consequences(self.context, units).of("stop", "srv-x.mount")
         self.assertEqual(gone, MountEffect("/srv/x", present=False))
-        assert isinstance(fog, Fog)
+        assert isinstance(fog, UnknownEffect)
         self.assertTrue(fog.covers("path", "/srv/x/y", False))
 
     def test_disabling_what_is_linked_from_elsewhere(self):

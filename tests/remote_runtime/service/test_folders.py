@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.effects import Fog, PathEffect
+from remote_runtime.effects import PathEffect, UnknownEffect
 from remote_runtime.resources.service.folders import made_folders, own_folders, runtime_folders
 
 from ..fakes import FakeAccounts, context
@@ -48,7 +48,7 @@ class FoldersTest(unittest.TestCase):
         self.assertEqual(made["/var/lib/private/ccm-a/b"].kind, "directory")
         self.assertEqual(made["/var/lib/ccm-a/b"].target, "../private/ccm-a/b")
         self.assertEqual(made["/run/ccm-r"].kind, "directory")
-        fogs = [fog for fog in own_folders(unit, self.context) if isinstance(fog, Fog)]
+        fogs = [fog for fog in own_folders(unit, self.context) if isinstance(fog, UnknownEffect)]
         self.assertTrue(fogs[0].covers("attributes", "/run/ccm-r", True))
         self.assertFalse(fogs[0].covers("path", "/run/ccm-r", True))
         self.assertEqual(

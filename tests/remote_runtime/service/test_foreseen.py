@@ -5,7 +5,7 @@ from typing import List
 
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.content import Content
-from remote_runtime.effects import Doubt, Effect, Fog, PathEffect, UnitEffect
+from remote_runtime.effects import Effect, PathEffect, Uncertainty, UnitEffect, UnknownEffect
 from remote_runtime.errors import ResourceError, UnsettledError
 
 from .plan import Plan, RecordedHost
@@ -33,7 +33,7 @@ class ForeseenTest(unittest.TestCase):
             self.host.units[name] = self.host.units["nosuch.service"].replace("nosuch", name[:-8])
         plan = Plan(self.host, *services)
         folders = [PathEffect(path, "directory") for path in ("/etc/systemd", ETC)]
-        plan.context.expect(folders, Doubt(), "file#folders")
+        plan.context.expect(folders, Uncertainty(), "file#folders")
         self.write(plan, **files)
         return plan
 
@@ -41,7 +41,7 @@ class ForeseenTest(unittest.TestCase):
         for name, text in files.items():
             path = "%s/%s.service" % (ETC, name.replace("_at_", "@"))
             effect = PathEffect(path, "file", 0o644, 0, 0, Text(text))
-            plan.context.expect([effect], Doubt(), "file#unit")
+            plan.context.expect([effect], Uncertainty(), "file#unit")
 
     def previewed(self, plan):
         """Preview each service in turn, so that what one does counts for the next."""
@@ -51,7 +51,7 @@ class ForeseenTest(unittest.TestCase):
                 actions = resource.actions(resource.observe(), False)
                 for action in actions:
                     action.rehearse()
-                    plan.context.expect(action.effects, Doubt(), resource.item.id)
+                    plan.context.expect(action.effects, Uncertainty(), resource.item.id)
                 said.append(resource.describe(actions))
         return said
 
@@ -84,7 +84,7 @@ class ForeseenTest(unittest.TestCase):
         plan = Plan(commands, ("ccm-app@1", {"enable": True}))
         gone = [PathEffect("/etc/systemd", "absent")]
         gone += [PathEffect("/%s/systemd/system" % f, "absent") for f in ("usr/lib", "lib", "run")]
-        plan.context.expect(gone, Doubt(), "file#gone")
+        plan.context.expect(gone, Uncertainty(), "file#gone")
         with self.assertRaises(Missing) as caught:
             self.previewed(plan)
         self.assertIn("service not found", caught.exception.message)
@@ -108,7 +108,7 @@ class ForeseenTest(unittest.TestCase):
         ]
         for ensure in ("stopped", "running"):
             plan = Plan(RecordedHost(), ("ccm-daemon", {"ensure": ensure}))
-            plan.context.expect(gone, Doubt(), "package#ccm-daemon")
+            plan.context.expect(gone, Uncertainty(), "package#ccm-daemon")
             with self.assertRaises(Missing) as caught:
                 self.previewed(plan)
             self.assertIn("service not found", caught.exception.message)
@@ -123,7 +123,7 @@ class ForeseenTest(unittest.TestCase):
         self.assertEqual(self.previewed(plan), ["Would have started", ""])
         bound = "[Unit]\nBindsTo=ccm-daemon.service\n" + RUN
         plan = self.plan(("ccm-daemon", {"ensure": "stopped"}), ("x", {}), x=bound)
-        plan.context.expect([UnitEffect("x.service", active=True)], Doubt(), "service#x")
+        plan.context.expect([UnitEffect("x.service", active=True)], Uncertainty(), "service#x")
         self.assertEqual(self.previewed(plan), ["Would have stopped", "Would have started"])
 
     def test_a_path_unit_that_watches_what_is_planned(self):
@@ -140,7 +140,7 @@ class ForeseenTest(unittest.TestCase):
             self.host.units["nosuch.service"] += "\nTriggeredBy=w.path w.timer\n"
             for path, text in ((ETC + "/w.path", "[Path]\n%s\n" % setting), ("/srv/f", "")):
                 effect = PathEffect(path, "file", 0o644, 0, 0, Text(text))
-                plan.context.expect([effect], Doubt(), "file#w")
+                plan.context.expect([effect], Uncertainty(), "file#w")
             if watched:
                 with self.assertRaisesRegex(Unknowable, "w.path watches /srv/f and may start it"):
                     self.previewed(plan)
@@ -168,14 +168,14 @@ class ForeseenTest(unittest.TestCase):
         running = [UnitEffect(name, active=True) for name in ("x.service", "y.service")]
         for one, other, expected in rows:
             plan = self.plan(("x", {"ensure": "stopped"}), ("y", {}), x=one, y=other)
-            plan.context.expect(running, Doubt(), "service#both")
+            plan.context.expect(running, Uncertainty(), "service#both")
             self.assertEqual(self.previewed(plan), ["Would have stopped", expected], one + other)
         lazy = "[Unit]\nStopWhenUnneeded=yes\n" + RUN
         plan = self.plan(("x", {"ensure": "stopped"}), x="[Unit]\nWants=y.service\n" + RUN, y=lazy)
-        plan.context.expect(running, Doubt(), "service#both")
+        plan.context.expect(running, Uncertainty(), "service#both")
         with plan.noop():
             effects = plan.resources[0].provider.consequences("stop", "x")
-        fogs = [each for each in effects if isinstance(each, Fog)]
+        fogs = [each for each in effects if isinstance(each, UnknownEffect)]
         self.assertEqual([fog.covers("unit", "y.service", True) for fog in fogs], [True])
 
     def test_units_that_another_upholds(self):
@@ -183,7 +183,7 @@ class ForeseenTest(unittest.TestCase):
         keeper = "[Unit]\nUpholds=y.service\n" + RUN
         plan = self.plan(("x", {}), ("y", {"ensure": "stopped"}), x=keeper, y=RUN)
         running = [UnitEffect(name, active=True) for name in ("x.service", "y.service")]
-        plan.context.expect(running, Doubt(), "service#both")
+        plan.context.expect(running, Uncertainty(), "service#both")
         with self.assertRaisesRegex(Unknowable, "x.service upholds y.service"):
             self.previewed(plan)
 
@@ -211,7 +211,7 @@ class ForeseenTest(unittest.TestCase):
         """A unit of which only the effect is known is as that says."""
         plan = self.plan(("x", {"enable": True}))
         effect = UnitEffect("x.service", active=True, enabled=True)
-        plan.context.expect([effect], Doubt(), "package#x")
+        plan.context.expect([effect], Uncertainty(), "package#x")
         self.assertEqual(self.previewed(plan), [""])
 
     def test_a_change_that_systemd_has_not_read(self):
@@ -239,11 +239,11 @@ class ForeseenTest(unittest.TestCase):
             self.host.now("ccm-app@1.service", Id="x.service", ActiveState="active")
             self.host.units["x.service"] = self.host.units["ccm-app@1.service"]
             effects = [PathEffect(link, "symlink", target="%s/%s" % (ETC, target))]
-            plan.context.expect(effects, Doubt(), "service#x")
+            plan.context.expect(effects, Uncertainty(), "service#x")
             self.assertEqual(self.previewed(plan), expected)
         plan = self.plan(("ccm-app@1", {}), x=RUN)
         self.host.now("ccm-app@1.service", Id="x.service", ActiveState="active")
-        plan.context.expect([PathEffect(link, "absent")], Doubt(), "service#x")
+        plan.context.expect([PathEffect(link, "absent")], Uncertainty(), "service#x")
         with self.assertRaises(Missing) as caught:
             self.previewed(plan)
         self.assertIn("service not found", caught.exception.message)

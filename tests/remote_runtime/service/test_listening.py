@@ -6,7 +6,7 @@ import unittest
 from typing import List
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import Doubt, UnitEffect
+from remote_runtime.effects import Uncertainty, UnitEffect
 from remote_runtime.resources.service.socket_checks import Listening
 
 from ..fakes import FolderTest, context
@@ -62,7 +62,7 @@ class ListeningTest(FolderTest):
             line = "ListenStream=127.0.0.1:%d" % port
             with self.assertRaises(Unknowable):
                 self.told(line, "ReusePort=yes")
-            self.context.expect([UnitEffect("y.service", active=False)], Doubt(), "t#a")
+            self.context.expect([UnitEffect("y.service", active=False)], Uncertainty(), "t#a")
             with self.assertRaises(Unknowable):
                 self.told(line)
 
@@ -70,7 +70,7 @@ class ListeningTest(FolderTest):
         """Who is started first has it."""
         other = "ListenStream=127.0.0.1:1\nListenStream=2"
         before = ["a socket that is started before does"]
-        self.context.expect([UnitEffect("y.socket", active=True)], Doubt(), "t#a")
+        self.context.expect([UnitEffect("y.socket", active=True)], Uncertainty(), "t#a")
         for value, expected in (
             ("127.0.0.1:1", before), ("1", before), ("127.0.0.2:1", []), ("3", []),
             ("2", before), ("127.0.0.2:2", before),

@@ -4,7 +4,7 @@ import os
 import unittest
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import Doubt, Fog, MountEffect, PathEffect
+from remote_runtime.effects import MountEffect, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.resources.service import mounts
 from remote_runtime.resources.service.mounts import Mounting
 from remote_runtime.resources.service.unit_files import Definition
@@ -65,7 +65,7 @@ class Mounted(unittest.TestCase):
         self.mounting = Mounting(self.context)
 
     def expect(self, *effects):
-        self.context.expect(list(effects), Doubt(), "file#x")
+        self.context.expect(list(effects), Uncertainty(), "file#x")
         self.mounting = Mounting(self.context)
 
     def mounted(self, definition):
@@ -115,7 +115,7 @@ class Mounted(unittest.TestCase):
         self.assertFalse(gone.present)
         self.assertTrue(fog.covers("path", "/srv/ccm/x", True))
         effects = self.mounted(unit("srv-ccm.automount"))
-        fogs = [effect for effect in effects if isinstance(effect, Fog)]
+        fogs = [effect for effect in effects if isinstance(effect, UnknownEffect)]
         self.assertTrue(any(fog.covers("unit", "srv-ccm.mount", True) for fog in fogs))
 
     def test_obstacles(self):

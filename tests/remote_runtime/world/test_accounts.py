@@ -6,7 +6,7 @@ from unittest import mock
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
-from remote_runtime.effects import UNKNOWN, AccountEffect, Doubt, PathEffect
+from remote_runtime.effects import UNKNOWN, AccountEffect, PathEffect, Uncertainty
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.world.accounts import parsed
 from tests.remote_runtime.fakes import context, item
@@ -20,7 +20,7 @@ class AccountsTest(unittest.TestCase):
         content = None if text is None else Text(text)
         kind = "something" if text is None else "file"
         effect = PathEffect("/etc/group", kind, 0o644, 0, 0, content=content)
-        self.context.expect([effect], Doubt(), "file#/etc/group")
+        self.context.expect([effect], Uncertainty(), "file#/etc/group")
 
     def found(self, name: str) -> "tuple[Optional[int], str]":
         """The number, and how sure it is not."""
@@ -44,11 +44,11 @@ class AccountsTest(unittest.TestCase):
     def test_what_comes_later(self) -> None:
         """An account that is made after the file counts, and one that was made before does not."""
         made = AccountEffect("group", "late", 5000)
-        self.context.expect([made], Doubt(), "package#a")
+        self.context.expect([made], Uncertainty(), "package#a")
         self.plan("root:x:0:\n")
         self.assertEqual(self.found("late"), (None, UNKNOWN))
         self.assertEqual(self.context.accounts.group_name(5000), "5000")
-        self.context.expect([made], Doubt(), "package#a")
+        self.context.expect([made], Uncertainty(), "package#a")
         self.assertEqual(self.found("late"), (5000, ""))
         self.assertEqual(self.context.accounts.group_name(5000), "late")
 

@@ -7,7 +7,15 @@ import unittest
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
-from remote_runtime.effects import ASSUMED, UNKNOWN, Doubt, Fog, PathEffect, below, everything
+from remote_runtime.effects import (
+    ASSUMED,
+    UNKNOWN,
+    PathEffect,
+    Uncertainty,
+    UnknownEffect,
+    below,
+    everything,
+)
 from remote_runtime.errors import ResourceError
 from tests.remote_runtime.fakes import ROOT, FolderTest, context, failure_of, item
 
@@ -53,7 +61,7 @@ class WorldFilesTest(FolderTest):
 
     def expect(self, name: str, kind: str, **said: object) -> None:
         effect = PathEffect(self.path(name), kind, **said)  # type: ignore[arg-type]  # any field
-        self.context.expect([effect], Doubt(), "t#a")
+        self.context.expect([effect], Uncertainty(), "t#a")
 
     def level_of(self, name: str) -> str:
         """How sure it is what will be at a path."""
@@ -64,13 +72,15 @@ class WorldFilesTest(FolderTest):
 
     def may_change(self, name: str) -> None:
         """A command may change what is at a path and below it."""
-        fog = Fog(Doubt(ASSUMED, "exec#e may change it"), below(self.path(name), itself=True))
-        self.context.expect([fog], Doubt(), "exec#e")
+        fog = UnknownEffect(
+            Uncertainty(ASSUMED, "exec#e may change it"), below(self.path(name), itself=True)
+        )
+        self.context.expect([fog], Uncertainty(), "exec#e")
 
     def make(self, name: str, level: str, kind: str = "file") -> None:
         """Lay something of whose prediction that is the level."""
         effect = PathEffect(self.path(name), kind, 0o755)
-        self.context.expect([effect], Doubt(level, "why"), "file#x")
+        self.context.expect([effect], Uncertainty(level, "why"), "file#x")
 
     def test_a_link_that_may_be_turned(self) -> None:
         """What is found through a link is as sure as the link; what was put through it is there."""
@@ -321,8 +331,8 @@ class WorldFilesTest(FolderTest):
 
     def test_what_is_put_after_the_fog_is_known(self) -> None:
         """What was read in fog is noted, what was put there since is not, nor a folder of ours."""
-        fog = Fog(Doubt(ASSUMED, "exec#x may change it"), everything)
-        self.context.expect([fog], Doubt(), "exec#x")
+        fog = UnknownEffect(Uncertainty(ASSUMED, "exec#x may change it"), everything)
+        self.context.expect([fog], Uncertainty(), "exec#x")
         self.expect("f", "file", content=Text("x"))
         self.expect("d", "directory")
         ours = self.context.files.private_folder()

@@ -13,7 +13,7 @@ from typing import Any, List
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
-from remote_runtime.effects import Doubt, Effect, PackageEffect, PathEffect
+from remote_runtime.effects import Effect, PackageEffect, PathEffect, Uncertainty
 from remote_runtime.system.commands import CommandNotStarted, Commands
 from tests.remote_runtime.fakes import FolderTest, context, item
 from tests.remote_runtime.mounting import possible
@@ -48,7 +48,7 @@ class LayeredTest(FolderTest):
     def lay(self, path: str, kind: str, text: Any = None, **fields: Any) -> None:
         content = None if text is None else Text(text)
         effect = PathEffect(self.path(path), kind, content=content, **fields)
-        self.context.expect([effect], Doubt(), "file#" + path)
+        self.context.expect([effect], Uncertainty(), "file#" + path)
 
     def run_in_preview(self, *argv: str, **how: Any) -> Any:
         with self.context.turn(item("exec", "x"), True):
@@ -82,7 +82,7 @@ class LayeredTest(FolderTest):
 
     def test_what_no_path_shows(self) -> None:
         """Beside a planned package only what looks at files is run."""
-        self.context.expect([PackageEffect("app", "1")], Doubt(), "package#app")
+        self.context.expect([PackageEffect("app", "1")], Uncertainty(), "package#app")
         self.assertEqual(self.run_in_preview("test", "-f", self.path("old")).code, 0)
         with self.assertRaises(Unknowable) as caught:
             self.run_in_preview("dpkg", "-s", "app")
@@ -96,7 +96,7 @@ class LayeredTest(FolderTest):
             PackageEffect("app", "1", lambda: False),
             PathEffect("/usr/bin/test", "file", 0o755, content=Text(script)),
         ]
-        self.context.expect(effects, Doubt(), "package#app")
+        self.context.expect(effects, Uncertainty(), "package#app")
         with self.assertRaises(Unknowable) as caught:
             self.run_in_preview("test", "-f", ran)
         self.assertIn("what another host says of app", caught.exception.message)
@@ -168,7 +168,7 @@ class InsideTest(LayeredTest):
             return True
 
         is_so = PackageEffect("app", "1", look)
-        self.context.expect([is_so], Doubt(), "package#app")
+        self.context.expect([is_so], Uncertainty(), "package#app")
         self.lay("new", "file", "told\n")
         for _ in range(2):
             self.assertEqual(self.run_in_preview("cat", self.path("new")).stdout, "told\n")

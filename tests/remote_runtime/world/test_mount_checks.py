@@ -5,7 +5,14 @@ import tempfile
 import unittest
 
 from remote_runtime.content import Text
-from remote_runtime.effects import UNKNOWN, Doubt, Fog, MountEffect, PathEffect, below
+from remote_runtime.effects import (
+    UNKNOWN,
+    MountEffect,
+    PathEffect,
+    Uncertainty,
+    UnknownEffect,
+    below,
+)
 from remote_runtime.errors import ResourceError
 
 from .. import fakes
@@ -30,7 +37,7 @@ class OnMountTest(unittest.TestCase):
             file.write("on disk\n")
 
     def lay(self, *effects):
-        self.context.expect(list(effects), Doubt(), "service#m.mount")
+        self.context.expect(list(effects), Uncertainty(), "service#m.mount")
         return self.context.files
 
     def file(self, name, size, mode=0o644):
@@ -127,9 +134,11 @@ class OnMountTest(unittest.TestCase):
             MountEffect(self.at("m"), source=self.at("from")),
         ):
             self.context = fakes.context(noop=True)
-            doubt = Doubt(UNKNOWN, "nobody knows")
+            doubt = Uncertainty(UNKNOWN, "nobody knows")
             files = self.lay(effect, self.file("m/new", 1))
-            self.lay(MountEffect(self.at("m"), present=False), Fog(doubt, below(self.at("m"))))
+            self.lay(
+                MountEffect(self.at("m"), present=False), UnknownEffect(doubt, below(self.at("m")))
+            )
             self.assertEqual(files.entries(self.at("m")), ["d", "hidden"])
             self.assertEqual(files.obstacles(self.at("m")).removing(), None)
 

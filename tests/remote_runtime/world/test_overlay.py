@@ -11,18 +11,18 @@ from remote_runtime.effects import (
     ASSUMED,
     UNKNOWN,
     AccountEffect,
-    Doubt,
     Effect,
-    Fog,
     PackageEffect,
     PathEffect,
+    Uncertainty,
     UnitEffect,
+    UnknownEffect,
     everything,
 )
 from remote_runtime.errors import ResourceError
 from tests.remote_runtime.fakes import context, item
 
-SURE = Doubt()
+SURE = Uncertainty()
 
 
 class OverlayTest(unittest.TestCase):
@@ -40,7 +40,9 @@ class OverlayTest(unittest.TestCase):
 
     def test_what_may_be_in_a_planned_directory(self) -> None:
         """Fog over it lasts where a later resource only says what the directory itself is like."""
-        fog = Fog(Doubt(ASSUMED, "it starts"), lambda kind, value, there: value.startswith("/v/a/"))
+        fog = UnknownEffect(
+            Uncertainty(ASSUMED, "it starts"), lambda kind, value, there: value.startswith("/v/a/")
+        )
         made = PathEffect("/v/a", "directory", mode=0o755)
         self.context.expect([made, fog], SURE, "service#a")
         for kind, level in (("directory", ASSUMED), ("absent", "")):
@@ -51,7 +53,7 @@ class OverlayTest(unittest.TestCase):
 
     def test_a_planned_file_of_accounts(self) -> None:
         """Whether there is a user that is not there yet is up to it; one that is stays."""
-        self.context.expect([PathEffect("/etc/passwd", "file")], Doubt(), "file#p")
+        self.context.expect([PathEffect("/etc/passwd", "file")], Uncertainty(), "file#p")
         for kind, name, level in (
             ("user", "root", ""),
             ("group", "ccm-new", ""),
@@ -65,7 +67,7 @@ class OverlayTest(unittest.TestCase):
         """The level and the reason of a failure over a thing in the fog of resources."""
         own = context(noop=True)
         for by, level, reason, text in fogs:
-            own.expect([Fog(Doubt(level, reason), everything, text)], SURE, by)
+            own.expect([UnknownEffect(Uncertainty(level, reason), everything, text)], SURE, by)
         with own.turn(item("file", "x"), noop=True):
             own.saw(kind, name, False)
             return own.doubt.level, own.excuse
@@ -132,7 +134,7 @@ class OverlayTest(unittest.TestCase):
 
     def test_a_command_of_the_user(self) -> None:
         """It runs where the host is as it will be; else nobody knows what it would say."""
-        fog = Fog(Doubt(ASSUMED, "exec#x may change it"), everything)
+        fog = UnknownEffect(Uncertainty(ASSUMED, "exec#x may change it"), everything)
         self.context.expect([fog], SURE, "exec#x")
         with self.context.turn(item("t", "a"), True):
             self.assertEqual(self.context.user_commands.run(["true"]).code, 0)
@@ -150,7 +152,7 @@ class OverlayTest(unittest.TestCase):
             place = kind == "path" and value.startswith("/usr/bin/")
             return (place or kind in ("user", "package", "unit")) and "ccm-new" in value
 
-        fog = Fog(Doubt(UNKNOWN, "why"), covers)
+        fog = UnknownEffect(Uncertainty(UNKNOWN, "why"), covers)
         self.context.expect([PackageEffect("a", "1"), fog], SURE, "t#a")
         for words, level in (
             (["id", "ccm-new"], UNKNOWN),
@@ -176,7 +178,7 @@ class OverlayTest(unittest.TestCase):
         """Each thing that an unknown action speaks of is in fog, and nothing else."""
         effects: List[Effect] = [PathEffect("/no/such", "file"), UnitEffect("u")]
         effects.append(AccountEffect("user", "x"))
-        self.context.expect(effects, Doubt(UNKNOWN, "why"), "t#a")
+        self.context.expect(effects, Uncertainty(UNKNOWN, "why"), "t#a")
         for kind, value, level in (
             ("path", "/no/such", UNKNOWN),
             ("path", "/no/such/below", UNKNOWN),

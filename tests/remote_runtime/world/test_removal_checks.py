@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from remote_runtime.effects import Doubt, PathEffect
+from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.system import preconditions
 from remote_runtime.world import removal_checks
@@ -34,7 +34,7 @@ class EmptyingTest(FolderTest):
 
     def plan(self, name: str, kind: str = "directory", mode: int = 0o755) -> None:
         effect = PathEffect(self.path(name), kind, mode, NOBODY, NOBODY)
-        self.context.expect([effect], Doubt(), "file#x")
+        self.context.expect([effect], Uncertainty(), "file#x")
 
     def remove(self) -> str:
         """What the removal of ``d`` by its user is refused with."""

@@ -10,7 +10,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.system.errno_messages import failure
 
 if TYPE_CHECKING:
-    from remote_runtime.resources.file.write_ahead import Coming, FilesAhead, Store
+    from remote_runtime.resources.file.write_ahead import Coming, Store, WriteBatch
     from remote_runtime.system.commands import Commands
     from remote_runtime.system.temporary import Temporary
 
@@ -23,7 +23,7 @@ class Provider(BaseProvider):
 
     name = "posix"
     priority = 1
-    _ahead: Optional["FilesAhead"] = None
+    _ahead: Optional["WriteBatch"] = None
 
     def unmanageable(self, properties: Properties) -> str:
         return ""
@@ -43,10 +43,10 @@ class Provider(BaseProvider):
 
         ``coming``: what the turns behind this one will store, as far as that is known.
         """
-        from remote_runtime.resources.file.write_ahead import FilesAhead, Store
+        from remote_runtime.resources.file.write_ahead import Store, WriteBatch
 
         if self._ahead is None:
-            self._ahead = FilesAhead(self.context, self._write_ahead)
+            self._ahead = WriteBatch(self.context, self._write_ahead)
         store = Store(path, content, uid, gid, mode)
         temporary = self._ahead.take(store)
         chunks = content.chunks()

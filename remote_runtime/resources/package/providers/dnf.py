@@ -12,7 +12,14 @@ What only a change needs is imported when there is one: most runs find everythin
 
 from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, Optional, Sequence, Set, Tuple
 
-from remote_runtime.base import Doubt, Effect, Fog, PackageEffect, Properties, Unknowable
+from remote_runtime.base import (
+    Effect,
+    PackageEffect,
+    Properties,
+    Uncertainty,
+    Unknowable,
+    UnknownEffect,
+)
 from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import ResourceError
@@ -261,8 +268,8 @@ class Provider(PackageProvider):
         from remote_runtime.resources.package import owned
 
         what = str(operation._replace(version=self.shown(operation.version)))
-        doubt = Doubt(UNKNOWN, "what %s changes is not known before" % what)
-        theirs = Fog(doubt, owned.of_rpms(self.context, names))
+        doubt = Uncertainty(UNKNOWN, "what %s changes is not known before" % what)
+        theirs = UnknownEffect(doubt, owned.of_rpms(self.context, names))
         return [theirs, *super().effects(operation, foreseen)]
 
     def _contents(self, operation: Operation, coming: "Sequence[Coming]") -> "Dict[str, Contents]":

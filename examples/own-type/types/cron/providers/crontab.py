@@ -2,7 +2,7 @@
 
 from typing import List, Tuple
 
-from remote_runtime.base import Doubt, Effect, Fog, Properties
+from remote_runtime.base import Effect, Properties, Uncertainty, UnknownEffect
 from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.errors import ResourceError
 
@@ -39,7 +39,11 @@ class Provider(BaseProvider):
 
     def written(self, name: str, user: str, job: str) -> List[Effect]:
         """The effects of ``write``: the place of crontab's files differs between systems."""
-        return [Fog(Doubt("assumed", f"cron#{name} changes the crontab of {user}"), _spool)]
+        return [
+            UnknownEffect(
+                Uncertainty("assumed", f"cron#{name} changes the crontab of {user}"), _spool
+            )
+        ]
 
     def removed(self, name: str, user: str) -> List[Effect]:
         """The effects of ``remove``, for previews."""
