@@ -12,7 +12,9 @@ def wrapped(text: str, width: int, command: str = "") -> list[str]:
 
     ``command`` follows the text; it is one word, too.
     """
-    import textwrap
+    if not command and 0 < len(text) <= width and text == " ".join(text.split()):
+        return [text]
+    import textwrap  # most reports have no line that needs it
 
     # Of a gap as wide as a line nobody sees more, and many of them take textwrap for ever.
     text = re.sub(rf"\s{{{width},}}", " ", text)

@@ -315,7 +315,7 @@ def test_an_approved_plan_is_pushed(local: Target, tmp_path: Path) -> None:
     signers.write_text(f"alice@example.com {public[0]} {public[1]}\n")
     signers.chmod(0o644)
     assert plan(local).code == 0
-    assert "--approvals: whose is not said" in push(ccm, "--approvals", "2").stderr
+    assert "--approvals requires --signers" in push(ccm, "--approvals", "2").stderr
     unkept = push(ccm, "-i", str(local.inventory), "--signers", str(signers), name="site.yaml")
     assert (unkept.code, local.names()) == (2, [])
     assert "only a plan is approved, and site.yaml is none" in unkept.stderr

@@ -254,7 +254,7 @@ def test_a_confirmation_is_asked_for_on_the_terminal(fleet: Fleet, said: str, ho
     try:
         while chunk := _read(leader):
             seen += chunk
-            if seen.count(b"Go on? [y/N]") > answered:
+            if seen.count(b"Continue? [y/N]") > answered:
                 answered += 1
                 os.write(leader, said.encode())
         code = process.wait(30)

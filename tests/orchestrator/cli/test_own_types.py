@@ -60,16 +60,17 @@ def test_the_page_of_a_type_is_made_from_its_schema(capsys: pytest.CaptureFixtur
     text = capsys.readouterr().out
     assert text.startswith("# cron\n\nA job that cron runs")
     assert "- cron:\n    - nightly-backup:\n" in text
-    assert "| `absent`  | There is no such job" in text
+    assert "| `absent`  | The job does not exist" in text
     for name in ("`name`", "`schedule`", "`command`", "`user`", "`require`", "`health_checks`"):
         assert re.search(f"^(?:[|]|-) {name}", text, re.MULTILINE), name
     assert "cron_d, crontab" in text
 
 
 def test_types_are_listed_with_their_titles(capsys: pytest.CaptureFixture[str]) -> None:
-    """``ccm docs`` has a line for each type, built in or not."""
+    """``ccm docs`` has an entry for each type, built in or not."""
     assert app.main(["docs"]) == 0
-    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    shown = capsys.readouterr().out.splitlines()
+    lines = dict(line.split(maxsplit=1) for line in shown if not line.startswith(" "))
     assert lines["cron"] == "A job that cron runs: its schedule, its command and its user"
     assert {"file", "exec", "package", "service", "archive"} < lines.keys()
 
