@@ -62,18 +62,9 @@ def together(lines: list[Any]) -> list[Any]:
     told = [line["stable"] for line in lines if isinstance(line, dict) and "stable" in line]
     if not told:
         return lines
-    groups = [group for one in told for group in one.pop("groups")]
-    for group in groups:
-        del group["index"]
-        spans = group.pop("resources")
-        each = [first if first < 0 else first + n for first, count in spans for n in range(count)]
-        group["resources"] = each
-    stable: dict[str, Any] = {}
-    for group in groups:
-        for key, value in group.items():
-            stable[key] = stable.get(key, []) + (value if isinstance(value, list) else [])
-    texts = {json.dumps({k: v for k, v in g.items() if not isinstance(v, list)}) for g in groups}
-    return [*(line for line in lines if "stable" not in line), stable, sorted(texts)]
+    rows = [[index, *rest] for one in told for index, _, *rest in one.pop("rows")]
+    texts = [number for one in told for number in one.pop("resources")]
+    return [*(line for line in lines if "stable" not in line), told[0], rows, texts]
 
 
 def kept(run: Path) -> dict[str, Any]:

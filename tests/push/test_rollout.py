@@ -263,7 +263,7 @@ def test_a_confirmation_is_asked_for_on_the_terminal(fleet: Fleet, said: str, ho
         os.close(leader)
     assert code == (0 if said == "y\n" else 1), seen.decode()
     assert len(fleet.touched()) == hosts
-    assert b"1 host well, 1 changed (h00)" in seen
+    assert b"1 host healthy, 1 changed (h00)" in seen
 
 
 def _read(leader: int) -> bytes:

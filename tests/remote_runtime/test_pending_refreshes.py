@@ -430,10 +430,12 @@ class CutShortTest(LedgerTest):
     def test_kills(self) -> None:
         """Killed before any call that writes, from the note to the end, no refresh is lost."""
         calls = self.killed_at(0) or []
-        self.assertIn("memory _write rename", calls)
-        self.assertLess(calls.index("memory _write rename"), calls.index("temporary commit rename"))
-        first = calls.index("memory _write open")
-        self.assertIn("memory forget unlink", calls)
+        self.assertIn("state_store _write rename", calls)
+        self.assertLess(
+            calls.index("state_store _write rename"), calls.index("temporary commit rename")
+        )
+        first = calls.index("state_store _write open")
+        self.assertIn("state_store forget unlink", calls)
         tried = 0
         for at in range(first, len(calls)):
             if not self.counts(calls[at]):
@@ -452,8 +454,8 @@ class CutShortTest(LedgerTest):
         self.undo()
         calls = self.killed_at(0) or []
         change = calls.index("temporary commit rename")
-        self.assertLess(calls.index("memory unmark unlink"), change)
-        for at in range(calls.index("memory unmark unlink"), change + 3):
+        self.assertLess(calls.index("state_store unmark unlink"), change)
+        for at in range(calls.index("state_store unmark unlink"), change + 3):
             if not self.counts(calls[at]):
                 continue
             self.anew()

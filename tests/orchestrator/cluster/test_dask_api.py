@@ -36,12 +36,12 @@ def test_no_pickle_is_opened() -> None:
 MUTE = """
 import sys
 from orchestrator.cluster import dask_api, probing
-from orchestrator.cluster.scheduler_client import Post
+from orchestrator.cluster.scheduler_client import SchedulerClient
 from remote_runtime.errors import UsageError
 
 dask_api.CONNECT = probing._PATIENCE = 0.2
 try:
-    Post(sys.argv[1], None, "run")
+    SchedulerClient(sys.argv[1], None, "run")
 except UsageError as error:
     print(error.message.partition(": ")[2].partition(": ")[2])
 """

@@ -143,7 +143,7 @@ def test_a_type_has_what_nobody_else_has() -> None:
         "remote_runtime/shell_words.py": b"",
         "remote_runtime/resources/__init__.py": b"",
         f"{below}__init__.py": b"",
-        f"{below}resource.py": b"from remote_runtime import words\n"
+        f"{below}resource.py": b"from remote_runtime import shell_words\n"
         b"from remote_runtime.resources.x import rules\n",
         f"{below}rules.py": b"",
         f"{below}both.py": b"",

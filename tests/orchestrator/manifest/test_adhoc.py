@@ -83,7 +83,7 @@ def test_looking_asks_for_no_property(tmp_path: Path) -> None:
     )
     assert frame["resources"] == [{"type": "file", "name": "/x"}]
     assert parse(frame).options.status_only
-    with pytest.raises(InputError, match=r"not allowed \(The absolute path"):
+    with pytest.raises(InputError, match=r"not allowed \(Absolute path"):
         observed_site(file, [text_node("x")], folder=tmp_path)
     with pytest.raises(InputError, match="no provider 'windows'"):
         observed_site(file, [text_node("/x")], folder=tmp_path, provider="windows")

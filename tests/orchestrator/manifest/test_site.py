@@ -106,7 +106,7 @@ ccm:
         ),
         ("- exec:\n    - a: {register_when_stable: [{cluster: c}]}", 2, "needs service"),
         ("- file:\n    - /a: {owner: r, group: r}", 2, "needs mode"),
-        ("- file:\n    - a: {ensure: absent}", 2, "absolute path"),
+        ("- file:\n    - a: {ensure: absent}", 2, "Absolute path"),
         ("- file:\n    - /a: {ensure: presnt}", 2, "did you mean present?"),
         ("- file:\n    - /a/: {ensure: absent}", 2, "must be clean"),
         ("- exec:\n    - a: {cwd: \"{{ lokup('data.x') }}\"}", 2, "did you mean lookup?"),
