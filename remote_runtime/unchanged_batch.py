@@ -1,4 +1,4 @@
-"""Gathers resources that are as desired, which are reported in batches (target).
+"""Gathers unchanged resources, which are reported in batches (target).
 
 The plan says nearly all that the event of such a resource would. So one message stands for many
 events, in the order of the run; ``expansion.py`` makes them of it::
@@ -21,7 +21,7 @@ CERTAIN = "certain"
 
 
 class Unplanned(NamedTuple):
-    """What the plan does not say of a resource that is as desired; see the module."""
+    """What the plan does not say of an unchanged resource; see the module."""
 
     provider: str
     final_ensure: Optional[str]

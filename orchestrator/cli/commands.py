@@ -20,6 +20,7 @@ from remote_runtime.nearest import nearest
 ANSIBLES = {
     "--check": "ccm's word for a preview is --noop",
     "-C": "ccm's word for a preview is --noop",
+    "--dry-run": "ccm's word for a preview is --noop",
     "--diff": "diffs are always made; --no-diff leaves them out",
     "-D": "diffs are always made; --no-diff leaves them out",
     "-t": "write --tags NAME",

@@ -1,4 +1,4 @@
-"""Checks what a host reports of resources that are as desired (controller, on the hot path)."""
+"""Checks what a host reports of unchanged resources (controller, on the hot path)."""
 
 from __future__ import annotations
 

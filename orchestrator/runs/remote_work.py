@@ -93,7 +93,7 @@ class RemoteWork:
         return brief, sealed
 
     def check(self) -> None:
-        """UsageError for what workers cannot do; before anybody is asked for a password."""
+        """Refuse what workers cannot do, before any password prompt. UsageError."""
         required("--engine dask://...")
         try:
             os.getcwd()

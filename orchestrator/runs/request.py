@@ -58,7 +58,7 @@ class StageChoice(NamedTuple):
 
 
 class RunRequest(NamedTuple):
-    """A run that is asked for: the ``command``, what it is about, where, and how.
+    """A requested run: the ``command``, its subject, its hosts and its options.
 
     ``manifest`` is the path of a manifest, of a file of stages or of a plan; "" for commands
     without one. ``verify`` checks the hosts again after the push. ``keep`` is how many runs the

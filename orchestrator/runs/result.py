@@ -37,7 +37,7 @@ class RunResult(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        """Whether all that was asked for was done, and every host is well."""
+        """Whether the whole request was carried out and every host is healthy."""
         done = not (self.interrupted or self.incomplete or self.faults or self.left_out)
         verified = self.assessment is None or self.assessment.exit_code == 0
         return done and verified and all(one.outcome == outcome.OK for one in self.results)

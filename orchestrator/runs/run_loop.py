@@ -298,8 +298,8 @@ def _publish_remarks(remarks: Iterable[str], bus: Bus) -> None:
 
 
 def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
-    """Publish the registrations that are left; whether some could not be, which each host of them
-    is told of."""
+    """Publish the remaining registrations, and tell each host whose registrations could not be
+    published; whether there were any."""
     failure = publisher.close(INTERRUPTED_CLOSING if interrupted else CLOSING)
     _publish_remarks(filter(None, [publisher.warning]), bus)
     if failure is None:

@@ -270,6 +270,7 @@ def test_every_file_of_a_command_is_listed() -> None:
     ("option", "word"),
     [
         ("--check", "--noop"),
+        ("--dry-run", "--noop"),
         ("--skip-tags=x", "--tags=-NAME"),
         ("--diff", "--no-diff"),
         ("-e", "--data"),
