@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from inventory import this_host
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.host_run import HostRun
-from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.host.host_run import HostRun
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.ports import Link, OnPhase
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from remote_runtime import wire
-from remote_runtime.events import EventIds
+from remote_runtime.protocol import wire
+from remote_runtime.reporting.events import EventIds
 
 from .recorded import Recording
 from .work import content

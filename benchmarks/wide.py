@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 
 from inventory import load
 from orchestrator.cli.output import Output, OutputOptions
-from orchestrator.fleet.run_folder import new_run_id
 from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.store.run_folder import new_run_id
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner
 from orchestrator.runs.engine_choice import parse_engine

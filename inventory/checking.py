@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from inventory.nodes import Mapping, Node, Scalar, Sequence
 from remote_runtime.errors import InputError, Problem
-from remote_runtime.nearest import nearest
+from remote_runtime.text.nearest import nearest
 
 
 class Checker:

@@ -10,7 +10,7 @@ from inventory.nodes import Node
 from inventory.properties import PropertyValue
 from inventory.selection import Runs, Selector
 from remote_runtime.errors import InputError, Position, Problem
-from remote_runtime.nearest import nearest
+from remote_runtime.text.nearest import nearest
 
 if TYPE_CHECKING:
     from inventory.explanation import Explained

@@ -14,7 +14,7 @@ from inventory.checking import Checker
 from inventory.declaration import Declaration, GroupEntry, Layer
 from inventory.model import Group, Host, Inventory, Shared
 from inventory.properties import PropertyValue
-from remote_runtime.nearest import nearest
+from remote_runtime.text.nearest import nearest
 
 
 def resolve(declaration: Declaration, checker: Checker) -> Inventory:

@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 
 from inventory.document import read_text
 from remote_runtime.errors import InputError, Position, Problem
-from remote_runtime.nearest import nearest
+from remote_runtime.text.nearest import nearest
 
 MAX_GUESSES = 10
 """A guess looks at every name, so a long file of unknown names gets no more than these."""

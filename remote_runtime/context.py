@@ -14,21 +14,21 @@ from typing import (
 )
 
 from remote_runtime.cancellation import Cancellation, Protected
-from remote_runtime.earlier_refreshes import Refreshes
 from remote_runtime.effects import ASSUMED, DATABASES, Effect, PathEffect, Uncertainty
 from remote_runtime.item import Item, each_of
 from remote_runtime.options import RunOptions
+from remote_runtime.state.earlier_refreshes import Refreshes
 
 if TYPE_CHECKING:
-    from remote_runtime.blobs import Blobs
-    from remote_runtime.channel import Channel
-    from remote_runtime.masking import Mask
-    from remote_runtime.package_sharing import Shared
+    from remote_runtime.overlay.overlay import World
+    from remote_runtime.protocol.blobs import Blobs
+    from remote_runtime.protocol.channel import Channel
+    from remote_runtime.protocol.package_sharing import Shared
     from remote_runtime.rebooting import Boot
+    from remote_runtime.reporting.masking import Mask
     from remote_runtime.system.accounts import Accounts
-    from remote_runtime.system.commands import Commands
     from remote_runtime.system.files import Files
-    from remote_runtime.world.overlay import World
+    from remote_runtime.system.process.commands import Commands
 
 
 class Ahead(object):
@@ -191,7 +191,7 @@ class Context(object):
 
     def places(self, path: str) -> List[str]:
         """In a preview: where a path is without links, that at its end left and followed."""
-        from remote_runtime.world.layer import Layer
+        from remote_runtime.overlay.layer import Layer
 
         layer = Layer(self.files) if self.world is None else self.world.layer
         return [layer.find(path, follow).path for follow in (False, True)]
@@ -245,7 +245,7 @@ class Context(object):
             )
 
     def _new_world(self) -> "World":
-        from remote_runtime.world.overlay import World
+        from remote_runtime.overlay.overlay import World
 
         return World(*self._doors, note=self._note)
 
@@ -266,7 +266,7 @@ class Context(object):
 
     def shared(self) -> "Shared":
         """What other hosts have learnt, for previews."""
-        from remote_runtime.package_sharing import Shared
+        from remote_runtime.protocol.package_sharing import Shared
 
         return Shared(self._channel)
 

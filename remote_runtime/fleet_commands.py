@@ -8,14 +8,14 @@ interprets it then. Those of a ``fetch`` are the ``paths`` and what bounds them.
 import os
 from typing import List
 
-from remote_runtime import duration
 from remote_runtime.changes import Ended
 from remote_runtime.effects import Uncertainty
 from remote_runtime.errors import ResourceError
-from remote_runtime.events import Outcome
 from remote_runtime.item import Item, Properties
 from remote_runtime.lifecycle import Lifecycle
+from remote_runtime.reporting.events import Outcome
 from remote_runtime.system.errno_messages import failure
+from remote_runtime.text import duration
 
 KEPT = 60 << 10  # bytes of each output, half of them from its beginning, half from its end
 LONGEST_OUTPUT = 128 << 10  # characters of both together
@@ -40,7 +40,7 @@ class AdhocLife(Lifecycle):
         outcome.final_ensure = "present"
 
     def _fetch(self, given: Properties, outcome: Outcome) -> None:
-        from remote_runtime.fetching import Fetch
+        from remote_runtime.protocol.fetching import Fetch
 
         files = Fetch(self._context, self._context.to_controller(), given)
         told: List[str] = []

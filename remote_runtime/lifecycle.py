@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 from remote_runtime.base import ResourceType
 from remote_runtime.changes import Action
 from remote_runtime.context import Context
-from remote_runtime.earlier_refreshes import Refreshes
 from remote_runtime.effects import UNKNOWN, Uncertainty
 from remote_runtime.errors import CcmError, ProtocolError, ResourceError, UnsettledError
-from remote_runtime.events import Outcome, secrets_of
 from remote_runtime.item import Item, each_of
 from remote_runtime.registry import Registry
+from remote_runtime.reporting.events import Outcome, secrets_of
+from remote_runtime.state.earlier_refreshes import Refreshes
 
 if TYPE_CHECKING:
-    from remote_runtime.plan_assertions import PlanAssertions
+    from remote_runtime.plans.assertions import PlanAssertions
 
 APPLIED = "Would have applied changes"  # noop, of a resource that is made of others
 

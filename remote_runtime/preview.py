@@ -7,9 +7,9 @@ from remote_runtime.changes import Action, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, Uncertainty, UnknownEffect, everything
 from remote_runtime.errors import ResourceError, UnsettledError
-from remote_runtime.events import Outcome
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
+from remote_runtime.reporting.events import Outcome
 
 CERTAIN = "certain"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Sequence
 from remote_runtime.errors import ProtocolError
 
 if TYPE_CHECKING:
-    from remote_runtime.channel import Channel
+    from remote_runtime.protocol.channel import Channel
 
 
 class Boot(NamedTuple):

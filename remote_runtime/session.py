@@ -9,27 +9,27 @@ import sys
 import time
 from typing import Any, Dict, Optional, Sequence, Type
 
-from remote_runtime import plan as plans
-from remote_runtime import wire
-from remote_runtime.blobs import Blobs
 from remote_runtime.cancellation import Cancellation, Cancelled, GoingDown, end_on_signals
-from remote_runtime.channel import Channel
 from remote_runtime.context import Context
-from remote_runtime.durability import DirectorySync
 from remote_runtime.engine import Ended, Engine
 from remote_runtime.errors import CcmError
-from remote_runtime.event_reporter import EventReporter
-from remote_runtime.events import EventMaker, Outcome, secrets_of
 from remote_runtime.item import Item, each_of
 from remote_runtime.lifecycle import Lifecycle, defect
-from remote_runtime.masking import Mask
+from remote_runtime.plans import plan as plans
+from remote_runtime.protocol import wire
+from remote_runtime.protocol.blobs import Blobs
+from remote_runtime.protocol.channel import Channel
+from remote_runtime.protocol.transfer import Transfer, announce_blobs
 from remote_runtime.registry import Registry
-from remote_runtime.run_state import Recall
+from remote_runtime.reporting.event_reporter import EventReporter
+from remote_runtime.reporting.events import EventMaker, Outcome, secrets_of
+from remote_runtime.reporting.masking import Mask
+from remote_runtime.state.durability import DirectorySync
+from remote_runtime.state.run_state import Recall
 from remote_runtime.system.accounts import Accounts
-from remote_runtime.system.commands import Commands
 from remote_runtime.system.files import Files
-from remote_runtime.system.processes import boot
-from remote_runtime.transfer import Transfer, announce_blobs
+from remote_runtime.system.process.commands import Commands
+from remote_runtime.system.process.processes import boot
 
 
 def serve(nonce: str, runtime_sha: str, lock: str = "", state: str = "") -> int:
@@ -187,7 +187,7 @@ class Session(object):
             self._tell_past(plan.recall, alone=lock is not None)
             self._tidy(lock is not None)
             if lock is not None and plan.receipt:
-                from remote_runtime.run_record import RunRecord
+                from remote_runtime.state.run_record import RunRecord
 
                 last = max([item.index for item in each_of(plan.items)], default=0)
                 self._record = RunRecord(self._kept(), plan.receipt, last, self._reporter.maker)
@@ -202,14 +202,14 @@ class Session(object):
         """Report what earlier runs did here whose controllers may not know; ``alone``: none of
         them is at work."""
         if receipts:
-            from remote_runtime.run_record import report
+            from remote_runtime.state.run_record import report
             from remote_runtime.system.locks import is_held, lock_path
 
             busy = not alone and is_held(self._lock_path or lock_path())
             report(self._channel, self._kept(), receipts, busy)
 
     def _lock(self, plan: plans.Plan) -> Any:
-        from remote_runtime.events import timestamp
+        from remote_runtime.reporting.events import timestamp
         from remote_runtime.system.locks import Lock, lock_path
 
         lock = Lock(self._lock_path or lock_path(), self._cancellation)
@@ -249,7 +249,7 @@ class Session(object):
         maker = self._reporter.maker
         observer = promises = None
         if plan.binding:
-            from remote_runtime.plan_check import Observer, parse
+            from remote_runtime.plans.check import Observer, parse
 
             binding = parse(plan.binding)
             observer = Observer(binding.salt)
@@ -311,7 +311,7 @@ class Session(object):
             context.blobs.look_ahead(lambda: announce_blobs(plan, context, registry))
         turns: Dict[str, Any] = {}
         if plan.earlier:
-            from remote_runtime.session_state import turns_before
+            from remote_runtime.state.session_state import turns_before
 
             turns = turns_before(plan.earlier, context)
         engine = Engine(
@@ -358,7 +358,7 @@ class Session(object):
     def _log(self, plan: plans.Plan, ended: str) -> None:
         """Leave a line in the system's log where something was changed or failed."""
         if self._reporter.tally.get("changed") or self._reporter.tally.get("failed"):
-            from remote_runtime import account
+            from remote_runtime.reporting import log_summary as account
 
             account.keep(plan, self._reporter.tally, ended, self._mask.text)
 
@@ -370,8 +370,8 @@ class Session(object):
 
     def _rehearse(self, plan: plans.Plan, binding: Any, observer: Any, maker: EventMaker) -> Any:
         """What the run is held to. ``HostError`` for a host that the kept plan does not fit."""
-        from remote_runtime.plan_check import Rehearsal
-        from remote_runtime.plan_replay_guard import require_own, use_up
+        from remote_runtime.plans.check import Rehearsal
+        from remote_runtime.plans.replay_guard import require_own, use_up
         from remote_runtime.system.state_store import Memory
 
         before = plan.earlier.get("reboot")
@@ -394,6 +394,6 @@ class Session(object):
     # -- deferred templates -----------------------------------------------------------------------
 
     def _render(self, item: Item, context: Context) -> Dict[str, Any]:
-        from remote_runtime.template_files import rendered
+        from remote_runtime.protocol.template_files import rendered
 
         return rendered(item, self._channel, context)

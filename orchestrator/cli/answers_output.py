@@ -4,8 +4,8 @@ import sys
 
 from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.report.answers import Answers
-from orchestrator.report.lines import Lines
-from orchestrator.report.style import Style
+from orchestrator.report.terminal.lines import Lines
+from orchestrator.report.terminal.style import Style
 from remote_runtime.options import RunOptions
 
 

@@ -53,7 +53,7 @@ def _under(
 ) -> tuple[list[Problem], list[Problem]]:
     """The problems and the warnings of a run of one parent, in whatever file they are."""
     from orchestrator.manifest.loading import read_site
-    from orchestrator.planning.site_check import SiteCheck
+    from orchestrator.planning.site.check import SiteCheck
     from orchestrator.runs import wiring
 
     warnings: list[Problem] = []

@@ -15,7 +15,7 @@ from orchestrator.project.settings import (
     settle,
 )
 from remote_runtime.errors import UsageError
-from remote_runtime.nearest import nearest
+from remote_runtime.text.nearest import nearest
 
 ANSIBLES = {
     "--check": "ccm's word for a preview is --noop",

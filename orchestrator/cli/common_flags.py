@@ -81,7 +81,7 @@ def read_common_flags(args: argparse.Namespace) -> CommonFlags:
 
 def refuse_references(flags: CommonFlags) -> None:
     """UsageError for a reference without a session that could know what it names."""
-    from orchestrator.fleet.event_store import BEGIN
+    from orchestrator.fleet.store.event_store import BEGIN
     from remote_runtime.errors import UsageError
 
     for name in flags.references:

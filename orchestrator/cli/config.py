@@ -8,7 +8,7 @@ from orchestrator.cli.options import count
 from orchestrator.cli.rollout_options import add_rollout, read_rollout
 from orchestrator.project.settings import SETTINGS, ConfigScope
 from orchestrator.support.plain_text import escaped
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:
     from orchestrator.project.settings import ResolvedOption

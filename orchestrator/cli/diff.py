@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.kept_runs import KeptRecord
+    from orchestrator.fleet.store.kept_runs import KeptRecord
     from orchestrator.report.differences import Difference
-    from orchestrator.report.style import Style
+    from orchestrator.report.terminal.style import Style
 
 HELP = "Show the differences between two runs by host and resource."
 EXAMPLE = """
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the differences."""
-    from orchestrator.fleet.kept_runs import kept_run
+    from orchestrator.fleet.store.kept_runs import kept_run
 
     differ = write_differences(kept_run(args.first), kept_run(args.second), args.json)
     return DIFFERENT if args.detailed_exitcode and differ else 0
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 def write_differences(first: "KeptRecord", second: "KeptRecord", as_json: bool) -> bool:
     """Write what differs, for people or as a document; whether anything does."""
     from orchestrator.report.differences import Differences
-    from orchestrator.report.style import Style
+    from orchestrator.report.terminal.style import Style
 
     differences = Differences(first, second)
     found = {host: differences.of(host) for host in differences.hosts}

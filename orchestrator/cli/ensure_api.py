@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _answer(args: argparse.Namespace, responses: Responses) -> int:
-    from orchestrator.fleet.event_store import session_store
+    from orchestrator.fleet.store.event_store import session_store
     from orchestrator.manifest.request import read_request as read_resource
     from orchestrator.manifest.types import types_beside
     from orchestrator.planning import Planner
@@ -87,7 +87,7 @@ def _answer(args: argparse.Namespace, responses: Responses) -> int:
 
 
 def _site(request: Request, store: Earlier | None) -> Site:
-    from orchestrator.fleet.event_store import BEGIN
+    from orchestrator.fleet.store.event_store import BEGIN
     from orchestrator.manifest.adhoc import adhoc_site
     from remote_runtime.errors import InputError, Problem
 

@@ -74,7 +74,7 @@ class EnsureType:
 
     def run(self, args: argparse.Namespace) -> int:
         """Check everything, then push the one resource."""
-        from orchestrator.fleet.event_store import session_store
+        from orchestrator.fleet.store.event_store import session_store
         from orchestrator.planning import Planner
         from orchestrator.runs.one_resource import push_resource
 

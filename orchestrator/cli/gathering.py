@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli.asking import terminal_secret
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.host_facts import Gathered
+    from orchestrator.fleet.host.host_facts import Gathered
     from orchestrator.runs.request import ConnectionOptions
     from orchestrator.runs.wiring import Chosen
     from remote_runtime.errors import CcmError
@@ -15,7 +15,7 @@ def gather(chosen: "Chosen", options: "ConnectionOptions") -> "dict[str, Gathere
     """What each host says, or why it does not; in parallel, until the user interrupts."""
     from orchestrator.cli.signals import Interrupts
     from orchestrator.fleet.descriptors import make_room
-    from orchestrator.fleet.fact_run import gather_facts
+    from orchestrator.fleet.host.fact_run import gather_facts
     from orchestrator.runs import wiring
 
     make_room(options.forks)

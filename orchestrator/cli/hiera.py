@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from inventory import Host
-    from orchestrator.fleet.host_facts import Gathered
+    from orchestrator.fleet.host.host_facts import Gathered
     from orchestrator.planning import PlanOptions
     from orchestrator.planning.hierarchy import Hierarchy
     from remote_runtime.errors import CcmError

@@ -11,7 +11,7 @@ from orchestrator.cli.messages import warn
 from orchestrator.cli.options import add_connection, add_inventory, read_connection, read_inventory
 
 if TYPE_CHECKING:
-    from orchestrator.transport.trusting import Shown, Unscanned
+    from orchestrator.transport.host_keys.trusting import Shown, Unscanned
 
 HELP = "Manage known host keys."
 EXAMPLE = """
@@ -41,8 +41,8 @@ def run(args: argparse.Namespace) -> int:
     """
     from orchestrator.runs import wiring
     from orchestrator.transport import Credentials, Settings
-    from orchestrator.transport.scanning import scan
-    from orchestrator.transport.trusting import Shown, Unscanned, trust
+    from orchestrator.transport.host_keys.scanning import scan
+    from orchestrator.transport.host_keys.trusting import Shown, Unscanned, trust
 
     chosen, options = wiring.choose(read_inventory(args), warn), read_connection(args)
     settings = Settings(
@@ -73,8 +73,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(found: list[Shown | Unscanned]) -> None:
     from orchestrator.support.plain_text import plain
-    from orchestrator.transport.known_hosts import entry_name, fingerprint
-    from orchestrator.transport.trusting import Unscanned
+    from orchestrator.transport.host_keys.known_hosts import entry_name, fingerprint
+    from orchestrator.transport.host_keys.trusting import Unscanned
 
     for one in found:
         if isinstance(one, Unscanned):

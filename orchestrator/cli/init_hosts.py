@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.transport.ssh_config import Section
+    from orchestrator.transport.client_config.ssh_config import Section
 
 THIS_MACHINE = "this-machine"
 MOST_SHOWN = 8  # names in the question
@@ -38,7 +38,7 @@ def host_lines(words: list[str], *, ssh_config: bool, local: bool) -> list[str]:
 
 def ssh_hosts() -> Iterator[str]:
     """The names that ``Host`` lines of ~/.ssh/config have, patterns left out."""
-    from orchestrator.transport.ssh_config import read_config
+    from orchestrator.transport.client_config.ssh_config import read_config
 
     folder = Path("~/.ssh").expanduser()
     yield from _names(read_config(folder / "config", folder))

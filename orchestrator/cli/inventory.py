@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write what was asked for."""
     from inventory import load
-    from orchestrator.fleet.past_runs import PastRuns
+    from orchestrator.fleet.store.past_runs import PastRuns
 
     if args.limit and (args.graph or args.host):
         raise UsageError("--limit goes with the list only", hint="leave it out")

@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.project.settings import Project, ResolvedOption, Written
 from orchestrator.rollout.options import RolloutOptions
 from remote_runtime.errors import InputError, Problem, UsageError
-from remote_runtime.nearest import nearest
+from remote_runtime.text.nearest import nearest
 
 
 def settle_rollout(

@@ -18,7 +18,7 @@ from orchestrator.cli.messages import ON_THIS_MACHINE, note, warn
 from orchestrator.cli.options import add_diff, read_fields
 from orchestrator.cli.signals import Interrupts
 from orchestrator.cli.verify_output import VerifyOutput
-from orchestrator.report.style import Style, can_redraw
+from orchestrator.report.terminal.style import Style, can_redraw
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.line_file import LineFile
 from orchestrator.support.plain_text import plain
@@ -28,10 +28,10 @@ from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
     from orchestrator.fleet.bus import Subscriber
-    from orchestrator.fleet.kept_runs import SavedRun
+    from orchestrator.fleet.store.kept_runs import SavedRun
     from orchestrator.report.collected import Collected
-    from orchestrator.report.lines import Lines
-    from orchestrator.report.live import LiveView
+    from orchestrator.report.terminal.lines import Lines
+    from orchestrator.report.terminal.live import LiveView
     from orchestrator.runs.result import RunResult
 
 INTERRUPT_NOTE = "ending the run on every host; press Ctrl-C again to leave at once"
@@ -103,7 +103,7 @@ def check_output(options: OutputOptions) -> None:
     if options.quiet and options.verbose:
         raise UsageError("-q and -v exclude each other", hint="choose one")
     if options.metrics is not None:
-        from orchestrator.report.metrics import check_metrics
+        from orchestrator.report.files.metrics import check_metrics
 
         check_metrics()
 
@@ -170,7 +170,7 @@ class Output:
     def subscribers(self, command: str, subject: str) -> list[Subscriber]:
         """The chosen ones; the one for the summary is always among them."""
         if not self.options.quiet and can_redraw(self.human):
-            from orchestrator.report.live import LiveView
+            from orchestrator.report.terminal.live import LiveView
 
             self._live = LiveView(self.human, self._title(command, subject), self.options.verbose)
         elif not self.options.quiet:
@@ -180,7 +180,7 @@ class Output:
         if self.options.events == "-":
             write = _write_out
         if write is not None:
-            from orchestrator.report.event_lines import EventLines
+            from orchestrator.report.terminal.event_lines import EventLines
 
             chosen.insert(0, EventLines(write))
         if self._live is not None:
@@ -267,7 +267,7 @@ class Output:
             self.write_summary(result.run_id if result.kept else "")
         folder = result.folder
         if folder is not None and folder.whole and self.options.metrics is not None:
-            from orchestrator.fleet.kept_runs import SavedRun
+            from orchestrator.fleet.store.kept_runs import SavedRun
 
             try:
                 self._write_metrics(self.options.metrics, SavedRun(folder.path))
@@ -277,15 +277,15 @@ class Output:
 
     def write_summary(self, kept: str) -> None:
         """Write the summary; ``kept`` is the run's id, "" for a run without a record."""
-        from orchestrator.report.rows import Choice
-        from orchestrator.report.summary import Summary
+        from orchestrator.report.terminal.rows import Choice
+        from orchestrator.report.terminal.summary import Summary
 
         choice = Choice(self._diff, self.options.verbose, self.options.quiet)
         Summary(self._collected, Style.of(self.human), choice).write(self.human, kept)
 
     def _write_metrics(self, path: str, kept: SavedRun) -> None:
         from orchestrator.cli.report import write_form
-        from orchestrator.report.metrics import write_metrics
+        from orchestrator.report.files.metrics import write_metrics
 
         write_form(kept, write_metrics, "--metrics", path)
 
@@ -302,8 +302,8 @@ class Output:
         """Write the document of ``--json``."""
         self._write_faults(result.faults[self._told_faults :])
         if result.folder is not None and self.options.json:
-            from orchestrator.fleet.kept_runs import SavedRun
-            from orchestrator.report.document import write_document
+            from orchestrator.fleet.store.kept_runs import SavedRun
+            from orchestrator.report.files.document import write_document
 
             write_document(SavedRun(result.folder.path), self.exit_code(result), sys.stdout)
 
@@ -332,7 +332,7 @@ class Output:
 
     def _plain_lines(self) -> Lines | None:
         """What tells of the run where nothing is drawn."""
-        from orchestrator.report.lines import Lines
+        from orchestrator.report.terminal.lines import Lines
 
         return Lines(self.human, self.options.verbose)
 

@@ -45,9 +45,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _write_text(kept: "PlanFile", diff: bool, verbose: bool) -> None:
     from orchestrator.report.collected import Collected
-    from orchestrator.report.rows import Choice
-    from orchestrator.report.style import Style
-    from orchestrator.report.summary import Summary
+    from orchestrator.report.terminal.rows import Choice
+    from orchestrator.report.terminal.style import Style
+    from orchestrator.report.terminal.summary import Summary
 
     collected = Collected(verbose=verbose)
     for event in kept.replay():

@@ -9,13 +9,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from orchestrator.fleet.stage_host import host_in
+from orchestrator.fleet.host.stage_host import host_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.fleet.events import Event
-    from orchestrator.fleet.kept_runs import KeptRecord, SavedRun
+    from orchestrator.fleet.store.kept_runs import KeptRecord, SavedRun
 
 Shown = TypeVar("Shown")
 
@@ -31,10 +31,18 @@ ccm report --markdown - > comment.md    # for a merge request
 # The option of each form that is a file: the module and the name of its writer, and its help.
 FORMS = {
     "html": ("orchestrator.report.html", "write_html", "write one self-contained HTML page"),
-    "junit": ("orchestrator.report.junit", "write_junit", "write JUnit XML with a suite per host"),
-    "markdown": ("orchestrator.report.markdown", "write_markdown", "write Markdown for a comment"),
+    "junit": (
+        "orchestrator.report.files.junit",
+        "write_junit",
+        "write JUnit XML with a suite per host",
+    ),
+    "markdown": (
+        "orchestrator.report.files.markdown",
+        "write_markdown",
+        "write Markdown for a comment",
+    ),
     "metrics": (
-        "orchestrator.report.metrics",
+        "orchestrator.report.files.metrics",
         "write_metrics",
         "write counters in Prometheus text format",
     ),
@@ -74,8 +82,8 @@ def read_forms(args: argparse.Namespace) -> dict[str, str]:
 
 def run(args: argparse.Namespace) -> int:
     """Write the run's summary, document or events."""
-    from orchestrator.fleet.kept_runs import kept_run
-    from orchestrator.report.document import write_document
+    from orchestrator.fleet.store.kept_runs import kept_run
+    from orchestrator.report.files.document import write_document
 
     kept = kept_run(args.id)
     _check(args, kept)
@@ -140,9 +148,9 @@ def _named(name: str, hosts: Iterable[str]) -> list[str]:
 
 def _summarise(kept: "SavedRun", args: argparse.Namespace) -> None:
     from orchestrator.report.collected import Collected
-    from orchestrator.report.rows import Choice
-    from orchestrator.report.style import Style
-    from orchestrator.report.summary import Summary
+    from orchestrator.report.terminal.rows import Choice
+    from orchestrator.report.terminal.style import Style
+    from orchestrator.report.terminal.summary import Summary
     from orchestrator.report.wording import AD_HOC
 
     hosts = kept.about["hosts"]
@@ -167,7 +175,7 @@ def _summarise(kept: "SavedRun", args: argparse.Namespace) -> None:
 def _answer(told: "Iterable[Event]", args: argparse.Namespace) -> None:
     """What a command said on the hosts."""
     from orchestrator.report.answers import Answers
-    from orchestrator.report.style import Style
+    from orchestrator.report.terminal.style import Style
 
     answers = Answers()
     for event in told:
@@ -177,8 +185,8 @@ def _answer(told: "Iterable[Event]", args: argparse.Namespace) -> None:
 
 def _verification(kept: "SavedRun", args: argparse.Namespace, hosts: set[str]) -> None:
     """What the verify behind the push found on these hosts."""
-    from orchestrator.report.style import Style
-    from orchestrator.report.verification import Verification
+    from orchestrator.report.terminal.style import Style
+    from orchestrator.report.terminal.verification import Verification
     from orchestrator.verify.kept import kept_assessment
 
     found = kept_assessment(kept)

@@ -19,7 +19,7 @@ from orchestrator.cli.rollout_options import add_rollout, read_rollout
 from orchestrator.cli.run_request import read_request
 
 if TYPE_CHECKING:
-    from orchestrator.planning.fleet_command import FleetCommand
+    from orchestrator.planning.commands.fleet_command import FleetCommand
 
 HELP = "Run a command or a script on hosts; identical output is grouped."
 EXAMPLE = """
@@ -99,7 +99,7 @@ def _again(args: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _command(args: argparse.Namespace) -> FleetCommand:
-    from orchestrator.planning.fleet_command import FleetCommand
+    from orchestrator.planning.commands.fleet_command import FleetCommand
     from remote_runtime.errors import UsageError
 
     words = [*args.words, *args.behind]

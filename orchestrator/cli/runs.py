@@ -11,8 +11,8 @@ from orchestrator.cli.options import count
 from orchestrator.support.plain_text import one_line
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.kept_runs import SavedRun
     from orchestrator.fleet.outcome import HostResult
+    from orchestrator.fleet.store.kept_runs import SavedRun
 
 HELP = "List stored runs and their results, newest first."
 _LEAST = 28  # columns of the last one; with less it stands below
@@ -77,9 +77,9 @@ def run(args: argparse.Namespace) -> int:
     import itertools
     import json
 
-    from orchestrator.fleet.kept_runs import kept_runs
-    from orchestrator.fleet.past_runs import runs_of
-    from orchestrator.fleet.run_folder import runs_folder
+    from orchestrator.fleet.store.kept_runs import kept_runs
+    from orchestrator.fleet.store.past_runs import runs_of
+    from orchestrator.fleet.store.run_folder import runs_folder
 
     runs = runs_of(args.manifest) if args.manifest else kept_runs()
     found = list(itertools.islice(runs, args.n))
@@ -144,7 +144,7 @@ def _record(kept: SavedRun) -> dict[str, Any]:
     """What was run, how many hosts came to which outcome, and their tallies added up."""
     from collections import Counter
 
-    from orchestrator.report.document import totals
+    from orchestrator.report.files.document import totals
 
     results = _results(kept)
     if results is None:
@@ -154,8 +154,8 @@ def _record(kept: SavedRun) -> dict[str, Any]:
 
 
 def _listed(kept: SavedRun) -> Listed:
-    from orchestrator.report.document import whole_tally
     from orchestrator.report.durations import took
+    from orchestrator.report.files.document import whole_tally
     from orchestrator.report.wording import AD_HOC, part_of, run_subject
 
     about = kept.about
@@ -183,7 +183,7 @@ def _listed(kept: SavedRun) -> Listed:
 
 def _outcome(kept: SavedRun, results: list[HostResult]) -> str:
     """How many hosts came to what."""
-    from orchestrator.report.totals import host_counts
+    from orchestrator.report.terminal.totals import host_counts
 
     found = host_counts(results, kept.about["noop"], kept.about["command"])
     text = ", ".join(f"{number:,} {words}" for _, words, number in found if number)

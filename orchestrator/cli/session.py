@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.event_store import EventStore
+    from orchestrator.fleet.store.event_store import EventStore
 
 HELP = "Start or report a session of ccm ensure commands."
 EXAMPLE = """
@@ -55,7 +55,7 @@ def _new(shell: str, directory: str | None) -> int:
     import os
     import tempfile
 
-    from orchestrator.fleet.event_store import VARIABLE
+    from orchestrator.fleet.store.event_store import VARIABLE
     from remote_runtime.errors import UsageError
 
     try:
@@ -83,8 +83,8 @@ def export(shell: str, name: str, value: str) -> str:
 
 
 def _report(args: argparse.Namespace) -> int:
-    from orchestrator.fleet.event_store import BEGIN, VARIABLE, session_store
-    from orchestrator.report.session import SessionReport
+    from orchestrator.fleet.store.event_store import BEGIN, VARIABLE, session_store
+    from orchestrator.report.terminal.session import SessionReport
     from remote_runtime.errors import UsageError
 
     store = session_store()

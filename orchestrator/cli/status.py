@@ -49,9 +49,9 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.signals import Interrupts
     from orchestrator.fleet.bus import Bus
     from orchestrator.fleet.descriptors import make_room
-    from orchestrator.fleet.host_run import HostRun
-    from orchestrator.fleet.run_folder import new_run_id
+    from orchestrator.fleet.host.host_run import HostRun
     from orchestrator.fleet.settings import RunSettings
+    from orchestrator.fleet.store.run_folder import new_run_id
     from orchestrator.fleet.window import run_all
     from orchestrator.planning import Planner
     from orchestrator.runs import wiring

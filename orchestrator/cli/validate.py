@@ -78,7 +78,7 @@ def _chosen(args: argparse.Namespace) -> "Chosen | None":
 
 def _stages(path: str, data: "PlanOptions", chosen: "Chosen | None") -> int:
     """The same of the manifests of all stages."""
-    from orchestrator.planning.unknown_data import keep_common
+    from orchestrator.planning.site.unknown_data import keep_common
     from orchestrator.rollout.stages import read_stages, stages_notes
     from orchestrator.runs.staged import refuse_part
     from remote_runtime.errors import InputError, Problem
@@ -132,7 +132,7 @@ def _found(
 ) -> "tuple[Site, str]":
     """A manifest, and what is in it. InputError. ``noted`` are notes that were written before."""
     from orchestrator.cli.child_validation import check_as_part
-    from orchestrator.planning.site_check import UNKNOWN_READ
+    from orchestrator.planning.site.check import UNKNOWN_READ
     from orchestrator.runs import wiring
     from remote_runtime.errors import InputError
 
@@ -168,7 +168,7 @@ def _every_host(chosen: "Chosen | None") -> "Sequence[Host]":
 
 def _check_hosts(planner: "Planner", chosen: "Chosen") -> str:
     """What was looked into on the hosts, in words; InputError with what is wrong there."""
-    from orchestrator.planning.site_check import SiteCheck
+    from orchestrator.planning.site.check import SiteCheck
     from remote_runtime.errors import InputError, Problem
 
     check = SiteCheck(map(planner.examine, chosen.hosts))

@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.fleet.descriptors import make_room
     from orchestrator.runs import wiring
     from orchestrator.runs.verification import run_verify
-    from orchestrator.verify.running import Checkup, check_tests
+    from orchestrator.verify.pytest_run.running import Checkup, check_tests
 
     tests = args.tests
     check_tests(tests)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from orchestrator.report.style import Style
+from orchestrator.report.terminal.style import Style
 
 if TYPE_CHECKING:
-    from orchestrator.report.verification import Progress, Verification
+    from orchestrator.report.terminal.verification import Progress, Verification
     from orchestrator.verify.assessment import Assessment, Outcome
 
 
@@ -38,7 +38,7 @@ class VerifyOutput:
 
     def begin(self, name: str, hosts: int) -> None:
         """Write what is verified on how many hosts."""
-        from orchestrator.report.verification import Progress, Verification
+        from orchestrator.report.terminal.verification import Progress, Verification
 
         style = Style.of(self._out)
         self._report = Verification(

@@ -23,10 +23,10 @@ from orchestrator.cluster.remote_link import RemoteLink, RunBundle
 from orchestrator.cluster.scheduler_client import ClusterMember, SchedulerClient
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.engine import Job, Maker, RunMeans, Threads
-from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.host.host_task import HostTask
+from orchestrator.fleet.host.stage_host import host_itself
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Planner, Target
-from orchestrator.fleet.stage_host import host_itself
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.plain_text import one_line
 from orchestrator.workers.event_receiver import EventReceiver

@@ -5,8 +5,8 @@ from typing import Any
 
 from orchestrator.cluster import worker_info
 from orchestrator.cluster.scheduler_client import ClusterMember
+from orchestrator.fleet.host.stage_host import host_itself
 from orchestrator.fleet.ports import Target
-from orchestrator.fleet.stage_host import host_itself
 from remote_runtime.errors import UnreachableError
 
 

@@ -28,9 +28,9 @@ from orchestrator.cluster.remote_host import far_host
 from orchestrator.cluster.run_spec import Recipe, RunSpec
 from orchestrator.cluster.sealed_channel import SealedChannel
 from orchestrator.cluster.sealing import KeyPair, open_content
+from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.descriptors import make_room
 from orchestrator.fleet.engine import Job
-from orchestrator.fleet.origin import Origin
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build
@@ -39,7 +39,7 @@ from orchestrator.plan_files.binding import BoundPlanner
 from orchestrator.plan_files.plan_file import PlanFile
 from orchestrator.plan_files.writer import PlanWriter
 from orchestrator.planning import Planner, PlanOptions
-from orchestrator.planning.fleet_command import FleetCommand, Said
+from orchestrator.planning.commands.fleet_command import FleetCommand, Said
 from orchestrator.planning.host_secrets import HostSecrets
 from orchestrator.planning.staged_preview import EarlierStage, HostPlanner, StagedPlanner
 from orchestrator.support.crash import describe_crash

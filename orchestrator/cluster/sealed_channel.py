@@ -13,7 +13,7 @@ from collections.abc import Callable
 from orchestrator.cluster import frames
 from orchestrator.cluster.remote_host import RemoteHost, far_host
 from orchestrator.cluster.sealing import Box
-from orchestrator.fleet.stage_host import StageHost
+from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.workers.channel import Channel
 
 

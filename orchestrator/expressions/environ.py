@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from remote_runtime.masking import SHORTEST
+from remote_runtime.reporting.masking import SHORTEST
 
 OWN = "CCM_"
 """What begins with it is ccm's own, passwords among it, and not for templates."""

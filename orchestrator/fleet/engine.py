@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.host_run import HostRun
-from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.host.host_run import HostRun
+from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.settings import RunSettings

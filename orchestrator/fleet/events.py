@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.fleet.origin import Origin
+from orchestrator.fleet.checks.origin import Origin
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.phases import Phase
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.unchanged_resources import UnchangedResources
+    from orchestrator.fleet.checks.unchanged_resources import UnchangedResources
 
 
 class RunStarted(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from orchestrator.fleet import records
-from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.host.phases import Phase
+from orchestrator.fleet.store import records
 from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
 
 OK = "ok"

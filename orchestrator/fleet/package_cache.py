@@ -20,11 +20,11 @@ from orchestrator.support.hashing import sha256
 from orchestrator.support.plain_text import is_shallow
 from orchestrator.support.state_folder import make_private
 from orchestrator.support.whole_file import replacing
-from remote_runtime import wire
 from remote_runtime.errors import CcmError, ProtocolError
+from remote_runtime.protocol import wire
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.framed_link import FramedLink
+    from orchestrator.fleet.host.framed_link import FramedLink
 
 WAIT = 10.0  # seconds that a host waits for another one
 MOST_ASKED = 10_000  # packages of one host, those that it asks for once more included
@@ -212,7 +212,7 @@ def _digest(found: str) -> str:
 
 def _fingerprint(found: str) -> str:
     """That of what a host told, "" where it makes no sense."""
-    from remote_runtime.package_sharing import fingerprint
+    from remote_runtime.protocol.package_sharing import fingerprint
 
     try:
         contents = json.loads(found)

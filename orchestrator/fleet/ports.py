@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.host.phases import Phase
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.host_facts import Gathered
-    from orchestrator.fleet.unchanged_resources import Implied
+    from orchestrator.fleet.checks.unchanged_resources import Implied
+    from orchestrator.fleet.host.host_facts import Gathered
 
 OnPhase = Callable[[Phase], None]
 

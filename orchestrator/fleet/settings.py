@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.origin import Origin
+from orchestrator.fleet.checks.origin import Origin
 from remote_runtime.options import RunOptions
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
 from orchestrator.fleet.descriptors import room_beside
-from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.host.host_task import HostTask
 
 INTERRUPT_GRACE = 8.0
 TICK = 0.2

@@ -9,7 +9,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 
-_COMMAND = ("remote_runtime.system.conversation", "remote_runtime.lean.spawning")
+_COMMAND = ("remote_runtime.system.process.conversation", "remote_runtime.lean.spawning")
 _LOCK = ("remote_runtime.system.locks", "remote_runtime.system.machine")
 _TYPES = "remote_runtime.resources."
 # What is imported in functions that every run calls.

@@ -9,7 +9,7 @@ from jinja2 import nodes
 
 from orchestrator.language.paths import BadPathError, Spelt, check_spelt
 from orchestrator.language.sandbox import Sandbox
-from remote_runtime.nearest import nearest
+from remote_runtime.text.nearest import nearest
 
 Found = tuple[str, str, int]
 """A mistake: the message, a hint, and the ``lineno`` of its node."""

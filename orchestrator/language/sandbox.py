@@ -16,7 +16,7 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from orchestrator.language import bounds
-from remote_runtime.nearest import nearest
+from remote_runtime.text.nearest import nearest
 
 # These make markup, pad without bounds, or are for whole templates.
 _NO_FILTERS = {

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from inventory.document import Mapping, Scalar, Source
-from orchestrator.manifest.checking import declare, doubts, spell_out
-from orchestrator.manifest.complaint import suggestion
+from orchestrator.manifest.checks.references import check_names, named
+from orchestrator.manifest.checks.resource import declare, doubts, spell_out
+from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.loading import read_site
-from orchestrator.manifest.references import check_names, named
 from orchestrator.manifest.site import Children, Earlier, Site
 from orchestrator.manifest.types import BUILT_IN, Type, Types
 from remote_runtime.errors import InputError, Position, Problem

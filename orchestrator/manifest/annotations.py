@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from inventory.document import Mapping, Node, Scalar, Sequence, comments_before
 from orchestrator.expressions import EvaluationError, Expression, Scope
 from remote_runtime.errors import InputError, Position, Problem
-from remote_runtime.masking import SHORTEST
-from remote_runtime.nearest import nearest
+from remote_runtime.reporting.masking import SHORTEST
+from remote_runtime.text.nearest import nearest
 
 _WORD = r"@([A-Za-z_]\w*)\s*(.*)\Z"
 _QUOTED_OR_NEXT = r"""(?<!\w)'[^']*'|"[^"]*"|`[^`]*`|\s(?=@[A-Za-z_])"""
@@ -122,7 +122,7 @@ def _check(text: str, where: Position, problems: list[Problem]) -> Expression | 
         hint = "write, for example, @validate isIP"
         problems.append(Problem("@validate says no condition", where, hint, "input.annotation"))
         return None
-    from orchestrator.manifest.validators import VALIDATORS
+    from orchestrator.manifest.checks.validators import VALIDATORS
 
     try:
         return Expression.parse(text, where, extra=(*_VALUE_NAMES, *VALIDATORS))
@@ -132,7 +132,7 @@ def _check(text: str, where: Position, problems: list[Problem]) -> Expression | 
 
 
 def _refusal(check: Expression, value: Any, scope: Scope) -> str:
-    from orchestrator.manifest.validators import VALIDATORS
+    from orchestrator.manifest.checks.validators import VALIDATORS
 
     names = {**dict.fromkeys(_VALUE_NAMES, value), **VALIDATORS}
     source = check.source.strip()

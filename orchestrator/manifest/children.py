@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from orchestrator.manifest.checks.references import Named, named
 from orchestrator.manifest.declared import Declared
-from orchestrator.manifest.references import Named, named
 from orchestrator.manifest.site import Site, applies
 from remote_runtime.errors import Problem
 

@@ -11,7 +11,7 @@ from inventory.document import Mapping, Node, Scalar, Sequence, ambiguous_values
 from orchestrator.expressions import Expression, Scope, Template, render_value
 from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.manifest.annotations import Annotation, read_annotations
-from orchestrator.manifest.complaint import suggestion
+from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.merge import merge_deep
 from orchestrator.manifest.values import compile_node, expressions_in, is_templated
 from remote_runtime.errors import InputError, Position, Problem

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping as AnyMapping
 
 from inventory.document import Mapping
-from orchestrator.manifest.checking import Nodes, refuse_loop, spell_out
-from orchestrator.manifest.complaint import suggestion
+from orchestrator.manifest.checks.resource import Nodes, refuse_loop, spell_out
+from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.types import Types
 from remote_runtime.errors import Problem
 

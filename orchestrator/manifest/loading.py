@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from inventory.document import Mapping, Node, Scalar, Sequence, read_document
-from orchestrator.manifest.checking import doubts
+from orchestrator.manifest.checks.contradictions import contradictions
+from orchestrator.manifest.checks.references import check_names, duplicates, named
+from orchestrator.manifest.checks.resource import doubts
+from orchestrator.manifest.checks.scripts import script_warnings
 from orchestrator.manifest.children import names_of_run
-from orchestrator.manifest.contradictions import contradictions
 from orchestrator.manifest.data import DataSource, refuse_unknown_keys
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults, read_defaults
 from orchestrator.manifest.generated import resources_template
-from orchestrator.manifest.references import check_names, duplicates, named
-from orchestrator.manifest.scripts import script_warnings
 from orchestrator.manifest.site import Children, Site
 from orchestrator.manifest.structure import ResourceReader
 from orchestrator.manifest.types import Types, types_beside

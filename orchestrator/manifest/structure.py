@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from inventory.checking import is_null
 from inventory.document import Mapping, Node, Scalar, Sequence
-from orchestrator.manifest.checking import Nodes, declare, refuse_loop, spell_out
-from orchestrator.manifest.complaint import suggestion, with_article
+from orchestrator.manifest.checks.foreign_words import type_hint
+from orchestrator.manifest.checks.resource import Nodes, declare, refuse_loop, spell_out
+from orchestrator.manifest.checks.schema_errors import suggestion, with_article
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
-from orchestrator.manifest.foreign_words import type_hint
 from orchestrator.manifest.types import BUILT_IN, Type, Types
 from remote_runtime.errors import Problem
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import schemas
-from orchestrator.manifest.complaint import Against, Complaint
+from orchestrator.manifest.checks.schema_errors import Against, Complaint
 from orchestrator.support.recurring import Recurring
 from remote_runtime import registry
 from remote_runtime.errors import ResourceError

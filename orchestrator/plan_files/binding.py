@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from orchestrator.fleet.host_facts import Gathered
+from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.fleet.outcome import REFUSAL
-from orchestrator.fleet.stage_host import StageHost
 from orchestrator.plan_files.digests import desired_of, differing
 from orchestrator.plan_files.identity import DIFFERS, identity_of
 from orchestrator.plan_files.plan_file import PlanFile

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from orchestrator.plan_files.plan_file import canonical, digest_of
 from orchestrator.planning.host_plan import HostPlan
-from remote_runtime.events import secrets_of
 from remote_runtime.item import Item
-from remote_runtime.masking import MASKED, Mask
+from remote_runtime.reporting.events import secrets_of
+from remote_runtime.reporting.masking import MASKED, Mask
 
 _COST = {"n": 1 << 14, "r": 8, "p": 1, "dklen": 16}  # some 40 ms and 16 MiB for one guess
 _MARK = b"://"  # a login in an address

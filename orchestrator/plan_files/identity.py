@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from orchestrator.fleet.host_facts import Gathered
+from orchestrator.fleet.host.host_facts import Gathered
 from remote_runtime.errors import PlanError
 
 # What is compared, in the order of what it tells, and what is said where it differs.

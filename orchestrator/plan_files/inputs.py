@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.plan_files.digests import secret_digest
-from orchestrator.planning.blobs import MOST_SEARCHED
+from orchestrator.planning.content.blobs import MOST_SEARCHED
 from remote_runtime.errors import InputError, Problem
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 
 _BLOCK = 1 << 20
 _SLOW = "scrypt:"

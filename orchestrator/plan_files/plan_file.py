@@ -15,7 +15,7 @@ from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
-from orchestrator.fleet.origin import Origin
+from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.plan_files.bounds import shown
 from remote_runtime.item import SELECTION

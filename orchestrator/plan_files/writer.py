@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
-from orchestrator.fleet.host_facts import Gathered
+from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.fleet.outcome import FAILED
-from orchestrator.fleet.stage_host import StageHost
 from orchestrator.plan_files.detection import PROTOCOL
 from orchestrator.plan_files.digests import Desired, desired_of, secret_digest
 from orchestrator.plan_files.identity import identity_of
@@ -29,7 +29,7 @@ from orchestrator.plan_files.plan_file import (
 )
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.planning.staged_preview import HostPlanner
-from remote_runtime.events import secrets_of
+from remote_runtime.reporting.events import secrets_of
 
 TOO_LARGE = "plan.size"
 MOST_TOLD = 64 << 20  # of one host, in bytes of memory, about: a plan is read up to 512 MiB

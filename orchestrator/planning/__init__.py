@@ -4,7 +4,7 @@ planner = Planner(site, PlanOptions())        # once per run; InputError with al
 plan = planner.plan(host, gathered)           # per host, thread-safe; PlanError
 """
 
-from orchestrator.planning.blobs import Blob
+from orchestrator.planning.content.blobs import Blob
 from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.planner import Planner
 

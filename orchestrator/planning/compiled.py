@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from orchestrator.manifest.declared import Declared
-from orchestrator.planning.blobs import Blob
-from remote_runtime import duration
+from orchestrator.planning.content.blobs import Blob
 from remote_runtime.item import Item
+from remote_runtime.text import duration
 
 NOT_PROPERTIES = {
     "alias",

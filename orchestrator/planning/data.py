@@ -15,7 +15,7 @@ from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.merge import merge_deep
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
 from remote_runtime.errors import PlanError, Problem
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 
 MOST_PROBLEMS = 20
 

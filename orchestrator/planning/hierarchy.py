@@ -14,7 +14,7 @@ from orchestrator.planning.data import Given, ManifestData, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions, load_environ
 from remote_runtime.errors import InputError, Problem
-from remote_runtime.masking import MASKED, Mask
+from remote_runtime.reporting.masking import MASKED, Mask
 
 
 class Hierarchy:

@@ -8,19 +8,19 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
+from orchestrator.fleet.checks.unchanged_resources import Implied
 from orchestrator.fleet.ports import Incoming
-from orchestrator.fleet.unchanged_resources import Implied
 from orchestrator.manifest.declared import Declared
-from orchestrator.planning.blob_references import Travel
-from orchestrator.planning.blobs import Blob
 from orchestrator.planning.compiled import Compiled, Whole
+from orchestrator.planning.content.blob_references import Travel
+from orchestrator.planning.content.blobs import Blob
 from orchestrator.planning.implications import Implications, Masking, manifests, masked_texts
 from orchestrator.planning.rendered_check import check_final
 from orchestrator.planning.rendering import render_deferred
 from orchestrator.support.hashing import sha256
 from remote_runtime.errors import Position, ResourceError
 from remote_runtime.item import Item
-from remote_runtime.masking import MASKED, Mask
+from remote_runtime.reporting.masking import MASKED, Mask
 
 MAX_FILE = 1 << 20
 MAX_FILES = 64

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.planning.host_plan import HostPlan
-from remote_runtime.events import secrets_of
+from remote_runtime.reporting.events import secrets_of
 
 
 class HostSecrets:

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from orchestrator.fleet.unchanged_resources import Implied
+from orchestrator.fleet.checks.unchanged_resources import Implied
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.skeletons import Filled
 from orchestrator.support.recurring import Recurring
-from remote_runtime.events import EventMaker, secrets_of
-from remote_runtime.expansion import implied_members, is_plain
-from remote_runtime.masking import Mask
+from remote_runtime.protocol.expansion import implied_members, is_plain
+from remote_runtime.reporting.events import EventMaker, secrets_of
+from remote_runtime.reporting.masking import Mask
 
 MOST_MASKS = 32
 MOST_RESOURCES = 20_000

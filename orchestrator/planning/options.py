@@ -10,8 +10,8 @@ from inventory.document import Scalar, parse_document
 from orchestrator.manifest.merge import merge_deep, nest
 from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.item import SELECTION
-from remote_runtime.masking import Mask
 from remote_runtime.options import RunOptions
+from remote_runtime.reporting.masking import Mask
 
 
 class PlanOptions(NamedTuple):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.values import expressions_in
-from orchestrator.planning.blob_references import PATH
 from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.content.blob_references import PATH
 from orchestrator.planning.skeletons import Skeleton
 
 MOST_BYTES = 8 << 20

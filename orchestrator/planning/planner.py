@@ -11,18 +11,18 @@ from orchestrator.expressions import Scope
 from orchestrator.manifest.site import Site
 from orchestrator.planning.data import Given, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
-from orchestrator.planning.manifests import Part, Parts, Place
 from orchestrator.planning.options import PlanOptions
-from orchestrator.planning.site_overview import Survey
+from orchestrator.planning.site.manifests import Part, Parts, Place
+from orchestrator.planning.site.overview import Survey
 from remote_runtime.errors import InputError, PlanError, Problem
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:
     from orchestrator.planning.host_plan import HostPlan
     from orchestrator.planning.host_secrets import HostSecrets
     from orchestrator.planning.implications import Implications
-    from orchestrator.planning.selection_filter import Marker
-    from orchestrator.planning.site_check import HostCheck
+    from orchestrator.planning.site.check import HostCheck
+    from orchestrator.planning.site.selection_filter import Marker
 
 
 class Planner:
@@ -63,7 +63,7 @@ class Planner:
             for declared, problem in survey.failing
         ]
         if options.data and survey.is_whole and not (survey.failing or problems):
-            from orchestrator.planning.unknown_data import unknown_data
+            from orchestrator.planning.site.unknown_data import unknown_data
 
             site.warnings += unknown_data(options.data, survey.parts, given.sources)
         self._references = frozenset(
@@ -76,7 +76,7 @@ class Planner:
         """The plan of one host (an inventory's ``Host``); PlanError with every problem found."""
         # Loaded with the first answer of a host: before it there is no time to lose.
         from orchestrator.planning.host_plan import HostPlan
-        from orchestrator.planning.walk import Walk
+        from orchestrator.planning.site.walk import Walk
 
         facts, warnings = self._overlay(host, gathered)
         warnings += [
@@ -121,8 +121,8 @@ class Planner:
         """What leaves resources out; None where all of the manifest is chosen."""
         if not options.selection():
             return None
-        from orchestrator.planning.selection import Selection, refusals
-        from orchestrator.planning.selection_filter import Marker
+        from orchestrator.planning.site.selection import Selection, refusals
+        from orchestrator.planning.site.selection_filter import Marker
 
         wrong: list[Problem] = []
         selection = Selection(options, self.site.types.names(), wrong)
@@ -140,8 +140,8 @@ class Planner:
         """What shows of a host's plan without contacting it: with the inventory's variables, its
         groups and ``--fact``."""
         from orchestrator.planning.facts import NothingGathered
-        from orchestrator.planning.site_check import NEEDS_FACTS, HostCheck, UnknownFacts
-        from orchestrator.planning.walk import Walk
+        from orchestrator.planning.site.check import NEEDS_FACTS, HostCheck, UnknownFacts
+        from orchestrator.planning.site.walk import Walk
 
         walk = Walk(host, UnknownFacts(self._overlay(host, NothingGathered())[0]))
         resources, problems = walk.examine(self._root)
@@ -170,7 +170,7 @@ class Planner:
 
         With ``hosts`` of an inventory their variables decide which overrides are reached.
         """
-        from orchestrator.planning.site_check import unknown_reads, unreachable_overrides
+        from orchestrator.planning.site.check import unknown_reads, unreachable_overrides
 
         found = []
         for part in self._all():
@@ -185,7 +185,7 @@ class Planner:
         """The names that a manifest's order comes to on these hosts; None where facts decide."""
         from orchestrator.expressions import EvaluationError, NeedFileError
         from orchestrator.planning.facts import NothingGathered
-        from orchestrator.planning.site_check import UnknownFacts
+        from orchestrator.planning.site.check import UnknownFacts
 
         found: set[str] = set()
         for host in hosts:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.expressions.template import as_text
+from orchestrator.manifest.checks.health_rules import KEY as HEALTH_CHECKS
+from orchestrator.manifest.checks.health_rules import health_complaints
 from orchestrator.manifest.declared import Declared
-from orchestrator.manifest.health_rules import KEY as HEALTH_CHECKS
-from orchestrator.manifest.health_rules import health_complaints
 from remote_runtime.errors import Problem
 
 

@@ -15,9 +15,9 @@ from orchestrator.expressions import (
 )
 from orchestrator.expressions.template import Template, as_text
 from orchestrator.manifest.declared import Declared
-from orchestrator.planning.blob_references import SOURCE, Travel
-from orchestrator.planning.blobs import Blob
 from orchestrator.planning.compiled import Compiled, compile_resource
+from orchestrator.planning.content.blob_references import SOURCE, Travel
+from orchestrator.planning.content.blobs import Blob
 from orchestrator.planning.plan_groups import AlikeResources
 from orchestrator.planning.rendered_check import check_final, check_name, fit
 from remote_runtime.errors import Problem

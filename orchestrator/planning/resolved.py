@@ -10,7 +10,7 @@ from orchestrator.manifest.site import Site
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.item import Item
-from remote_runtime.masking import MASKED, Mask
+from remote_runtime.reporting.masking import MASKED, Mask
 
 
 def resolved_manifest(site: Site, plan: HostPlan) -> dict[str, Any]:

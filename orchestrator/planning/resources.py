@@ -6,13 +6,13 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
+from orchestrator.manifest.checks.references import check_names, duplicates, named
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.generated import generated_resources
-from orchestrator.manifest.references import check_names, duplicates, named
 from orchestrator.manifest.types import BUILT_IN, Types
-from orchestrator.planning.blob_references import Travel
 from orchestrator.planning.compiled import Compiled, compile_resource
+from orchestrator.planning.content.blob_references import Travel
 from orchestrator.planning.rendering import names_vary
 from remote_runtime.errors import Problem
 

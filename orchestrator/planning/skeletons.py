@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.planning.blobs import Blob, TextBlob, reference_text
 from orchestrator.planning.compiled import Compiled, Outline
+from orchestrator.planning.content.blobs import Blob, TextBlob, reference_text
 
 
 class Skeleton:

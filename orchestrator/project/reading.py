@@ -122,7 +122,7 @@ def _logins(root: Mapping) -> list[Problem]:
 
 def _complaints(root: Node) -> list[Problem]:
     """What the schema says against the document, each with its place."""
-    from orchestrator.manifest.complaint import Against
+    from orchestrator.manifest.checks.schema_errors import Against
 
     found = []
     for one in Against(schemas.load("project"))(to_plain(root), "the project's file"):

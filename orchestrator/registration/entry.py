@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from remote_runtime import duration
+from remote_runtime.text import duration
 
 PREFIX = "choria.ccm.registration.v1"
 ANY = "*"

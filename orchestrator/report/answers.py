@@ -13,12 +13,12 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.durations import took
 from orchestrator.report.grouping import ORDER, alike, folded
 from orchestrator.report.host_names import named
-from orchestrator.report.paragraphs import Asked, limit_of
-from orchestrator.report.standing import Standing
-from orchestrator.report.style import Style
-from orchestrator.report.totals import total_line
+from orchestrator.report.terminal.paragraphs import Asked, limit_of
+from orchestrator.report.terminal.rollout_progress import Standing
+from orchestrator.report.terminal.style import Style
+from orchestrator.report.terminal.totals import total_line
+from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.report.wording import ended, fate
-from orchestrator.report.wrapping import wrapped
 
 MAX_BYTES = 64 << 20  # of what is held of all hosts together
 LEFT_OUT = "[left out here: ccm report --host shows it]\n"

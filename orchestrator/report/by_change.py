@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from orchestrator.report.collected import Collected, Entry
 from orchestrator.report.grouping import Row, alike_entry, applied_by, told_of_manifest
 from orchestrator.report.host_names import named
-from orchestrator.report.rows import Choice, Rows
-from orchestrator.report.style import Style
+from orchestrator.report.terminal.rows import Choice, Rows
+from orchestrator.report.terminal.style import Style
 from orchestrator.support.plain_text import one_line
 
 MAX_ROWS = 80

@@ -14,7 +14,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import APPLY, HostResult
 from orchestrator.report.intent import ChangeLine, intent
-from orchestrator.report.standing import Standing
+from orchestrator.report.terminal.rollout_progress import Standing
 from orchestrator.report.turns import Turns
 
 MAX_BYTES = 32 << 20

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.kept_runs import KeptRecord
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.store.kept_runs import KeptRecord
 from orchestrator.report.grouping import alike, alike_but_for
 
 FIRST, SECOND = "only in the first run", "only in the second run"

@@ -12,14 +12,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet import outcome
+from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.stage_host import host_in
 from orchestrator.report.collected import Entry, entry_of
 from orchestrator.report.grouping import ORDER, alike_but_for, applied_by
 from orchestrator.report.wording import ended
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.kept_runs import KeptRecord
+    from orchestrator.fleet.store.kept_runs import KeptRecord
 
 LONGEST_REASON = 1_000  # characters
 LAST_LINES = 3  # of what a command printed

@@ -9,13 +9,13 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.kept_runs import KeptRecord, SavedRun
 from orchestrator.fleet.outcome import HostResult, is_apply
+from orchestrator.fleet.store.kept_runs import KeptRecord, SavedRun
 from orchestrator.report.collected import Entries, Entry, entry_of, is_told
 from orchestrator.report.failures import SharedFailure, failures_of
 from orchestrator.report.grouping import alike, alike_but_for, alike_entry
-from orchestrator.report.paragraphs import Asked
-from orchestrator.report.standing import Standing
+from orchestrator.report.terminal.paragraphs import Asked
+from orchestrator.report.terminal.rollout_progress import Standing
 from orchestrator.report.turns import Turns
 from orchestrator.report.wording import hashless
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from orchestrator.fleet import outcome
+from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.stage_host import host_in
 from orchestrator.report.collected import Collected, Entry
 
 # Failures first; a preview's and a push's changes before hosts where nothing is to do.

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from remote_runtime.masking import MASKED
+from remote_runtime.reporting.masking import MASKED
 
 _STATES = {
     "absent": "remove",

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from orchestrator.report.collected import Collected
 from orchestrator.report.failures import Failures, SharedFailure
 from orchestrator.report.grouping import alike
-from orchestrator.report.paragraphs import Asked, in_one_line, paragraph
-from orchestrator.report.style import Style
+from orchestrator.report.terminal.paragraphs import Asked, in_one_line, paragraph
+from orchestrator.report.terminal.style import Style
 from orchestrator.report.wording import ended
 from orchestrator.support.plain_text import one_line
 

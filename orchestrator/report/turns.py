@@ -7,7 +7,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import REFUSED, HostResult, is_apply
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.kept_runs import KeptRecord
+    from orchestrator.fleet.store.kept_runs import KeptRecord
 
 
 class _Plan:

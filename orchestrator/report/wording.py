@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import (
     CUT_OFF,
     DEFECT,
@@ -17,13 +18,12 @@ from orchestrator.fleet.outcome import (
     HostResult,
     Tally,
 )
-from orchestrator.fleet.phases import Phase
 from orchestrator.report.collected import DRIFTS, TRACES, CheckResult, Entry
 from orchestrator.report.durations import took
 from orchestrator.report.host_names import fold
 from orchestrator.report.intent import ChangeLine, Intent, intent, is_masked
-from orchestrator.report.style import Style
-from orchestrator.report.wrapping import wrapped
+from orchestrator.report.terminal.style import Style
+from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
 from remote_runtime.item import SELECTION
 

@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.stage_host import host_in
 from orchestrator.rollout.gates import GateAnswer, Patience
 from orchestrator.support.plain_text import one_line
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 
 NOT_YET = 75  # EX_TEMPFAIL of sysexits.h
 AGAIN = 10.0  # seconds between two questions

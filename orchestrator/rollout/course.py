@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
-from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Target
 from orchestrator.rollout.budget import Budget, is_failure

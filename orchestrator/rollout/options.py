@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:
     from orchestrator.rollout.amounts import Amount

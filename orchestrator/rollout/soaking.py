@@ -5,7 +5,7 @@ from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
-from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Target
 from orchestrator.fleet.window import Window

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import schemas
 from inventory import document
-from orchestrator.manifest.complaint import Against
+from orchestrator.manifest.checks.schema_errors import Against
 from orchestrator.project.reading import words_of
 from orchestrator.project.settings import Written
 from orchestrator.rollout.amounts import Amount, parse_amount

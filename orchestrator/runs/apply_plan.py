@@ -90,7 +90,7 @@ def _stages_of_plan(
     kept: PlanFile, request: RunRequest, reporter: Reporter
 ) -> tuple[PushJob, Chosen]:
     """The push of a plan's stages to the plan's hosts."""
-    from orchestrator.fleet.stage_host import host_in, stage_in
+    from orchestrator.fleet.host.stage_host import host_in, stage_in
 
     path = kept.record["manifest"]
     hosts_of_plan = set(map(host_in, kept.hosts))

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.host_run import HostRun
-from orchestrator.fleet.stage_host import StageHost, host_itself
+from orchestrator.fleet.host.host_run import HostRun
+from orchestrator.fleet.host.stage_host import StageHost, host_itself
 from orchestrator.report.host_names import named
 from orchestrator.rollout.course import Gates, NoGates
 from orchestrator.rollout.gates import Gate, GateAnswer, GateKeeper, Patience
 
 if TYPE_CHECKING:
     from orchestrator.fleet import events as happening
-    from orchestrator.fleet.host_task import HostTask
+    from orchestrator.fleet.host.host_task import HostTask
     from orchestrator.fleet.outcome import HostResult
     from orchestrator.fleet.ports import Target
     from orchestrator.runs.push_job import PushConfig, PushJob, Targets

@@ -6,17 +6,17 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from orchestrator.fleet.checks.origin import local_user, origin_of
 from orchestrator.fleet.descriptors import make_room
-from orchestrator.fleet.lost_runs import key_of
-from orchestrator.fleet.origin import local_user, origin_of
-from orchestrator.fleet.run_folder import new_run_id
 from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.store.lost_runs import key_of
+from orchestrator.fleet.store.run_folder import new_run_id
 from orchestrator.runs import run_loop, wiring
 from orchestrator.runs.engine_choice import DASK, THREADS, EngineChoice
 from orchestrator.runs.push_job import PushConfig, PushJob, Targets
 from orchestrator.runs.retry_command import words_again, words_for_failed
 from remote_runtime.errors import UsageError
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -163,7 +163,7 @@ def _verification(
     push: PushJob, request: RunRequest, chosen: Chosen, connector: Connector
 ) -> VerifyAfterPush:
     from orchestrator.runs.verification import verify_after_push
-    from orchestrator.verify.running import Checkup
+    from orchestrator.verify.pytest_run.running import Checkup
 
     return verify_after_push(
         Checkup(

@@ -12,9 +12,9 @@ from orchestrator.runs.engine_choice import THREADS, EngineChoice, RemoteSide
 if TYPE_CHECKING:
     from orchestrator.fleet import ports
     from orchestrator.fleet.bus import Subscriber
+    from orchestrator.fleet.host.stage_host import StageHost
     from orchestrator.fleet.ports import Connector, Target
     from orchestrator.fleet.settings import RunSettings
-    from orchestrator.fleet.stage_host import StageHost
     from orchestrator.manifest import Site
     from orchestrator.planning import PlanOptions
     from orchestrator.runs.verification import VerifyAfterPush

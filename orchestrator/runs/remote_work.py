@@ -110,7 +110,7 @@ class RemoteWork:
                 hint=f"leave it out, and have workers log in with keys; or {_ELSE}",
             )
         from orchestrator.planning import Planner
-        from orchestrator.planning.fleet_command import FleetCommand
+        from orchestrator.planning.commands.fleet_command import FleetCommand
 
         for push in self._push.pushes:
             manifest = isinstance(push.planner, Planner) and push.data is not None

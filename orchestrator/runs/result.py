@@ -10,7 +10,7 @@ from orchestrator.fleet import outcome
 
 if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
-    from orchestrator.fleet.run_folder import RunFolder
+    from orchestrator.fleet.store.run_folder import RunFolder
     from orchestrator.plan_files.plan_file import PlanFile
     from orchestrator.verify.assessment import Assessment
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet import lost_runs
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, Job, Maker, RunMeans
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
-from orchestrator.fleet.past_runs import REMAINING, UNDONE
-from orchestrator.fleet.run_folder import RunFolder
+from orchestrator.fleet.store import lost_runs
+from orchestrator.fleet.store.past_runs import REMAINING, UNDONE
+from orchestrator.fleet.store.run_folder import RunFolder
 from orchestrator.fleet.window import INTERRUPT_GRACE, Window
 from orchestrator.registration.publisher import CLOSING, Publisher
 from orchestrator.runs.engine_choice import EngineSpec, engaged
@@ -28,7 +28,7 @@ from remote_runtime.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from orchestrator.fleet.host_task import HostTask
+    from orchestrator.fleet.host.host_task import HostTask
     from orchestrator.registration.store import Store
     from orchestrator.rollout.course import RolloutScheduler, StagePlace
     from orchestrator.rollout.staged import StagedScheduler
@@ -253,7 +253,7 @@ def _planned(
     staged: bool,
 ) -> happening.RolloutPlanned:
     """How the hosts will begin, and the command that goes on where they did not."""
-    from orchestrator.report.paragraphs import Asked
+    from orchestrator.report.terminal.paragraphs import Asked
 
     # Of a stage that did not pass those that failed are to be well before the next one.
     word, words = (UNDONE, config.retry) if staged else (REMAINING, config.again)

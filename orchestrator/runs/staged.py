@@ -10,13 +10,13 @@ from orchestrator.runs import wiring
 from orchestrator.runs.push_job import PushJob, PushStage
 from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.item import SELECTION
-from remote_runtime.nearest import nearest
+from remote_runtime.text.nearest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from inventory import Host, Inventory
-    from orchestrator.fleet.stage_host import StageHost
+    from orchestrator.fleet.host.stage_host import StageHost
     from orchestrator.planning import PlanOptions
     from orchestrator.planning.host_secrets import HostSecrets
     from orchestrator.rollout.stages import Stage
@@ -48,7 +48,7 @@ def staged_push(request: RunRequest, chosen: Chosen) -> PushJob:
 
     InputError with every mistake, also in the manifests; UsageError. No host is contacted.
     """
-    from orchestrator.fleet.stage_host import StageHost
+    from orchestrator.fleet.host.stage_host import StageHost
     from orchestrator.planning.host_secrets import HostSecrets
 
     path = request.manifest
@@ -79,7 +79,7 @@ def staged_push(request: RunRequest, chosen: Chosen) -> PushJob:
             hint="pick others with -l, or stages with --from",
         )
     if request.data.data:
-        from orchestrator.planning.unknown_data import keep_common
+        from orchestrator.planning.site.unknown_data import keep_common
 
         keep_common([stage.push.site for stage in found if stage.push.site is not None])
     if request.run.noop:
@@ -156,7 +156,7 @@ def refuse_part(data: PlanOptions, stages: int) -> None:
 def _hosts_of(stages: list[Stage], path: str, inventory: Inventory) -> dict[str, list[Host]]:
     """The hosts of each stage, whoever of them is selected; InputError for a pattern that has
     none."""
-    from orchestrator.fleet.past_runs import PastRuns
+    from orchestrator.fleet.store.past_runs import PastRuns
 
     found: dict[str, list[Host]] = {}
     problems: list[Problem] = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.fleet import outcome
 from orchestrator.verify.assessment import Assessment, Outcome
-from orchestrator.verify.running import Checkup, verify
+from orchestrator.verify.pytest_run.running import Checkup, verify
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:

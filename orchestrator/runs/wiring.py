@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inventory import Host, Inventory, load, this_host
 from remote_runtime.errors import UsageError
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.host_facts import Gathered
+    from orchestrator.fleet.host.host_facts import Gathered
     from orchestrator.manifest import Site
     from orchestrator.planning import Planner, PlanOptions
     from orchestrator.runs.push_job import PushJob
@@ -48,7 +48,7 @@ def choose(
         warn(str(warning))
     runs = None
     if options.limit is not None:
-        from orchestrator.fleet.past_runs import PastRuns
+        from orchestrator.fleet.store.past_runs import PastRuns
 
         runs = PastRuns(manifest, among)
     return Chosen(loaded, loaded.select(options.limit, runs), tuple(options.inventory))

@@ -10,7 +10,7 @@ from pathlib import Path
 from orchestrator.support.plain_text import one_line
 from orchestrator.support.state_folder import make_private, state_folder
 from remote_runtime.errors import CcmError
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 from remote_runtime.version import VERSION
 
 MAX_REPORTS = 50

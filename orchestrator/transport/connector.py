@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import starmap
 from typing import TYPE_CHECKING
 
-from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.image import Image
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.login import Login

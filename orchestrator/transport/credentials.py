@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from orchestrator.transport.client_config.user_command import run_shell
+from orchestrator.transport.host_keys.proof import OwnProof, Proof, SharedProof
 from orchestrator.transport.pipe import readable
-from orchestrator.transport.proof import OwnProof, Proof, SharedProof
-from orchestrator.transport.user_command import run_shell
 from remote_runtime.errors import UnreachableError, UsageError
 
 SSH_PASSWORD = "CCM_SSH_PASSWORD"

@@ -15,7 +15,7 @@ from orchestrator.transport.credentials import Password, Trial
 from orchestrator.transport.pipe import Link, Pipe, keep_tail, readable
 from orchestrator.transport.waiting import end_of
 from remote_runtime.errors import UnreachableError
-from remote_runtime.wire import PROTOCOL
+from remote_runtime.protocol.wire import PROTOCOL
 
 MAX_NOISE = 64 * 1024
 MAX_LINE = 8 * 1024

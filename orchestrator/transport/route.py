@@ -9,21 +9,21 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from orchestrator.transport import ssh_policy
+from orchestrator.transport.client_config import ssh_policy
+from orchestrator.transport.client_config.ssh_config import Config
+from orchestrator.transport.client_config.ssh_directives import (
+    Directive,
+    Directives,
+    Tokens,
+    expand,
+    expand_path,
+)
 from orchestrator.transport.settings import (
     CONNECT_TIMEOUT,
     Settings,
     Target,
     hop_names,
     is_active,
-)
-from orchestrator.transport.ssh_config import Config
-from orchestrator.transport.ssh_directives import (
-    Directive,
-    Directives,
-    Tokens,
-    expand,
-    expand_path,
 )
 from orchestrator.transport.waiting import end_of
 from remote_runtime.errors import InputError, Problem

@@ -13,14 +13,14 @@ from typing import Any
 import fabric
 import paramiko
 
-from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.dialing import Backoff, Call, dial_route, shed_hint
-from orchestrator.transport.known_hosts import fingerprint
+from orchestrator.transport.host_keys.known_hosts import fingerprint
+from orchestrator.transport.host_keys.ssh_host_key import HostKeyCheck
 from orchestrator.transport.pipe import readable
 from orchestrator.transport.proxying import Proxied
 from orchestrator.transport.route import Route
-from orchestrator.transport.ssh_host_key import HostKeyCheck
 from orchestrator.transport.ssh_keys import Keyring
 from orchestrator.transport.ssh_login import Authenticator
 from orchestrator.transport.ssh_packets import OversizeError, Tunnel
@@ -32,7 +32,7 @@ from orchestrator.transport.ssh_transport import (
 )
 from orchestrator.transport.waiting import BackgroundCall
 from remote_runtime.errors import UnreachableError
-from remote_runtime.wire import SILENCE
+from remote_runtime.protocol.wire import SILENCE
 
 PROXY_ATTEMPTS = 3
 _LATE = ("transport.connect", "transport.handshake")

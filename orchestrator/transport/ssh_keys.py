@@ -14,14 +14,14 @@ import paramiko
 from paramiko.agent import AgentKey, AgentSSH
 from paramiko.pkey import PublicBlob
 
-from orchestrator.transport.certificates import (
+from orchestrator.transport.credentials import Credentials
+from orchestrator.transport.host_keys.certificates import (
     Certificate,
     parse_certificate,
     read_certificate,
 )
-from orchestrator.transport.credentials import Credentials
+from orchestrator.transport.host_keys.known_hosts import fingerprint
 from orchestrator.transport.key_files import encrypted, public_blob, shown, too_open, unreadable
-from orchestrator.transport.known_hosts import fingerprint
 from orchestrator.transport.route import DEFAULT_KEYS, Route
 from orchestrator.transport.waiting import BackgroundCall
 

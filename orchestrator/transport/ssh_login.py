@@ -9,7 +9,7 @@ import paramiko
 from paramiko.ssh_exception import BadAuthenticationType
 
 from orchestrator.transport.credentials import Credentials
-from orchestrator.transport.known_hosts import STANDARD_PORT
+from orchestrator.transport.host_keys.known_hosts import STANDARD_PORT
 from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_keys import (
     AgentGoneError,

@@ -11,7 +11,7 @@ import paramiko
 
 from orchestrator.transport.ssh_transport import EagerTransport
 from remote_runtime.errors import UnreachableError
-from remote_runtime.wire import SILENCE
+from remote_runtime.protocol.wire import SILENCE
 
 READ_SIZE = 256 * 1024
 STATUS_TIMEOUT = 2.0

@@ -32,7 +32,7 @@ from paramiko.common import (
 from paramiko.message import Message
 from paramiko.transport import ServiceRequestingTransport
 
-from orchestrator.transport.certificates import SUFFIX
+from orchestrator.transport.host_keys.certificates import SUFFIX
 from orchestrator.transport.ssh_packets import Packets
 
 # How a connection ends that breaks off or is tampered with, wherever that shows.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.support.plain_text import one_line
-from remote_runtime.masking import MASKED, Mask
+from remote_runtime.reporting.masking import MASKED, Mask
 
 if TYPE_CHECKING:
     pass

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from orchestrator.fleet.kept_runs import KeptRecord
+from orchestrator.fleet.store.kept_runs import KeptRecord
 from orchestrator.support.line_file import LineFile
 from orchestrator.verify.assessment import Assessment, Outcome
 

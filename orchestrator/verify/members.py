@@ -8,10 +8,10 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.fleet.conversation import gather
-from orchestrator.fleet.framed_link import FramedLink
-from orchestrator.fleet.host_task import InterruptedRunError
-from orchestrator.fleet.inspection import look_at
+from orchestrator.fleet.host.conversation import gather
+from orchestrator.fleet.host.framed_link import FramedLink
+from orchestrator.fleet.host.host_task import InterruptedRunError
+from orchestrator.fleet.host.inspection import look_at
 from orchestrator.verify.checks import Expectations, expectations_of
 from orchestrator.verify.own_commands import bounded
 from orchestrator.verify.shell import Shell, image
@@ -20,7 +20,7 @@ from remote_runtime.errors import UnreachableError, UsageError
 if TYPE_CHECKING:
     from inventory import Host, Inventory
     from orchestrator.expressions import Scope
-    from orchestrator.fleet.host_facts import Gathered
+    from orchestrator.fleet.host.host_facts import Gathered
     from orchestrator.image import Image
     from orchestrator.planning import Planner
     from orchestrator.planning.host_plan import HostPlan

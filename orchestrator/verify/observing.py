@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from orchestrator.verify.backend import RecordingBackend, Unanswered, as_host
 from orchestrator.verify.expectation import Expectation, Found, look
+from orchestrator.verify.pytest_run.backend import RecordingBackend, Unanswered, as_host
 from orchestrator.verify.shell import Answer
 from remote_runtime.errors import CcmError
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 
 MOST_ROUNDS = 20
 """The longest chain of commands in which each depends on the answer before it."""

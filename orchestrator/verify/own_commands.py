@@ -11,7 +11,7 @@ from typing import Any
 
 from orchestrator.verify.expectation import Expectation, Found, look
 from remote_runtime.item import Item
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 
 Event = dict[str, Any]
 

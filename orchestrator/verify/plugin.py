@@ -24,14 +24,14 @@ def pytest_configure(config: pytest.Config) -> None:
     backends: Any = sys.modules.get("testinfra.backend")
     if backends is None or "ccm" in backends.BACKENDS:
         return
-    backends.BACKENDS["ccm"] = "orchestrator.verify.backend.LiveBackend"
+    backends.BACKENDS["ccm"] = "orchestrator.verify.pytest_run.backend.LiveBackend"
     known = backends.parse_hostspec
 
     def parse_hostspec(hostspec: str) -> tuple[str, dict[str, Any]]:
         if not isinstance(hostspec, str) or not hostspec.startswith("ccm://"):
             found: tuple[str, dict[str, Any]] = known(hostspec)
             return found
-        from orchestrator.verify.hostspecs import parsed
+        from orchestrator.verify.pytest_run.hostspecs import parsed
 
         return parsed(hostspec)
 
@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure() -> None:
     """Hang up."""
-    hostspecs = sys.modules.get("orchestrator.verify.hostspecs")
+    hostspecs = sys.modules.get("orchestrator.verify.pytest_run.hostspecs")
     if hostspecs is not None:
         hostspecs.close_all()
 
@@ -82,9 +82,9 @@ def pytest_runtest_makereport(
     backend: Any = getattr(host, "backend", None)
     if getattr(backend, "NAME", "") == "ccm":
         from orchestrator.support.plain_text import plain
-        from orchestrator.verify.hiding import hide
+        from orchestrator.verify.pytest_run.masking import hide
         from remote_runtime.errors import CcmError
-        from remote_runtime.masking import Mask
+        from remote_runtime.reporting.masking import Mask
 
         if call.excinfo is not None and isinstance(call.excinfo.value, CcmError):
             report.longrepr = plain(str(call.excinfo.value))

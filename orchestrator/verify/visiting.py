@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.window import Window
 from orchestrator.support.plain_text import one_line
-from orchestrator.verify.backend import LiveBackend, as_host
 from orchestrator.verify.derivation import Check, derive
 from orchestrator.verify.expectation import Found, judge
 from orchestrator.verify.members import Member
 from orchestrator.verify.observing import ReadAll, observe
 from orchestrator.verify.own_commands import answers
+from orchestrator.verify.pytest_run.backend import LiveBackend, as_host
 from orchestrator.verify.shell import Answer
 from remote_runtime.errors import CcmError, ResourceError
-from remote_runtime.masking import MASKED, Mask
+from remote_runtime.reporting.masking import MASKED, Mask
 
 SHOWN = "was not run, because it would show a secret to everybody on the host"
 GRACE = 2.0  # seconds that an interrupted verify waits for its hosts

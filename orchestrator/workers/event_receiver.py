@@ -6,10 +6,10 @@ import sys
 from typing import Any
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.event_check import ADDED, shape_problem
+from orchestrator.fleet.checks.event_check import ADDED, shape_problem
+from orchestrator.fleet.checks.unchanged_resources import read_unchanged
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.unchanged_resources import read_unchanged
 from orchestrator.support.plain_text import is_plain_json, plain_value
 from orchestrator.workers.event_sender import MOST_NUMBERED
 from remote_runtime.errors import ProtocolError

@@ -29,8 +29,8 @@ from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
+from orchestrator.fleet.checks.unchanged_resources import TextNumbers
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.unchanged_resources import TextNumbers
 from orchestrator.workers.channel import Channel
 
 GATHERING = 0.25  # seconds that a line may wait for others, while its host goes on

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job, Maker, RunMeans
 from orchestrator.fleet.events import HostNotice
+from orchestrator.fleet.host.stage_host import host_itself
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.ports import Planner, Target
-from orchestrator.fleet.stage_host import host_itself
 from orchestrator.workers import forking, worker
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.event_receiver import EventReceiver

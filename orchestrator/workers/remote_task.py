@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.host_run import ending_of
-from orchestrator.fleet.host_task import NEVER, HostTask, InterruptedRunError
+from orchestrator.fleet.host.host_run import ending_of
+from orchestrator.fleet.host.host_task import NEVER, HostTask, InterruptedRunError
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import Target
 from remote_runtime.errors import CcmError, UnreachableError
 

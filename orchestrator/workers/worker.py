@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Job, Maker, RunMeans, Threads
-from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.ports import Connector, Planner, Target

@@ -4,11 +4,11 @@ import os
 import time
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime import duration, shell_words
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
-from remote_runtime.masking import MASKED
+from remote_runtime.reporting.masking import MASKED
+from remote_runtime.text import duration, shell_words
 
 _STATUS = {0: "OK", 1: "WARNING", 2: "CRITICAL", 3: "UNKNOWN"}
 GOOD = ("OK", "WARNING")

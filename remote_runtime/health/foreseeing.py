@@ -2,11 +2,11 @@
 
 from typing import List, Tuple
 
-from remote_runtime import shell_words
 from remote_runtime.context import Context
 from remote_runtime.effects import ASSUMED, UNKNOWN, Uncertainty
-from remote_runtime.events import Outcome
 from remote_runtime.health import own_name
+from remote_runtime.reporting.events import Outcome
+from remote_runtime.text import shell_words
 
 
 def foresee(outcome: Outcome, context: Context) -> None:

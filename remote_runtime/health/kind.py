@@ -6,7 +6,7 @@ from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.system.commands import Result
+    from remote_runtime.system.process.commands import Result
 
 Rule = Mapping[str, Any]
 Found = Dict[str, Any]

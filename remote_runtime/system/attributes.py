@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Dict, List, Optional
 from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
-    from remote_runtime.system.commands import Commands
+    from remote_runtime.system.process.commands import Commands
 
 _LABEL = "security.selinux"
 _SELINUX = "/sys/fs/selinux/enforce"

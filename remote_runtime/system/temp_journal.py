@@ -15,7 +15,7 @@ import stat
 from typing import Any, Callable, List, Set, Tuple
 
 from remote_runtime.lean import jsontext
-from remote_runtime.system import processes
+from remote_runtime.system.process import processes
 from remote_runtime.system.state import JOURNALS
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW

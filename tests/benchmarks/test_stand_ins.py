@@ -11,7 +11,7 @@ from benchmarks.contestants import OWN
 from benchmarks.recorded import Recording, record, write_site
 from benchmarks.stand_in import LOGIN, RUN, SLOW, START, Part, address_of, name_of, number_at
 from benchmarks.stand_ins import DOWN, MUTE, REFUSES, StandIns, spread
-from remote_runtime import wire
+from remote_runtime.protocol import wire
 from tests.orchestrator.transport.sshd import Sshd
 
 pytest.importorskip("asyncssh", reason="asyncssh is not installed: scripts/test installs it")

@@ -18,7 +18,7 @@ from orchestrator.verify.own_commands import answers
 from orchestrator.verify.shell import Answer
 from orchestrator.verify.subject import Subject
 from remote_runtime.item import Item
-from remote_runtime.masking import MASKED, Mask
+from remote_runtime.reporting.masking import MASKED, Mask
 from tests.contract.scenario import PASSWORD, SECRET, Maker, Scenario, makers_of, module_of
 from tests.contract.watching import watched
 from tests.contract.world import World

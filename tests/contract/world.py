@@ -14,7 +14,7 @@ from typing import Any
 from orchestrator.verify.shell import Answer
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
-from remote_runtime.system.commands import Commands, Result
+from remote_runtime.system.process.commands import Commands, Result
 from tests.orchestrator.verify.fakes import DEBIAN
 from tests.remote_runtime import fakes
 

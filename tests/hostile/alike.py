@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from orchestrator.fleet.event_check import EventCheck, finished
+from orchestrator.fleet.checks.event_check import EventCheck, finished
+from orchestrator.fleet.checks.unchanged_check import check_unchanged
+from orchestrator.fleet.checks.unchanged_resources import TextNumbers, read_line
 from orchestrator.fleet.events import ResourcesStable
-from orchestrator.fleet.unchanged_check import check_unchanged
-from orchestrator.fleet.unchanged_resources import TextNumbers, read_line
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions, implications, plan_groups
 from orchestrator.planning.host_plan import HostPlan
@@ -30,8 +30,11 @@ from orchestrator.support import recurring
 from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.event_sender import EventSender
 from remote_runtime.errors import InputError, PlanError, ResourceError
-from remote_runtime.event_reporter import unplanned_of
-from remote_runtime.events import (
+from remote_runtime.item import Item, each_of
+from remote_runtime.plans.plan import parse
+from remote_runtime.protocol.unchanged_batch import Turn, UnchangedBatch
+from remote_runtime.reporting.event_reporter import unplanned_of
+from remote_runtime.reporting.events import (
     EventMaker,
     Outcome,
     requested_of,
@@ -39,10 +42,7 @@ from remote_runtime.events import (
     spelt_out,
     timestamp_of,
 )
-from remote_runtime.item import Item, each_of
-from remote_runtime.masking import Mask
-from remote_runtime.plan import parse
-from remote_runtime.unchanged_batch import Turn, UnchangedBatch
+from remote_runtime.reporting.masking import Mask
 from tests.hostile.drawn_sites import DrawnSite
 from tests.hostile.figures import Figures
 from tests.orchestrator.planning.planned import FakeHost, gathered

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.outcome import DEFECT
 from orchestrator.report.collected import Collected
-from remote_runtime import wire
 from remote_runtime.cancellation import Cancellation
+from remote_runtime.protocol import wire
 from remote_runtime.session import Session
 from tests.hostile.figures import Figures
 from tests.hostile.mutating import Mutator

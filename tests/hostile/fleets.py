@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.outcome import OK, HostResult
 from orchestrator.fleet.window import Window
 from orchestrator.image import build

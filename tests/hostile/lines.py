@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.outcome import DEFECT, OK, HostResult
 from orchestrator.image import build
 from orchestrator.transport import Connector, Credentials, Settings

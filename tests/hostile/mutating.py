@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from remote_runtime import wire
+from remote_runtime.protocol import wire
 
 _NESTED: Any = 0
 for _ in range(40):

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from remote_runtime import run_record
+from remote_runtime.state import run_record
 from remote_runtime.system.state_store import Memory
 from tests.hostile.figures import Figures
 from tests.remote_runtime.controller import Target

@@ -14,8 +14,8 @@ from tests.push.command import REPOSITORY, Ccm
 _FOLDERS = ("orchestrator", "inventory", "schemas", "remote_runtime")
 SILENCE, PING, GRACE = 4.0, 1.0, 10.0
 _CONSTANTS = {
-    "remote_runtime/wire.py": {"SILENCE": SILENCE, "PING_INTERVAL": PING},
-    "orchestrator/fleet/lost_runs.py": {"GRACE": GRACE},
+    "remote_runtime/protocol/wire.py": {"SILENCE": SILENCE, "PING_INTERVAL": PING},
+    "orchestrator/fleet/store/lost_runs.py": {"GRACE": GRACE},
 }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Link, OnPhase
 from orchestrator.fleet.settings import RunSettings
@@ -14,8 +14,8 @@ from orchestrator.image import build
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions
 from orchestrator.transport import Connector, Credentials, Settings
-from remote_runtime import wire
 from remote_runtime.options import RunOptions
+from remote_runtime.protocol import wire
 
 _FILES = 40
 _SITE = """

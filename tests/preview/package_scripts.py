@@ -20,9 +20,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from remote_runtime.effects import PathEffect, Uncertainty
-from remote_runtime.resources.package import package_scripts, script_fog, tmpfiles
-from remote_runtime.resources.package.package_scripts import Run
-from remote_runtime.resources.package.script_effects import Open, ScriptEffects
+from remote_runtime.resources.package import tmpfiles
+from remote_runtime.resources.package.maintainer_scripts import package_scripts
+from remote_runtime.resources.package.maintainer_scripts import uncertainty as script_fog
+from remote_runtime.resources.package.maintainer_scripts.effects import Open, ScriptEffects
+from remote_runtime.resources.package.maintainer_scripts.package_scripts import Run
 from tests.remote_runtime.fakes import context
 
 _SECTIONS = ("admin", "net", "mail", "web", "httpd", "database", "utils")

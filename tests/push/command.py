@@ -11,7 +11,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from orchestrator.fleet.event_check import ADDED
+from orchestrator.fleet.checks.event_check import ADDED
 from schemas import load
 from tests import caches
 from tests.lab import Host

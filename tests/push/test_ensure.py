@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.fleet.event_check import ADDED
+from orchestrator.fleet.checks.event_check import ADDED
 from tests.lab import Host, Lab
 from tests.push.command import EVENT, Ccm, Event, Run
 from tests.push.target import NAME, Target, on_this_machine

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from orchestrator.cli import app
-from orchestrator.fleet.event_check import ADDED
+from orchestrator.fleet.checks.event_check import ADDED
 from orchestrator.manifest.request import MAX_BYTES
 from tests.lab import Lab
 from tests.orchestrator.site_types.types import copy_cron

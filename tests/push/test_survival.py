@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.report.junit import NOT_KNOWN
+from orchestrator.report.files.junit import NOT_KNOWN
 from tests.orchestrator.transport.sshd import Sshd
 from tests.push.command import Ccm
 from tests.remote_runtime.fakes import GROUP, OWNER

@@ -11,12 +11,12 @@ import time
 from typing import Any, Callable, Dict, List, Optional
 
 import remote_runtime
-from remote_runtime import wire
-from remote_runtime.events import EventMaker, secrets_of
-from remote_runtime.expansion import implied_members, whole_events
 from remote_runtime.item import each_of
-from remote_runtime.masking import Mask
-from remote_runtime.plan import parse
+from remote_runtime.plans.plan import parse
+from remote_runtime.protocol import wire
+from remote_runtime.protocol.expansion import implied_members, whole_events
+from remote_runtime.reporting.events import EventMaker, secrets_of
+from remote_runtime.reporting.masking import Mask
 from tests.remote_runtime.fakes import FolderTest
 from tests.remote_runtime.forked import Forked
 

@@ -4,7 +4,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from remote_runtime.context import Context
 from remote_runtime.item import Item
-from remote_runtime.system.commands import Result
+from remote_runtime.system.process.commands import Result
 
 from . import fakes
 

@@ -11,23 +11,23 @@ import unittest
 from typing import Any, Callable, Dict, Generator, List, Optional, Sequence
 
 from remote_runtime.base import State
-from remote_runtime.blobs import Blobs, Part
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.changes import Action, Change, Unknowable
 from remote_runtime.content import Chunks, Content
 from remote_runtime.context import Context
 from remote_runtime.engine import Engine
 from remote_runtime.errors import ResourceError
-from remote_runtime.events import EventMaker
 from remote_runtime.item import Item
 from remote_runtime.lifecycle import Lifecycle
-from remote_runtime.masking import Mask
 from remote_runtime.options import RunOptions
+from remote_runtime.protocol.blobs import Blobs, Part
 from remote_runtime.registry import Registry
+from remote_runtime.reporting.events import EventMaker
+from remote_runtime.reporting.masking import Mask
 from remote_runtime.system.accounts import Accounts
-from remote_runtime.system.commands import Commands
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files
+from remote_runtime.system.process.commands import Commands
 from remote_runtime.system.temporary import Temporary
 
 OWNER = pwd.getpwuid(os.geteuid()).pw_name

@@ -6,15 +6,15 @@ from typing import Any, Dict, List
 
 from remote_runtime.engine import Engine, Turn
 from remote_runtime.errors import HostError, ProtocolError
-from remote_runtime.events import EventMaker, Outcome
 from remote_runtime.lifecycle import Lifecycle
-from remote_runtime.plan_check import Binding
-from remote_runtime.plan_replay_guard import require_own, use_up
+from remote_runtime.plans.check import Binding
+from remote_runtime.plans.replay_guard import require_own, use_up
+from remote_runtime.protocol.wire import MAX_FROM_TARGET
 from remote_runtime.rebooting import Boot, announce, parse
+from remote_runtime.reporting.events import EventMaker, Outcome
 from remote_runtime.system.state_store import Memory
-from remote_runtime.wire import MAX_FROM_TARGET
 from tests.remote_runtime.fakes import Script, ScriptRegistry, context, item
-from tests.remote_runtime.test_pending_refreshes import LedgerTest
+from tests.remote_runtime.state.test_pending_refreshes import LedgerTest
 
 
 class BootTest(unittest.TestCase):

@@ -1,7 +1,7 @@
 import unittest
 
-from remote_runtime import duration
 from remote_runtime.rules import of_path, of_text
+from remote_runtime.text import duration
 
 
 class RulesTest(unittest.TestCase):

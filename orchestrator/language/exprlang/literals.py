@@ -9,7 +9,7 @@ from orchestrator.language.exprlang import PREFIX
 from orchestrator.language.exprlang.library import FUNCTIONS, REFUSED
 from orchestrator.language.exprlang.reader import Reader, operation
 from orchestrator.language.exprlang.regex import RegexError, compile_regex
-from remote_runtime.nearest import nearest
+from remote_runtime.text.nearest import nearest
 
 _CONSTANTS = {
     "true": True, "True": True, "false": False, "False": False,

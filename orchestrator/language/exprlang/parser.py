@@ -15,7 +15,7 @@ from orchestrator.language.exprlang import PREFIX
 from orchestrator.language.exprlang.library import FUNCTIONS
 from orchestrator.language.exprlang.operands import Operands
 from orchestrator.language.exprlang.reader import operation
-from remote_runtime.nearest import nearest
+from remote_runtime.text.nearest import nearest
 
 _COMPARE = {
     "==": "eq", "!=": "ne", "<": "lt", "<=": "lteq", ">": "gt", ">=": "gteq", "in": "in",

@@ -27,7 +27,7 @@ from orchestrator.language.jet.syntax import (
     Yield,
 )  # fmt: skip
 from orchestrator.language.paths import BadPathError, Spelt, check_spelt
-from remote_runtime.nearest import nearest
+from remote_runtime.text.nearest import nearest
 
 _ARGUMENTS: dict[str, tuple[int, int | None]] = {
     **{name: (function.least, function.most) for name, function in FUNCTIONS.items()},

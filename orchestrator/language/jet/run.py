@@ -19,7 +19,7 @@ from orchestrator.language.jet.library import Library, Template
 from orchestrator.language.jet.operations import Caught, Frame, Operations
 from orchestrator.language.names import FUNCTIONS, Names, template_variables
 from remote_runtime.errors import CcmError, InputError
-from remote_runtime.nearest import nearest
+from remote_runtime.text.nearest import nearest
 
 if TYPE_CHECKING:
     from orchestrator.language.jet.compiler import BlockBodies

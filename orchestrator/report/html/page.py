@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any, TextIO
 
 from orchestrator.fleet import outcome
-from orchestrator.fleet.kept_runs import KeptRecord
+from orchestrator.fleet.store.kept_runs import KeptRecord
 from orchestrator.report.durations import took
 from orchestrator.report.failures import SharedFailure
 from orchestrator.report.grid import Finding, Grid
@@ -21,8 +21,8 @@ from orchestrator.report.host_names import fold
 from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS, Matrix
 from orchestrator.report.html.slowest import slowest_resources
 from orchestrator.report.html.timeline import WIDTH, Timeline
-from orchestrator.report.paragraphs import others_differ, ways_on, what_failed
-from orchestrator.report.verification import shared_failures, sum_of
+from orchestrator.report.terminal.paragraphs import others_differ, ways_on, what_failed
+from orchestrator.report.terminal.verification import shared_failures, sum_of
 from orchestrator.report.wording import (
     check_line,
     diff_role,

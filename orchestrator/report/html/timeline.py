@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.phases import Phase
 from orchestrator.report.durations import took
 from orchestrator.report.grid import Cell, Grid
 

@@ -223,7 +223,7 @@ def _explained(error: gotpl.TemplateError, name: str) -> EvaluationError | NeedF
 
 
 def _hint(message: str) -> str:
-    from remote_runtime.nearest import nearest
+    from remote_runtime.text.nearest import nearest
 
     if not message.startswith("function '"):
         return ""

@@ -3,7 +3,7 @@
 from typing import List, Tuple
 
 from remote_runtime.health.kind import BOOLEAN, LIST, CannotTellError, Found, Kind, Probe, Rule
-from remote_runtime.resources.package import dpkg
+from remote_runtime.resources.package.dpkg import database as dpkg
 
 _RPM_FORMAT = "%|EPOCH?{%{EPOCH}:}:{}|%{VERSION}-%{RELEASE}\\n"
 

@@ -111,7 +111,7 @@ class _Stream(object):
 
 
 def _tar_of_program(argv: List[str], file: Any, beat: Beat, most: int) -> Members:
-    from remote_runtime.system.filters import Filtered
+    from remote_runtime.system.process.filters import Filtered
 
     unpacked = Filtered(argv, file)
     try:

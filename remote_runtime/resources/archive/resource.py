@@ -81,7 +81,7 @@ class Resource(PathType):
 
     def observation(self, state: Any) -> Any:
         """See the base class."""
-        from remote_runtime.observed import attributes_of
+        from remote_runtime.plans.observed import attributes_of
 
         return attributes_of(state.status)
 

@@ -2,8 +2,8 @@
 
 from typing import Any, Dict, NamedTuple, Optional
 
-from remote_runtime import duration
 from remote_runtime.resources.archive import rules
+from remote_runtime.text import duration
 
 _DOWNLOAD_TIMEOUT = _EXTRACT_TIMEOUT = "1m"
 _MAX_SIZE = "10GiB"

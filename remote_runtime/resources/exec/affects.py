@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, Callable, List, Sequence
 
 from remote_runtime.effects import DATABASES, below, everything, tells_accounts
-from remote_runtime.world.planned_nodes import shared
+from remote_runtime.overlay.planned_nodes import shared
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

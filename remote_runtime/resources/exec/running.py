@@ -8,7 +8,7 @@ from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.exec import interpreters
 from remote_runtime.resources.exec.settings import Settings
-from remote_runtime.system.commands import Result
+from remote_runtime.system.process.commands import Result
 
 TIMEOUT = "resource.timeout"
 RAISE_TIMEOUT = "raise timeout"

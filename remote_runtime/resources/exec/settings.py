@@ -2,8 +2,8 @@
 
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from remote_runtime import duration
 from remote_runtime.resources.exec import rules
+from remote_runtime.text import duration
 
 _INHERITED = ("cwd", "environment", "path", "user", "group", "umask", "timeout")
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, List, NoReturn, Optional
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.exec.settings import Settings
-from remote_runtime.rights import (
+from remote_runtime.overlay.rights import (
     ELF,
     Rights,
     interpreter_of,
@@ -18,9 +17,10 @@ from remote_runtime.rights import (
     needs_reading,
     other_formats,
 )
+from remote_runtime.resources.exec.settings import Settings
 from remote_runtime.system.accounts import Identity
-from remote_runtime.system.commands import CommandNotStarted
-from remote_runtime.system.run_as import Switch
+from remote_runtime.system.process.commands import CommandNotStarted
+from remote_runtime.system.process.run_as import Switch
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

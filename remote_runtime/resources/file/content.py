@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any, Optional
 
 from remote_runtime.base import Missing, Properties
-from remote_runtime.blobs import is_blob
 from remote_runtime.content import Chunks, Content, Text
 from remote_runtime.errors import ResourceError
+from remote_runtime.protocol.blobs import is_blob
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -2,11 +2,11 @@
 
 from typing import Optional
 
-from remote_runtime import difference
 from remote_runtime.base import Item
 from remote_runtime.changes import HASHED, Unknowable, content_before
 from remote_runtime.content import Content
 from remote_runtime.context import Context
+from remote_runtime.reporting import difference
 from remote_runtime.system.files import Status
 
 _OTHERS_READ = 0o004

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from remote_runtime.base import PathType, Properties
 from remote_runtime.changes import HASHED, content_before, told_by_size
-from remote_runtime.observed import attributes_of, of_path
+from remote_runtime.plans.observed import attributes_of, of_path
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -54,7 +54,7 @@ class Resource(PathType):
     def _travels(self, sha: str, size: int) -> bool:
         """Whether the content is needed at all; in noop it only is for a diff."""
         if self.context.noop:
-            from remote_runtime.difference import LARGEST
+            from remote_runtime.reporting.difference import LARGEST
 
             if not self.context.options.diff or size > LARGEST:
                 return False
@@ -220,7 +220,7 @@ class Resource(PathType):
         validate = str(self.properties.get("validate") or "")
         if not validate:
             return []
-        from remote_runtime.shell_words import split
+        from remote_runtime.text.shell_words import split
 
         words = split(validate)
         if not words or "{}" in words[0]:

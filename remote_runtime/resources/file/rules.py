@@ -2,8 +2,9 @@
 
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime import rules, shell_words
+from remote_runtime import rules
 from remote_runtime.resources.file.modes import parse_mode
+from remote_runtime.text import shell_words
 
 
 def problems(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, List, NamedTuple, Pattern, Sequence
 from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
-    from remote_runtime.system.commands import Result
+    from remote_runtime.system.process.commands import Result
 
 SHOWN = 15  # lines of the package manager's output that go into the event
 

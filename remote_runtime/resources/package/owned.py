@@ -4,9 +4,10 @@ import os
 from typing import TYPE_CHECKING, Callable, Dict, List, Sequence, Set, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.resources.package import dnf_aside, dpkg
-from remote_runtime.resources.package.deb_contents import UNIT_FOLDERS
-from remote_runtime.resources.package.deb_installed import Registry
+from remote_runtime.resources.package.dnf import isolated_run as dnf_aside
+from remote_runtime.resources.package.dpkg import database as dpkg
+from remote_runtime.resources.package.dpkg.contents import UNIT_FOLDERS
+from remote_runtime.resources.package.dpkg.installed import Registry
 from remote_runtime.resources.package.provider import brought, taken
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 import os
 from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, NamedTuple, Sequence, Set
 
-from remote_runtime.resources.package import deb_contents
-from remote_runtime.resources.package.deb_contents import Contents
+from remote_runtime.resources.package.dpkg import contents as deb_contents
+from remote_runtime.resources.package.dpkg.contents import Contents
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

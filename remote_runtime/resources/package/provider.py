@@ -134,7 +134,7 @@ class PackageProvider(Provider):
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions: -1, 0 or 1. This is the order of a provider without its own."""
-        from remote_runtime.resources.package import generic_version
+        from remote_runtime.resources.package.versions import generic as generic_version
 
         return generic_version.compare(left, right)
 

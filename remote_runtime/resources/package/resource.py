@@ -138,7 +138,7 @@ class Resource(ResourceType):
         max_age = None
         forced = self.context.options.refresh_lists and not self.provider.refreshed
         if "update_cache" in self.properties:
-            from remote_runtime import duration
+            from remote_runtime.text import duration
 
             max_age = duration.parse(self.properties["update_cache"])
         elif not self.provider.fetches_lists and not forced:
@@ -258,7 +258,7 @@ class Resource(ResourceType):
         available = Available()
         if self.provider.needs_lists(self.ensure, installed):
             if "update_cache" in self.properties:
-                from remote_runtime import duration
+                from remote_runtime.text import duration
 
                 if self.provider.lists_outdated(duration.parse(self.properties["update_cache"])):
                     raise ResourceError("the lists are refreshed first")
@@ -352,7 +352,7 @@ class Resource(ResourceType):
         given = self.properties.get("lock_timeout")
         if given is None:
             return self.context.options.lock_timeout
-        from remote_runtime import duration
+        from remote_runtime.text import duration
 
         return duration.parse(given)
 

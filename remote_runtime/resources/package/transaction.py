@@ -8,7 +8,7 @@ from remote_runtime.resources.package import locks
 if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.errors import ResourceError
-    from remote_runtime.system.commands import Result
+    from remote_runtime.system.process.commands import Result
 
 
 class Manager(NamedTuple):

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any, Callable, List, Tuple
 
-from remote_runtime import duration
 from remote_runtime.base import (
     Action,
     Change,
@@ -17,6 +16,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.resources.exec.rules import of_settings, of_words
 from remote_runtime.resources.exec.settings import of_guard
 from remote_runtime.resources.reboot import wording
+from remote_runtime.text import duration
 
 if TYPE_CHECKING:
     from remote_runtime.item import Item

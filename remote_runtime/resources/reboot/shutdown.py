@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, List, Optional
 from remote_runtime.base import Properties, Provider
 from remote_runtime.cancellation import Cancelled, GoingDown
 from remote_runtime.errors import ResourceError
-from remote_runtime.system.processes import boot
+from remote_runtime.system.process.processes import boot
 
 if TYPE_CHECKING:
     from remote_runtime.item import Item

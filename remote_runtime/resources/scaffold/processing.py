@@ -3,13 +3,14 @@
 import os
 from typing import Dict, List, Optional, Tuple
 
-from remote_runtime import duration, requirements, shell_words
+from remote_runtime import requirements
 from remote_runtime.base import Missing, Properties
 from remote_runtime.content import Chunks, Content
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.scaffold.rules import POST_TIMEOUT
 from remote_runtime.resources.scaffold.tree import Wanted
+from remote_runtime.text import duration, shell_words
 
 
 class Staged(Content):

@@ -73,7 +73,7 @@ class Resource(PathType):
         return State("present" if there else "absent")
 
     def found(self) -> Properties:
-        from remote_runtime.observed import of_path
+        from remote_runtime.plans.observed import of_path
 
         status = self.context.files.status(self.name)
         there = status is not None and status.kind == "directory"
@@ -99,7 +99,7 @@ class Resource(PathType):
     def traces(self, actions: Sequence[Action]) -> Dict[str, str]:
         """Of the file that differs, the one that was changed last of several: the directory's own
         times say when a name came or went. See the base class."""
-        from remote_runtime.observed import newest_traces
+        from remote_runtime.plans.observed import newest_traces
 
         effects = [one for action in actions for one in action.effects or ()]
         paths = [one.path for one in effects if isinstance(one, PathEffect)]

@@ -2,7 +2,8 @@
 
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime import duration, rules, shell_words
+from remote_runtime import rules
+from remote_runtime.text import duration, shell_words
 
 Found = List[Tuple[str, str]]
 

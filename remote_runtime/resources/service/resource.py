@@ -23,7 +23,7 @@ from remote_runtime.resources.service.provider import (
     ServiceProvider,
     Status,
 )
-from remote_runtime.resources.service.unit import full_name
+from remote_runtime.resources.service.unit.unit import full_name
 
 RUNNING, STOPPED = "running", "stopped"
 

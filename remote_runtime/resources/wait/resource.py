@@ -3,11 +3,11 @@
 import time
 from typing import Any, List, Optional, Tuple
 
-from remote_runtime import duration
 from remote_runtime.base import Action, Properties, ResourceType, State
 from remote_runtime.errors import UnsettledError
 from remote_runtime.resources.wait import rules, wording
 from remote_runtime.resources.wait.conditions import Condition, Sight, condition_of
+from remote_runtime.text import duration
 
 TIMEOUT = "5m"
 INTERVAL = "1s"

@@ -2,8 +2,8 @@
 
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime import duration
 from remote_runtime.resources.exec.rules import of_settings, of_words
+from remote_runtime.text import duration
 
 CONDITIONS = ("port", "url", "file", "command")
 _BELONGS = {

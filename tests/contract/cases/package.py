@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from remote_runtime.resources.package.apt_lists import Lists
+from remote_runtime.resources.package.apt.lists import Lists
 from tests.contract.scenario import Scenario
 from tests.contract.world import World
 

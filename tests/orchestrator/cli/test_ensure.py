@@ -225,7 +225,7 @@ HEAVY = {
     "fabric", "gjson", "http", "inspect", "invoke", "jinja2", "jsonschema",
     "lzma", "multiprocessing", "nats", "paramiko", "pkgutil", "random", "rich", "secrets", "shutil",
     "socket", "ssl", "textwrap", "xml", "zipfile", "orchestrator.transport.route",
-    "orchestrator.transport.ssh_config",
+    "orchestrator.transport.client_config.ssh_config",
 }  # fmt: skip
 
 
@@ -234,18 +234,19 @@ OPTIONAL = {
     "inventory.explanation",
     "orchestrator.cli.answers_output",
     "orchestrator.runs.gates", "orchestrator.runs.apply_plan", "orchestrator.runs.save_plan",
-    "orchestrator.fleet.fact_run", "orchestrator.fleet.kept_runs",
-    "orchestrator.fleet.fetch_target",
-    "orchestrator.fleet.reboot_wait", "orchestrator.plan_files.plan_file",
-    "orchestrator.plan_files.reader", "orchestrator.manifest.validators",
-    "orchestrator.planning.selection_filter", "orchestrator.planning.selection",
+    "orchestrator.fleet.host.fact_run", "orchestrator.fleet.store.kept_runs",
+    "orchestrator.fleet.host.fetch_target",
+    "orchestrator.fleet.host.reboot_wait", "orchestrator.plan_files.plan_file",
+    "orchestrator.plan_files.reader", "orchestrator.manifest.checks.validators",
+    "orchestrator.planning.site.selection_filter", "orchestrator.planning.site.selection",
     "orchestrator.project.reading", "orchestrator.registration.entry",
     "orchestrator.registration.store", "orchestrator.report.answers",
-    "orchestrator.report.document", "orchestrator.rollout.amounts",
+    "orchestrator.report.files.document", "orchestrator.rollout.amounts",
     "orchestrator.rollout.asking", "orchestrator.rollout.canaries",
     "orchestrator.rollout.course", "orchestrator.rollout.gates", "orchestrator.rollout.sharing",
     "orchestrator.rollout.staged", "orchestrator.rollout.stages", "orchestrator.rollout.waves",
-    "orchestrator.templates.tree", "orchestrator.verify.kept", "remote_runtime.package_sharing",
+    "orchestrator.templates.tree", "orchestrator.verify.kept",
+    "remote_runtime.protocol.package_sharing",
     "remote_runtime.context", "remote_runtime.system.files",
 }  # fmt: skip
 

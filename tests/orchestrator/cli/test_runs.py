@@ -9,8 +9,8 @@ from orchestrator.cli.app import main
 from orchestrator.cli.report import headline
 from orchestrator.cli.runs import Listed, table
 from orchestrator.fleet.events import RunStarted
-from orchestrator.fleet.kept_runs import kept_run
-from orchestrator.fleet.run_folder import RunFolder
+from orchestrator.fleet.store.kept_runs import kept_run
+from orchestrator.fleet.store.run_folder import RunFolder
 from tests.orchestrator.report.runs import START, Kept
 
 RUN = Listed(

@@ -9,15 +9,15 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.checks.unchanged_resources import Implied, UnchangedResources
 from orchestrator.fleet.events import Event
-from orchestrator.fleet.host_facts import Gathered
-from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.ports import Incoming, OnPhase
 from orchestrator.fleet.settings import RunSettings
-from orchestrator.fleet.unchanged_resources import Implied, UnchangedResources
-from remote_runtime import wire
 from remote_runtime.errors import UnreachableError
-from remote_runtime.events import EventIds
+from remote_runtime.protocol import wire
+from remote_runtime.reporting.events import EventIds
 
 NONCE, RUNTIME = "n0nce", "ab" * 32
 SETTINGS = RunSettings("run-1", "alice@desk")

@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import MOST_DUE, Bus
-from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.host.phases import Phase
 from tests.orchestrator.fleet.fakes import Recorder
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.kept_runs import kept_run
-from orchestrator.fleet.run_folder import RunFolder
+from orchestrator.fleet.store.kept_runs import kept_run
+from orchestrator.fleet.store.run_folder import RunFolder
 
 STEPS: list[happening.RolloutStep] = [
     happening.RolloutPlanned((("a",), ("b", "c")), 0, {"waves": "1"}, "ccm push"),

@@ -7,7 +7,7 @@ import pytest
 
 from orchestrator.fleet import window as windows
 from orchestrator.fleet.descriptors import make_room, room_beside
-from orchestrator.fleet.host_task import HostTask
+from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.window import Window
 from remote_runtime.errors import CcmError
 

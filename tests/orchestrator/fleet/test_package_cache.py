@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet.package_cache import MOST_ASKED, HostLore, PackageMetadataCache
-from remote_runtime import wire
 from remote_runtime.errors import ProtocolError
-from remote_runtime.package_sharing import fingerprint
+from remote_runtime.protocol import wire
+from remote_runtime.protocol.package_sharing import fingerprint
 
 A, B = "a" * 64, "b" * 64
 FOUND: dict[str, Any] = {"members": [], "conffiles": [], "scripts": {}}

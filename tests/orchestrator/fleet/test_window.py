@@ -10,11 +10,11 @@ import pytest
 
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.descriptors import make_room
-from orchestrator.fleet.fact_run import gather_facts
-from orchestrator.fleet.host_facts import Gathered
-from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.host.fact_run import gather_facts
+from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.host.host_run import HostRun
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.phases import Phase
 from orchestrator.fleet.ports import OnPhase
 from orchestrator.fleet.window import Window
 from remote_runtime.errors import UnreachableError, UsageError

@@ -68,7 +68,7 @@ def test_the_compiled_modules_are_those_of_the_zip() -> None:
     assert len(entries) == len(found) == len(names)
     assert parts.keys() == entries.keys() - {name for name, _, _ in at_once}
     assert entries["remote_runtime"][0] is True
-    assert entries["remote_runtime.wire"][0] is False
+    assert entries["remote_runtime.protocol.wire"][0] is False
     namespace: dict[str, object] = {"__name__": "version"}
     exec(entries["remote_runtime.version"][1], namespace)
     assert namespace["VERSION"]

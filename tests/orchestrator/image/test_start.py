@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from orchestrator.image import building
-from remote_runtime import wire
+from remote_runtime.protocol import wire
 from remote_runtime.registry import provider_names
-from remote_runtime.resources.package import dpkg
+from remote_runtime.resources.package.dpkg import database as dpkg
 from tests.remote_runtime.controller import events_of
 
 _SERVE = """

@@ -23,7 +23,7 @@ from orchestrator.planning import Planner
 from orchestrator.planning.facts import NothingGathered
 from remote_runtime.errors import InputError
 from remote_runtime.options import RunOptions
-from remote_runtime.plan import parse
+from remote_runtime.plans.plan import parse
 
 TURN = {"met": True, "changed": True, "noop": False}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.host_facts import Gathered
+from orchestrator.fleet.host.host_facts import Gathered
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.manifest import load_site
 from orchestrator.plan_files.plan_file import PlanFile

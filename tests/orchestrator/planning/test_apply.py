@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator
 import schemas
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.planning.resolved import resolved_manifest
-from remote_runtime import plan as target
 from remote_runtime.errors import PlanError
 from remote_runtime.item import Item
 from remote_runtime.options import RunOptions
+from remote_runtime.plans import plan as target
 from tests.orchestrator.planning.planned import (
     FakeHost,
     gathered,

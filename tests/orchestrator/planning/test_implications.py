@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.unchanged_resources import Implied
+from orchestrator.fleet.checks.unchanged_resources import Implied
 from orchestrator.planning.host_plan import HostPlan
-from remote_runtime.events import EventMaker, secrets_of
-from remote_runtime.expansion import implied_members
 from remote_runtime.item import each_of
-from remote_runtime.masking import Mask
-from remote_runtime.plan import parse
+from remote_runtime.plans.plan import parse
+from remote_runtime.protocol.expansion import implied_members
+from remote_runtime.reporting.events import EventMaker, secrets_of
+from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.planning.planned import FakeHost, gathered, plan, planner
 
 SITE = """

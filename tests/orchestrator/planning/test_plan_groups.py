@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.manifest.types import BUILT_IN, type_names
-from orchestrator.planning.blob_references import PATH
+from orchestrator.planning.content.blob_references import PATH
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.planning.plan_groups import AlikeResources, RenderProfile
 from tests.calls import calls_of

@@ -8,8 +8,8 @@ import pytest
 
 import schemas
 from orchestrator.planning.resolved import resolved_manifest
-from remote_runtime import plan as runtime_plan
 from remote_runtime.errors import PlanError, ResourceError
+from remote_runtime.plans import plan as runtime_plan
 
 from .planned import FakeHost, entries, gathered, plan, planner, refused, refused_host
 

@@ -13,16 +13,16 @@ import pytest
 import schemas
 from inventory import load
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build
 from orchestrator.plan_files.digests import desired_of
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.planning.staged_preview import EarlierStage, StagedPlanner
 from orchestrator.transport import Connector, Credentials, Settings
-from remote_runtime import plan as runtime_plan
 from remote_runtime.errors import PlanError, ResourceError
 from remote_runtime.options import RunOptions
+from remote_runtime.plans import plan as runtime_plan
 from tests.orchestrator.fleet.fakes import recorded_bus
 from tests.orchestrator.planning.planned import FakeHost, gathered, planner
 

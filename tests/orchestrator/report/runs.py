@@ -5,10 +5,10 @@ import time
 from typing import Any
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.kept_runs import SavedRun, kept_run
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.phases import Phase
-from orchestrator.fleet.run_folder import RunFolder
+from orchestrator.fleet.store.kept_runs import SavedRun, kept_run
+from orchestrator.fleet.store.run_folder import RunFolder
 from tests.orchestrator.fleet.fakes import make_event
 
 START = 1_790_000_000.0

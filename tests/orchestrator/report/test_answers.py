@@ -5,10 +5,10 @@ import json
 from typing import Any
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.phases import Phase
 from orchestrator.report.answers import LEFT_OUT, Answers
-from orchestrator.report.style import Style
+from orchestrator.report.terminal.style import Style
 from tests.orchestrator.fleet.fakes import make_event
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.report.summary import MOST_LINES
+from orchestrator.report.terminal.summary import MOST_LINES
 from tests.orchestrator.report.told import DIFF, Told, changed
 
 ROLES = {"web1": "web", "web2": "web", "app1": "app", "db1": "db", "db2": "db", "mon1": "mon"}

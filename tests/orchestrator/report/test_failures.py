@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.phases import Phase
 from orchestrator.report.collected import MAX_SHORT, Entries, entry_of
 from orchestrator.report.failures import (
     LONGEST_REASON,

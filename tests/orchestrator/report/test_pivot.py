@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.phases import Phase
-from orchestrator.report.summary import MOST_LINES
+from orchestrator.fleet.host.phases import Phase
+from orchestrator.report.terminal.summary import MOST_LINES
 from tests.orchestrator.report.told import CREATED, DIFF, Told, changed
 
 WIDTHS = (80, 100, 200)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from orchestrator.cli.responses import Responses
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.event_store import EventStore
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.phases import Phase
-from orchestrator.report.at_work import AtWork
-from orchestrator.report.event_lines import EventLines
+from orchestrator.fleet.store.event_store import EventStore
+from orchestrator.report.terminal.at_work import AtWork
+from orchestrator.report.terminal.event_lines import EventLines
 from orchestrator.report.turns import Turns
 from tests.orchestrator.fleet.fakes import unchanged
 

@@ -6,15 +6,15 @@ import json
 import pytest
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import CUT_OFF, HostResult, Tally
-from orchestrator.fleet.phases import Phase
-from orchestrator.report.document import write_document
+from orchestrator.report.files.document import write_document
+from orchestrator.report.files.junit import NOT_KNOWN, write_junit
+from orchestrator.report.files.markdown import write_markdown
 from orchestrator.report.html.page import write_html
-from orchestrator.report.junit import NOT_KNOWN, write_junit
-from orchestrator.report.markdown import write_markdown
 from orchestrator.report.turns import Turns
+from tests.orchestrator.report.files.test_metrics import samples, written
 from tests.orchestrator.report.runs import Kept
-from tests.orchestrator.report.test_metrics import samples, written
 from tests.orchestrator.report.told import Told
 
 NAMES = ("file#/etc/one", "file#/etc/two", "file#/etc/three")

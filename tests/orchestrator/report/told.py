@@ -8,10 +8,10 @@ from typing import Any
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.report.collected import Collected
-from orchestrator.report.lines import Lines
-from orchestrator.report.rows import Choice
-from orchestrator.report.style import Style
-from orchestrator.report.summary import Summary
+from orchestrator.report.terminal.lines import Lines
+from orchestrator.report.terminal.rows import Choice
+from orchestrator.report.terminal.style import Style
+from orchestrator.report.terminal.summary import Summary
 from tests.orchestrator.fleet.fakes import make_event
 
 CREATED = {"what": "ensure", "from": "absent", "to": "present"}

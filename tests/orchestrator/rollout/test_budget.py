@@ -3,8 +3,8 @@
 import pytest
 
 from orchestrator.fleet import outcome
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.phases import Phase
 from orchestrator.rollout.amounts import parse_amount
 from orchestrator.rollout.budget import Budget
 

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import OnPhase, Target
 from orchestrator.fleet.window import Window

@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.rollout.budget import is_failure
 from orchestrator.rollout.hooks import Hooked

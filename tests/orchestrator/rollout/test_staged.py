@@ -8,10 +8,10 @@ import pytest
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.host_run import HostRun
+from orchestrator.fleet.host.host_run import HostRun
+from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.ports import Target
-from orchestrator.fleet.stage_host import StageHost
 from orchestrator.fleet.window import Window
 from orchestrator.rollout.amounts import parse_amount
 from orchestrator.rollout.course import RolloutScheduler, StagePlace, WaveVerdict

@@ -67,7 +67,7 @@ IMPORTS = {
     "import dataclasses": "dataclasses needs Python 3.7",
     "import distutils.version": "distutils is gone from Python 3.12",
     "from ...engine import Engine": "remote_runtime.engine is not for types of a site",
-    "from remote_runtime import wire": "remote_runtime.wire is not for types of a site",
+    "from remote_runtime import wire": "remote_runtime.protocol.wire is not for types of a site",
     "from ..file import rules": "remote_runtime.resources.file is not for types of a site",
     "def f():\n    import orchestrator": "orchestrator is not in the standard library",
 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.image import Image
 from orchestrator.image.program import bootstrap_text, program
 from remote_runtime import bootstrap

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.phases import Phase
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.transport import Connector, Credentials, Settings, ssh_login, ssh_transport
 from orchestrator.transport.opening import Opening
 from orchestrator.transport.waiting import BackgroundCall, end_of

@@ -12,7 +12,7 @@ from orchestrator.verify.expectation import Expectation, Mismatch, judge
 from orchestrator.verify.observing import observe
 from orchestrator.verify.shell import Answer, Shell, image
 from remote_runtime.item import Item
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.transport.fakes import image as runtime_image
 from tests.orchestrator.transport.fakes import local
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from orchestrator.cli.exit_code import stronger
-from orchestrator.report.style import Style
-from orchestrator.report.verification import Progress, Verification
+from orchestrator.report.terminal.style import Style
+from orchestrator.report.terminal.verification import Progress, Verification
 from orchestrator.verify.assessment import Assessment, Outcome
 
 GOOD = Outcome("web1", "file#/a", "passed", derived=True)

@@ -17,7 +17,7 @@ from orchestrator.verify.expectation import Expectation, equal, judge
 from orchestrator.verify.observing import observe
 from orchestrator.verify.shell import Answer
 from orchestrator.verify.subject import Subject
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.verify.fakes import FEDORA, Script, mismatches, said
 
 ME = pwd.getpwuid(os.getuid()).pw_name

@@ -7,12 +7,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from orchestrator.fleet.kept_runs import SavedRun
-from orchestrator.fleet.past_runs import PastRuns
-from orchestrator.report.document import write_document
+from orchestrator.fleet.store.kept_runs import SavedRun
+from orchestrator.fleet.store.past_runs import PastRuns
+from orchestrator.report.files.document import write_document
+from orchestrator.report.files.junit import write_junit
+from orchestrator.report.files.markdown import write_markdown
 from orchestrator.report.html import write_html
-from orchestrator.report.junit import write_junit
-from orchestrator.report.markdown import write_markdown
 from orchestrator.verify.assessment import Assessment, Outcome
 from orchestrator.verify.kept import VerifyFile, kept_assessment
 from remote_runtime.errors import InputError

@@ -12,7 +12,7 @@ from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.observing import observe
 from orchestrator.verify.subject import Subject
 from remote_runtime.errors import CcmError, UnreachableError
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.verify.fakes import Said, Script
 
 

@@ -7,7 +7,7 @@ from orchestrator.verify.derivation import derive
 from orchestrator.verify.expectation import judge
 from orchestrator.verify.own_commands import answers, bounded
 from orchestrator.verify.subject import Subject
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.verify.fakes import item
 from tests.orchestrator.verify.test_derivation import Plan, Planned
 

@@ -12,7 +12,7 @@ from orchestrator.verify.observing import observe
 from orchestrator.verify.subject import Subject
 from orchestrator.verify.visiting import _discreet, visit_all
 from remote_runtime.errors import UnreachableError
-from remote_runtime.masking import Mask
+from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.verify.fakes import Script
 
 

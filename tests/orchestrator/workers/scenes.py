@@ -16,16 +16,16 @@ from typing import Any
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, Job, RunMeans, Threads
+from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
-from orchestrator.fleet.stage_host import StageHost
 from orchestrator.fleet.window import Window
 from orchestrator.registration.publisher import Publisher
 from orchestrator.registration.store import open_store
 from orchestrator.workers import processes as processes_module
 from orchestrator.workers.processes import Processes
 from remote_runtime.errors import UnreachableError
-from remote_runtime.events import EventIds
+from remote_runtime.reporting.events import EventIds
 from tests.orchestrator.fleet.fakes import (
     SETTINGS,
     FakeConnector,

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.phases import Phase
 from orchestrator.workers import event_sender
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.event_sender import EventSender

@@ -4,8 +4,8 @@ import threading
 import time
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.phases import Phase
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
 from tests.orchestrator.fleet.fakes import FakeHost, make_event, unchanged
 

@@ -1,8 +1,8 @@
 import unittest
 from typing import Any, Dict, List
 
-from remote_runtime import plan
 from remote_runtime.item import Item
+from remote_runtime.plans import plan
 from remote_runtime.resources.apply.resource import Resource
 from tests.remote_runtime.fakes import item, run_items
 

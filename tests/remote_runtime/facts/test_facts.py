@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import remote_runtime
-from remote_runtime import wire
 from remote_runtime.facts import Family, Gathered, all_families, fit, gather
 from remote_runtime.facts.source import Source
+from remote_runtime.protocol import wire
 
 REPOSITORY = str(Path(remote_runtime.__file__).parents[1])
 

@@ -2,7 +2,7 @@ from typing import Any, List
 
 from remote_runtime.health.kind import CannotTellError, Probe
 from remote_runtime.health.kinds.package import Package
-from remote_runtime.system.commands import Result
+from remote_runtime.system.process.commands import Result
 from tests.remote_runtime.fake_commands import FakeCommands, make_context
 from tests.remote_runtime.fakes import FolderTest
 

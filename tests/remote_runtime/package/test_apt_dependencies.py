@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.resources.package import apt_dependencies
+from remote_runtime.resources.package.apt import dependencies as apt_dependencies
 from remote_runtime.resources.package.provider import Operation, VersionChange
 
 SHOWN = """Package: a

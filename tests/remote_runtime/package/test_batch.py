@@ -9,7 +9,7 @@ from typing import Any, List
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.resources.package import batch
 from remote_runtime.resources.package.provider import Operation, VersionChange
-from remote_runtime.system.commands import Result
+from remote_runtime.system.process.commands import Result
 
 from .. import fakes
 from ..fake_commands import FakeCommands, make_context
@@ -52,8 +52,8 @@ class Turns(unittest.TestCase):
 
     def run_items(self, *names, **options):
         from remote_runtime.registry import Registry
-        from remote_runtime.resources.package.apt_lists import Lists
-        from remote_runtime.resources.package.apt_readiness import Readiness
+        from remote_runtime.resources.package.apt.lists import Lists
+        from remote_runtime.resources.package.apt.readiness import Readiness
 
         items = [
             fakes.item("package", name, at, provider="apt", **options.get(name, {}))

@@ -16,20 +16,21 @@ from remote_runtime.effects import (
     UnitEffect,
     UnknownEffect,
 )
-from remote_runtime.resources.package import deb_contents, deb_scripts
-from remote_runtime.resources.package.deb_contents import Contents, Member
-from remote_runtime.resources.package.deb_effects import DebConsequences
-from remote_runtime.resources.package.deb_host_rules import HostRules
-from remote_runtime.resources.package.deb_installed import Registry, units_below
-from remote_runtime.resources.package.deb_probe import Debs, indexed
-from remote_runtime.resources.package.dpkg_settings import Settings
+from remote_runtime.resources.package.dpkg import contents as deb_contents
+from remote_runtime.resources.package.dpkg.contents import Contents, Member
+from remote_runtime.resources.package.dpkg.effects import DebConsequences
+from remote_runtime.resources.package.dpkg.host_rules import HostRules
+from remote_runtime.resources.package.dpkg.installed import Registry, units_below
+from remote_runtime.resources.package.dpkg.probe import Debs, indexed
+from remote_runtime.resources.package.dpkg.settings import Settings
+from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
 from remote_runtime.resources.package.probing import Probe
 from remote_runtime.resources.package.provider import VersionChange
-from remote_runtime.system.commands import Result
+from remote_runtime.system.process.commands import Result
 
 from .. import fakes
 from ..fake_commands import FakeCommands, make_context
-from ..test_package_sharing import Channel
+from ..protocol.test_package_sharing import Channel
 
 DEBHELPER = """#!/bin/sh
 set -e

@@ -7,11 +7,11 @@ import tempfile
 import unittest
 
 from remote_runtime.effects import ASSUMED, PackageEffect, PathEffect, Uncertainty, UnknownEffect
-from remote_runtime.resources.package.deb_contents import Contents, Member
-from remote_runtime.resources.package.deb_effects import DebConsequences
-from remote_runtime.resources.package.deb_host_rules import Diversion, HostRules, Override
-from remote_runtime.resources.package.deb_installed import Registry
-from remote_runtime.resources.package.dpkg_settings import Settings
+from remote_runtime.resources.package.dpkg.contents import Contents, Member
+from remote_runtime.resources.package.dpkg.effects import DebConsequences
+from remote_runtime.resources.package.dpkg.host_rules import Diversion, HostRules, Override
+from remote_runtime.resources.package.dpkg.installed import Registry
+from remote_runtime.resources.package.dpkg.settings import Settings
 from remote_runtime.resources.package.provider import VersionChange
 
 from .. import fakes

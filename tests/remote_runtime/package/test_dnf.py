@@ -14,9 +14,11 @@ from remote_runtime.effects import PackageEffect, PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
-from remote_runtime.resources.package import dnf_errors, locks, rpm_database
-from remote_runtime.resources.package.dnf_lists import Lists
-from remote_runtime.system.commands import Result
+from remote_runtime.resources.package import locks
+from remote_runtime.resources.package.dnf import errors as dnf_errors
+from remote_runtime.resources.package.dnf.lists import Lists
+from remote_runtime.resources.package.rpm import database as rpm_database
+from remote_runtime.system.process.commands import Result
 
 from ..fake_commands import FakeCommands, make_context, notices_of
 from ..fakes import ROOT

@@ -4,8 +4,8 @@ import subprocess
 import tempfile
 import unittest
 
-from remote_runtime.resources.package import dnf_aside
-from remote_runtime.system.commands import Result
+from remote_runtime.resources.package.dnf import isolated_run as dnf_aside
+from remote_runtime.system.process.commands import Result
 from tests.remote_runtime.fake_commands import FakeCommands, make_context
 from tests.remote_runtime.fakes import ROOT
 

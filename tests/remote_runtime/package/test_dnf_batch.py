@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.resources.package import dnf_batch
+from remote_runtime.resources.package.dnf import batch as dnf_batch
 from remote_runtime.resources.package.provider import Operation
 
 HEAD = " Package   Architecture   Version   Repository   Size\n====\n"

@@ -5,7 +5,7 @@ import random
 import subprocess
 import unittest
 
-from remote_runtime.resources.package import dpkg
+from remote_runtime.resources.package.dpkg import database as dpkg
 from remote_runtime.resources.package.provider import Installed
 
 from ..fakes import FolderTest

@@ -7,8 +7,8 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package import dpkg_settings
-from remote_runtime.system.commands import Result
+from remote_runtime.resources.package.dpkg import settings as dpkg_settings
+from remote_runtime.system.process.commands import Result
 
 from .. import fakes
 

@@ -2,9 +2,12 @@
 
 import os
 
-from remote_runtime.resources.package import maintscript_helper
-from remote_runtime.resources.package.maintscript_helper import Conffiles, Request
-from remote_runtime.resources.package.script_shell import Call
+from remote_runtime.resources.package.maintainer_scripts import maintscript_helper
+from remote_runtime.resources.package.maintainer_scripts.maintscript_helper import (
+    Conffiles,
+    Request,
+)
+from remote_runtime.resources.package.maintainer_scripts.shell import Call
 
 from ..fakes import FolderTest, context
 

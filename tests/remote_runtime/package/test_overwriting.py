@@ -4,10 +4,10 @@ import unittest
 
 from remote_runtime.effects import PackageEffect, PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package import overwriting
-from remote_runtime.resources.package.deb_contents import Contents, Member
-from remote_runtime.resources.package.deb_host_rules import Diversion, HostRules
-from remote_runtime.resources.package.dpkg_settings import Settings
+from remote_runtime.resources.package.dpkg import overwriting
+from remote_runtime.resources.package.dpkg.contents import Contents, Member
+from remote_runtime.resources.package.dpkg.host_rules import Diversion, HostRules
+from remote_runtime.resources.package.dpkg.settings import Settings
 from remote_runtime.resources.package.provider import VersionChange
 
 from ..fake_commands import FakeCommands, make_context

@@ -6,7 +6,7 @@ import unittest
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import MountEffect, Uncertainty
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package.deb_contents import Contents, Member
+from remote_runtime.resources.package.dpkg.contents import Contents, Member
 from remote_runtime.resources.package.reach import Reach
 from remote_runtime.system.inode_flags import IMMUTABLE
 from tests.remote_runtime.fakes import ROOT, FolderTest, context

@@ -8,13 +8,15 @@ import unittest
 
 from remote_runtime.base import AccountEffect, PathEffect, Uncertainty, UnitEffect, UnknownEffect
 from remote_runtime.content import Text
-from remote_runtime.resources.package import deb_scripts, dnf_transaction, rpm_contents
-from remote_runtime.resources.package.deb_contents import Contents, Member
-from remote_runtime.resources.package.deb_installed import Installations
-from remote_runtime.resources.package.dnf_transaction import Coming
+from remote_runtime.resources.package.dnf import transaction as dnf_transaction
+from remote_runtime.resources.package.dnf.transaction import Coming
+from remote_runtime.resources.package.dpkg.contents import Contents, Member
+from remote_runtime.resources.package.dpkg.installed import Installations
+from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
 from remote_runtime.resources.package.probing import Indexed
 from remote_runtime.resources.package.provider import VersionChange
-from remote_runtime.resources.package.rpm_effects import RpmConsequences
+from remote_runtime.resources.package.rpm import contents as rpm_contents
+from remote_runtime.resources.package.rpm.effects import RpmConsequences
 
 from .. import fakes
 from ..fake_commands import FakeCommands, make_context
@@ -127,7 +129,7 @@ class Reading(unittest.TestCase):
         self.unpack("/etc/a.conf", "/etc/b.conf", "/var/lib/a/x")
         form = rpm_contents.Header(HEADER).contents(self.folder).form()
         found = rpm_contents.fingerprints("'a' %s\x1e'b' %s\x1e" % (HEADER, HEADER))
-        from remote_runtime.package_sharing import fingerprint
+        from remote_runtime.protocol.package_sharing import fingerprint
 
         print_ = fingerprint([member[0] for member in form["members"]], form["scripts"])
         self.assertEqual(found, {"a": print_, "b": print_})

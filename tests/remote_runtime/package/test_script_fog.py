@@ -2,9 +2,9 @@
 
 import unittest
 
-from remote_runtime.resources.package.script_commands import KNOWN, ROWS
-from remote_runtime.resources.package.script_effects import Open
-from remote_runtime.resources.package.script_fog import fog
+from remote_runtime.resources.package.maintainer_scripts.commands import KNOWN, ROWS
+from remote_runtime.resources.package.maintainer_scripts.effects import Open
+from remote_runtime.resources.package.maintainer_scripts.uncertainty import fog
 
 
 class Left(unittest.TestCase):

@@ -3,7 +3,7 @@
 import os
 
 from remote_runtime.resources.package import tmpfiles
-from remote_runtime.resources.package.script_shell import Call
+from remote_runtime.resources.package.maintainer_scripts.shell import Call
 
 from ..fakes import FakeAccounts, FolderTest, context
 

@@ -6,8 +6,10 @@ import shutil
 import subprocess
 import unittest
 
-from remote_runtime.resources.package import debian_version, generic_version, rpm_version
 from remote_runtime.resources.package.provider import PackageProvider
+from remote_runtime.resources.package.versions import debian as debian_version
+from remote_runtime.resources.package.versions import generic as generic_version
+from remote_runtime.resources.package.versions import rpm as rpm_version
 
 from ..fake_commands import FakeCommands, make_context
 

@@ -5,7 +5,7 @@ from typing import Any, Dict, List
 
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
-from remote_runtime.system.commands import Result
+from remote_runtime.system.process.commands import Result
 
 from ..fake_commands import FakeCommands, make_context
 

@@ -3,7 +3,7 @@
 import unittest
 
 from remote_runtime.effects import PathEffect, UnknownEffect
-from remote_runtime.resources.service.folders import made_folders, own_folders, runtime_folders
+from remote_runtime.resources.service.unit.folders import made_folders, own_folders, runtime_folders
 
 from ..fakes import FakeAccounts, context
 from .fake_units import FakeUnits

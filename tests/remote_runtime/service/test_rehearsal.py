@@ -3,8 +3,8 @@
 import os
 import unittest
 
-from remote_runtime.resources.service.run_checks import Rehearsal
-from remote_runtime.rights import other_formats
+from remote_runtime.overlay.rights import other_formats
+from remote_runtime.resources.service.preview.run_checks import Rehearsal
 
 from ..fakes import FakeAccounts, FolderTest, context
 from .fake_units import FakeUnits

@@ -7,8 +7,8 @@ import unittest
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
-from remote_runtime.resources.service import unit
-from remote_runtime.system.commands import Result
+from remote_runtime.resources.service.unit import unit
+from remote_runtime.system.process.commands import Result
 
 from ..fake_commands import FakeCommands, make_context, notices_of
 from .plan import SHOW, UNITS, Plan, RecordedHost, recorded

@@ -10,7 +10,7 @@ from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import HostError
 from remote_runtime.system.locks import Lock, folder_of
 from tests.remote_runtime.fakes import ROOT, FolderTest
-from tests.remote_runtime.system.test_processes import there
+from tests.remote_runtime.system.process.test_processes import there
 
 HOLDER = {"run_id": "R1", "user": "alice@desk", "since": "2026-01-01T00:00:00Z"}
 

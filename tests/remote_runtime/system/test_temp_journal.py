@@ -4,7 +4,8 @@ import subprocess
 import unittest
 from typing import List
 
-from remote_runtime.system import processes, state
+from remote_runtime.system import state
+from remote_runtime.system.process import processes
 from remote_runtime.system.temp_journal import Unfinished, sweep
 from tests.remote_runtime.fakes import ROOT, FolderTest
 

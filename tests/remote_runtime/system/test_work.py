@@ -4,8 +4,8 @@ import hashlib
 import os
 from typing import Any, Dict, List
 
-from remote_runtime import wire
 from remote_runtime.cancellation import Cancellation
+from remote_runtime.protocol import wire
 from remote_runtime.session import Session
 from tests.calls import calls_of
 from tests.remote_runtime.fakes import FolderTest

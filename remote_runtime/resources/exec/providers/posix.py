@@ -2,9 +2,9 @@
 
 from typing import List
 
-from remote_runtime import shell_words
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.exec.running import ExecProvider
+from remote_runtime.text import shell_words
 
 
 class Provider(ExecProvider):

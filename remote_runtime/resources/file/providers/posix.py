@@ -11,7 +11,7 @@ from remote_runtime.system.errno_messages import failure
 
 if TYPE_CHECKING:
     from remote_runtime.resources.file.write_ahead import Coming, Store, WriteBatch
-    from remote_runtime.system.commands import Commands
+    from remote_runtime.system.process.commands import Commands
     from remote_runtime.system.temporary import Temporary
 
 _LAID = 1 << 20  # bytes of a copy that a command sees in place
@@ -137,7 +137,7 @@ class Provider(BaseProvider):
 
     @staticmethod
     def _validate(command: str, finished: str, path: str, commands: "Commands") -> None:
-        from remote_runtime import shell_words
+        from remote_runtime.text import shell_words
 
         argv = [word.replace("{}", finished) for word in shell_words.split(command)]
         result = commands.run(argv)

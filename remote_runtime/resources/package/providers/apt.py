@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, AbstractSet, Any, Dict, List, Mapping, Optiona
 from remote_runtime.base import Effect, Properties, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package import apt_commands, apt_marks, dpkg
-from remote_runtime.resources.package.apt_commands import ENVIRONMENT
-from remote_runtime.resources.package.apt_lists import Lists
+from remote_runtime.resources.package.apt import commands as apt_commands
+from remote_runtime.resources.package.apt import marks as apt_marks
+from remote_runtime.resources.package.apt.commands import ENVIRONMENT
+from remote_runtime.resources.package.apt.lists import Lists
+from remote_runtime.resources.package.dpkg import database as dpkg
 from remote_runtime.resources.package.provider import (
     Available,
     Installed,
@@ -22,11 +24,11 @@ from remote_runtime.resources.package.provider import (
 )
 
 if TYPE_CHECKING:
-    from remote_runtime.resources.package.apt_readiness import Readiness
-    from remote_runtime.resources.package.apt_workbench import Workbench
-    from remote_runtime.resources.package.deb_contents import Contents
-    from remote_runtime.resources.package.deb_host_rules import HostRules
-    from remote_runtime.system.commands import Result
+    from remote_runtime.resources.package.apt.private_copy import Workbench
+    from remote_runtime.resources.package.apt.readiness import Readiness
+    from remote_runtime.resources.package.dpkg.contents import Contents
+    from remote_runtime.resources.package.dpkg.host_rules import HostRules
+    from remote_runtime.system.process.commands import Result
 
 PROGRAMS = ("dpkg-query", "apt-cache", "apt-get")
 SETTINGS, LISTS_LOCK = "/etc/apt/apt.conf.d", "/var/lib/apt/lists/lock"
@@ -77,7 +79,7 @@ class Provider(PackageProvider):
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions as dpkg does."""
-        from remote_runtime.resources.package import debian_version
+        from remote_runtime.resources.package.versions import debian as debian_version
 
         return debian_version.compare(left, right)
 
@@ -108,7 +110,7 @@ class Provider(PackageProvider):
 
     def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
         """Ask ``apt-cache policy`` for all of them."""
-        from remote_runtime.resources.package import apt_cache
+        from remote_runtime.resources.package.apt import cache as apt_cache
 
         return apt_cache.look_up(names, self._query, self._architecture)
 
@@ -116,7 +118,7 @@ class Provider(PackageProvider):
         """With the commands that a refresh runs. See the base class."""
         super().warn_of_lists()
         if self.context.noop:
-            from remote_runtime.resources.package import apt_hooks
+            from remote_runtime.resources.package.apt import hooks as apt_hooks
 
             dump = self._ask(["apt-config", "dump"]).stdout
             apt_hooks.warn_of_refresh(self.context, dump, self._hooks_told)
@@ -126,7 +128,7 @@ class Provider(PackageProvider):
 
     def exclusion(self, name: str) -> Optional[Tuple[str, str]]:
         """See the base class."""
-        from remote_runtime.resources.package import apt_preferences
+        from remote_runtime.resources.package.apt import preferences as apt_preferences
 
         return apt_preferences.find(self.plain(name))
 
@@ -134,7 +136,7 @@ class Provider(PackageProvider):
         private = self._private() if self.context.noop else []
         result = self._ask(["apt-cache", words[0], *private, *words[1:]])
         if result.code != 0:
-            from remote_runtime.resources.package import apt_errors
+            from remote_runtime.resources.package.apt import errors as apt_errors
 
             raise apt_errors.explain("asking apt-cache", result)
         return result.stdout
@@ -144,7 +146,7 @@ class Provider(PackageProvider):
         planned, env, run = self.planned_sources(), ENVIRONMENT, self.context.commands.run
         if not planned:
             return run(argv, env=env, limit=_LIMIT, **options)
-        from remote_runtime.resources.package.apt_sources import FOLDER
+        from remote_runtime.resources.package.apt.sources import FOLDER
 
         settings, place = self._bench().settings(self.context.files, planned)
         env = dict(env, APT_CONFIG=settings)
@@ -154,7 +156,7 @@ class Provider(PackageProvider):
 
     def providers_of(self, name: str) -> Sequence[str]:
         """The packages that provide a virtual package, at most a handful."""
-        from remote_runtime.resources.package import apt_cache
+        from remote_runtime.resources.package.apt import cache as apt_cache
 
         printed = self._query(["showpkg", "--", name])
         return apt_cache.parse_reverse_provides(printed)[:_PROVIDERS_SHOWN]
@@ -165,7 +167,8 @@ class Provider(PackageProvider):
 
     def refresh_lists(self, lock_timeout: float) -> None:
         """Run ``apt-get update``; ``ResourceError`` when any of the repositories fails."""
-        from remote_runtime.resources.package import apt_errors, locks
+        from remote_runtime.resources.package import locks
+        from remote_runtime.resources.package.apt import errors as apt_errors
         from remote_runtime.resources.package.transaction import Manager, carry_out
 
         def look() -> Optional[locks.Holder]:
@@ -189,14 +192,15 @@ class Provider(PackageProvider):
 
     def _ready(self) -> "Readiness":
         if self.readiness is None:
-            from remote_runtime.resources.package.apt_readiness import Readiness
+            from remote_runtime.resources.package.apt.readiness import Readiness
 
             self.readiness = Readiness()
         return self.readiness
 
     def foresee(self, operation: Operation) -> Sequence[VersionChange]:
         """Let apt simulate it. See the base class."""
-        from remote_runtime.resources.package import apt_errors, apt_simulation
+        from remote_runtime.resources.package.apt import errors as apt_errors
+        from remote_runtime.resources.package.apt import simulation as apt_simulation
 
         trouble = self._ready().trouble(str(operation))
         if trouble is not None:
@@ -210,7 +214,7 @@ class Provider(PackageProvider):
 
     def _as_planned(self) -> List[str]:
         """The options with which apt takes for installed what earlier resources would install."""
-        from remote_runtime.resources.package import apt_simulation
+        from remote_runtime.resources.package.apt import simulation as apt_simulation
 
         versions = self.planned_versions()
         if not versions:
@@ -242,9 +246,9 @@ class Provider(PackageProvider):
         """Files, units and accounts as well, as far as the packages' contents are known."""
         if self.plain(operation.name) not in [change.name for change in foreseen]:
             return super().effects(operation, foreseen)
-        from remote_runtime.resources.package import overwriting
-        from remote_runtime.resources.package.deb_effects import DebConsequences
-        from remote_runtime.resources.package.deb_installed import Registry
+        from remote_runtime.resources.package.dpkg import overwriting
+        from remote_runtime.resources.package.dpkg.effects import DebConsequences
+        from remote_runtime.resources.package.dpkg.installed import Registry
         from remote_runtime.resources.package.reach import Reach
 
         known = self._contents([change for change in foreseen if change.after])
@@ -280,7 +284,8 @@ class Provider(PackageProvider):
 
     def _rules(self, coming: bool) -> "HostRules":
         """What this host has dpkg do with the files of packages."""
-        from remote_runtime.resources.package import deb_host_rules, dpkg_settings
+        from remote_runtime.resources.package.dpkg import host_rules as deb_host_rules
+        from remote_runtime.resources.package.dpkg import settings as dpkg_settings
 
         context = self.context
         return deb_host_rules.read(
@@ -297,7 +302,8 @@ class Provider(PackageProvider):
         now = (self.context.acted, self.planned_sources())
         self.context.files.is_there(SETTINGS)  # apt reads them: whoever may change them is noted
         if self._options_at != now:
-            from remote_runtime.resources.package import apt_hooks, dpkg_settings
+            from remote_runtime.resources.package.apt import hooks as apt_hooks
+            from remote_runtime.resources.package.dpkg import settings as dpkg_settings
 
             result = self._ask(["apt-config", "dump"])
             if result.code != 0:
@@ -310,7 +316,7 @@ class Provider(PackageProvider):
         """What the packages hold that come, without those of which nothing can be learnt."""
         if not coming or not self.context.options.package_probe:
             return {}
-        from remote_runtime.resources.package.deb_probe import Debs, indexed
+        from remote_runtime.resources.package.dpkg.probe import Debs, indexed
 
         shown = self._show({change.name: change.after for change in coming})
         wanted = indexed(coming, shown, self._architecture)
@@ -326,7 +332,7 @@ class Provider(PackageProvider):
 
     def _bench(self) -> "Workbench":
         if self._workbench is None:
-            from remote_runtime.resources.package.apt_workbench import Workbench
+            from remote_runtime.resources.package.apt.private_copy import Workbench
 
             self._workbench = Workbench(self.context.files, self.caches)
         return self._workbench
@@ -344,7 +350,8 @@ class Provider(PackageProvider):
         self, operations: Sequence[Operation]
     ) -> Optional[Sequence[Sequence[VersionChange]]]:
         """See the base class."""
-        from remote_runtime.resources.package import apt_dependencies, apt_simulation
+        from remote_runtime.resources.package.apt import dependencies as apt_dependencies
+        from remote_runtime.resources.package.apt import simulation as apt_simulation
 
         if self._ready().trouble(str(operations[0])) is not None:
             return None
@@ -361,7 +368,9 @@ class Provider(PackageProvider):
         self, what: str, operations: Sequence[Operation], lock_timeout: float
     ) -> Sequence[VersionChange]:
         """Run apt-get to its end; return what changed."""
-        from remote_runtime.resources.package import apt_errors, apt_simulation, host_locale
+        from remote_runtime.resources.package.apt import errors as apt_errors
+        from remote_runtime.resources.package.apt import simulation as apt_simulation
+        from remote_runtime.resources.package.maintainer_scripts import host_locale
         from remote_runtime.resources.package.transaction import Manager, carry_out
 
         self._database = None
@@ -391,7 +400,7 @@ class Provider(PackageProvider):
         self.acted()
         changes = apt_simulation.done(printed[0], self._architecture)
         if self.context.options.package_probe:
-            from remote_runtime.resources.package import deb_probe
+            from remote_runtime.resources.package.dpkg import probe as deb_probe
 
             came = [change for change in changes if change.after]
             deb_probe.confirm(self.context, came, show=self._show, native=self._architecture)

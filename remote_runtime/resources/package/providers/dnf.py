@@ -23,7 +23,6 @@ from remote_runtime.base import (
 from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package import rpm_database
 from remote_runtime.resources.package.provider import (
     Available,
     Installed,
@@ -31,13 +30,14 @@ from remote_runtime.resources.package.provider import (
     PackageProvider,
     VersionChange,
 )
+from remote_runtime.resources.package.rpm import database as rpm_database
 
 if TYPE_CHECKING:
-    from remote_runtime.resources.package.deb_contents import Contents
-    from remote_runtime.resources.package.dnf_lists import Lists
-    from remote_runtime.resources.package.dnf_transaction import Coming
+    from remote_runtime.resources.package.dnf.lists import Lists
+    from remote_runtime.resources.package.dnf.transaction import Coming
+    from remote_runtime.resources.package.dpkg.contents import Contents
     from remote_runtime.resources.package.transaction import Manager
-    from remote_runtime.system.commands import Result
+    from remote_runtime.system.process.commands import Result
 
 PROGRAMS = ("rpm", "dnf")
 # dnf would wait for a lock without an end and without a word.
@@ -79,7 +79,7 @@ class Provider(PackageProvider):
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions as RPM does; what one of them leaves open is not compared."""
-        from remote_runtime.resources.package import rpm_version
+        from remote_runtime.resources.package.versions import rpm as rpm_version
 
         return rpm_version.compare(left, right)
 
@@ -104,7 +104,7 @@ class Provider(PackageProvider):
         return found._replace(automatic=bool(found.version) and key in self._automatic)
 
     def _marked(self) -> AbstractSet[Tuple[str, str]]:
-        from remote_runtime.resources.package import dnf_marks
+        from remote_runtime.resources.package.dnf import marks as dnf_marks
 
         return dnf_marks.automatic(
             self.context.commands, lambda: self._query("--installed", form=dnf_marks.FORM)
@@ -112,7 +112,7 @@ class Provider(PackageProvider):
 
     def mark_manual(self, name: str) -> None:
         """See the base class."""
-        from remote_runtime.resources.package import dnf_marks
+        from remote_runtime.resources.package.dnf import marks as dnf_marks
 
         what = "marking %s as installed manually" % name
         argv = dnf_marks.mark(self.context.commands, name)
@@ -120,7 +120,7 @@ class Provider(PackageProvider):
 
     def exclusion(self, name: str) -> Optional[Tuple[str, str]]:
         """See the base class."""
-        from remote_runtime.resources.package import dnf_exclusions
+        from remote_runtime.resources.package.dnf import exclusions as dnf_exclusions
 
         return dnf_exclusions.find(name)
 
@@ -129,7 +129,7 @@ class Provider(PackageProvider):
         for at in range(0, len(names), _NAMES):
             argv = rpm_database.QUERY + tuple(names[at : at + _NAMES])
             if self.context.noop:
-                from remote_runtime.resources.package import dnf_aside
+                from remote_runtime.resources.package.dnf import isolated_run as dnf_aside
 
                 argv = dnf_aside.aside(self.context, argv)
             result = self.context.commands.run(argv, limit=_LIMIT)
@@ -143,7 +143,7 @@ class Provider(PackageProvider):
 
     def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
         """Ask ``dnf repoquery`` for all of them."""
-        from remote_runtime.resources.package import dnf_candidates
+        from remote_runtime.resources.package.dnf import candidates as dnf_candidates
 
         starts = range(0, len(names), _NAMES)
         printed = "".join(self._query(*names[at : at + _NAMES]) for at in starts)
@@ -164,7 +164,8 @@ class Provider(PackageProvider):
         return self._provided[name]
 
     def _query(self, *words: str, form: str = FORMAT) -> str:
-        from remote_runtime.resources.package import dnf_aside, transaction
+        from remote_runtime.resources.package import transaction
+        from remote_runtime.resources.package.dnf import isolated_run as dnf_aside
 
         options = OPTIONS + (("--cacheonly",) if self.context.noop else ())
         asked = ("dnf", "-q") + options + ("repoquery", "--queryformat", form) + words
@@ -175,7 +176,7 @@ class Provider(PackageProvider):
 
     def _lists(self) -> "Lists":
         if self.lists is None:
-            from remote_runtime.resources.package import dnf_lists
+            from remote_runtime.resources.package.dnf import lists as dnf_lists
 
             self.lists = dnf_lists.Lists()
         return self.lists
@@ -186,7 +187,7 @@ class Provider(PackageProvider):
 
     def refresh_lists(self, lock_timeout: float) -> None:
         """Run ``dnf makecache``; ``ResourceError`` when a repository fails that must not."""
-        from remote_runtime.resources.package import dnf_errors
+        from remote_runtime.resources.package.dnf import errors as dnf_errors
 
         result = self._transaction("refreshing the package lists", REFRESH, lock_timeout)
         ignored = dnf_errors.ignored_repositories(result)
@@ -208,7 +209,7 @@ class Provider(PackageProvider):
     def foresee(self, operation: Operation) -> Sequence[VersionChange]:
         """Let dnf resolve it, which shows whether it would fail; it can do that for the host as it
         is only. See the base class."""
-        from remote_runtime.resources.package import dnf_transaction
+        from remote_runtime.resources.package.dnf import transaction as dnf_transaction
 
         what = str(operation._replace(version=self.shown(operation.version)))
         planned = self.planned_versions()
@@ -239,7 +240,7 @@ class Provider(PackageProvider):
 
         See the base class.
         """
-        from remote_runtime.resources.package import dnf_transaction
+        from remote_runtime.resources.package.dnf import transaction as dnf_transaction
 
         resolved = self._resolved.get(operation, "")
         planned = self.planned_versions()
@@ -249,9 +250,9 @@ class Provider(PackageProvider):
             return self._changing(operation, dnf_transaction.changed(resolved), foreseen)
         if not coming or not self.context.options.package_probe:
             return super().effects(operation, foreseen)
-        from remote_runtime.resources.package.deb_installed import Installations
+        from remote_runtime.resources.package.dpkg.installed import Installations
         from remote_runtime.resources.package.reach import Reach
-        from remote_runtime.resources.package.rpm_effects import RpmConsequences
+        from remote_runtime.resources.package.rpm.effects import RpmConsequences
 
         known = self._contents(operation, coming)
         Reach(self.context.files).refuse(known)
@@ -274,11 +275,11 @@ class Provider(PackageProvider):
 
     def _contents(self, operation: Operation, coming: "Sequence[Coming]") -> "Dict[str, Contents]":
         """What the packages hold that come, without those of which nothing can be learnt."""
-        from remote_runtime.resources.package.dnf_transaction import INDEX, indexed
-        from remote_runtime.resources.package.rpm_probe import Rpms
+        from remote_runtime.resources.package.dnf.transaction import INDEX, indexed
+        from remote_runtime.resources.package.rpm.probe import Rpms
 
         def fetch(folder: str) -> None:
-            from remote_runtime.resources.package import dnf_aside
+            from remote_runtime.resources.package.dnf import isolated_run as dnf_aside
             from remote_runtime.resources.package.probing import TIMEOUT
 
             words = (*self._words([operation]), "--downloadonly", "--downloaddir=" + folder)
@@ -305,7 +306,7 @@ class Provider(PackageProvider):
         self, operations: Sequence[Operation]
     ) -> Optional[Sequence[Sequence[VersionChange]]]:
         """See the base class."""
-        from remote_runtime.resources.package import dnf_batch
+        from remote_runtime.resources.package.dnf import batch as dnf_batch
 
         result = self.context.commands.run(self._asking(operations), limit=_LIMIT)
         return dnf_batch.shares(operations, result.stdout, self._package, self._follows(operations))
@@ -331,7 +332,7 @@ class Provider(PackageProvider):
         self._transact(what, self._words(operations), lock_timeout)
 
     def _transact(self, what: str, argv: Sequence[str], lock_timeout: float) -> None:
-        from remote_runtime.resources.package import dnf_errors
+        from remote_runtime.resources.package.dnf import errors as dnf_errors
 
         self._records_at = -1
         known = self._lists().repositories()
@@ -346,7 +347,7 @@ class Provider(PackageProvider):
     def _confirm(self, printed: str) -> None:
         """Let the controller compare what previews were told of these packages with what came."""
         if self.context.options.package_probe:
-            from remote_runtime.resources.package import rpm_probe
+            from remote_runtime.resources.package.rpm import probe as rpm_probe
 
             rpm_probe.confirm(self.context, printed, self._query)
 
@@ -368,7 +369,7 @@ class Provider(PackageProvider):
 
     def _asking(self, operations: Sequence[Operation]) -> Sequence[str]:
         """The command that has dnf print what it would do, and leave it."""
-        from remote_runtime.resources.package import dnf_aside
+        from remote_runtime.resources.package.dnf import isolated_run as dnf_aside
 
         answers = {"-y": ("--assumeno", "--cacheonly")}
         words = self._words(operations)
@@ -382,7 +383,8 @@ class Provider(PackageProvider):
         return "-".join(filter(None, (package, version))) + (architecture and "." + architecture)
 
     def _transaction(self, what: str, argv: Sequence[str], lock_timeout: float) -> "Result":
-        from remote_runtime.resources.package import host_locale, transaction
+        from remote_runtime.resources.package import transaction
+        from remote_runtime.resources.package.maintainer_scripts import host_locale
 
         environment = host_locale.environment(self.context.files)
         manager = self._manager()._replace(environment=environment)
@@ -391,13 +393,15 @@ class Provider(PackageProvider):
         )
 
     def _explain(self, what: str, result: "Result") -> ResourceError:
-        from remote_runtime.resources.package import dnf_aside, dnf_errors
+        from remote_runtime.resources.package.dnf import errors as dnf_errors
+        from remote_runtime.resources.package.dnf import isolated_run as dnf_aside
 
         if self.context.noop and dnf_aside.has_failed(result):
             return dnf_aside.not_begun(result.stderr)
         return dnf_errors.explain(what, result)
 
     def _manager(self) -> "Manager":
-        from remote_runtime.resources.package import dnf_locks, transaction
+        from remote_runtime.resources.package import transaction
+        from remote_runtime.resources.package.dnf import locks as dnf_locks
 
         return transaction.Manager({}, dnf_locks.holder, self._explain, _STEPS)

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set
 from remote_runtime.base import Effect, Item, Properties, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError, UnsettledError
-from remote_runtime.resources.service import unit
-from remote_runtime.resources.service.boot_links import CONFIGURED, BootLinks
 from remote_runtime.resources.service.provider import (
     DISABLE,
     ENABLE,
@@ -18,9 +16,11 @@ from remote_runtime.resources.service.provider import (
     ServiceProvider,
     Status,
 )
+from remote_runtime.resources.service.unit import unit
+from remote_runtime.resources.service.unit.boot_links import CONFIGURED, BootLinks
 
 if TYPE_CHECKING:
-    from remote_runtime.resources.service.planned_units import ForeseenUnits
+    from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
 
 _SHOW = ("systemctl", "show", "--system", "--no-pager")
 SHOW = (*_SHOW, "--property=" + ",".join(unit.PROPERTIES))
@@ -216,7 +216,7 @@ class Provider(ServiceProvider):
                 hint="name %s" % own,
             )
         elif verb in (ENABLE, DISABLE):
-            from remote_runtime.resources.service.link_checks import Linking
+            from remote_runtime.resources.service.preview.link_checks import Linking
 
             linking = Linking(self.context, units)
             (linking.rehearse if verb == ENABLE else linking.rehearse_removal)(full)
@@ -257,7 +257,7 @@ class Provider(ServiceProvider):
             what = "%s would not run again: %s" % (full, failure)
             hint = "correct its unit file"
             raise ResourceError(what, kind="service.failed", hint=hint)
-        from remote_runtime.resources.service.run_checks import Rehearsal
+        from remote_runtime.resources.service.preview.run_checks import Rehearsal
 
         rehearsal = Rehearsal(self.context, units)
         why = rehearsal.obstacle(full)
@@ -276,7 +276,7 @@ class Provider(ServiceProvider):
 
     def leaning(self, name: str) -> Sequence[str]:
         """Itself by its own name, and what it stops with. See the base class."""
-        from remote_runtime.resources.service.unit_effects import BOUND
+        from remote_runtime.resources.service.preview.unit_effects import BOUND
 
         full = self._full(name)
         units = self._foreseen()
@@ -287,18 +287,18 @@ class Provider(ServiceProvider):
         """See the base class."""
         if not self.context.noop:
             return ()
-        from remote_runtime.resources.service.unit_effects import Consequences
+        from remote_runtime.resources.service.preview.unit_effects import Consequences
 
         return Consequences(self.context, self._foreseen()).of(verb, self._full(name))
 
     def unfinished(self, verb: str, name: str, effects: Sequence[Effect]) -> Sequence[Effect]:
         """See the base class."""
-        from remote_runtime.resources.service.unit_effects import unfinished
+        from remote_runtime.resources.service.preview.unit_effects import unfinished
 
         return unfinished(verb, self._full(name), effects)
 
     def _foreseen(self) -> "ForeseenUnits":
-        from remote_runtime.resources.service.planned_units import ForeseenUnits
+        from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
 
         return ForeseenUnits(self.context, self._shown, self._names)
 
@@ -324,7 +324,7 @@ class Provider(ServiceProvider):
         )
 
     def _check_started(self, full: str) -> None:
-        from remote_runtime.resources.service import execution
+        from remote_runtime.resources.service.preview import execution
 
         if self._units.get(full, {}).get("Type") in ("simple", "idle", "exec"):
             self.context.sleep(SETTLE)

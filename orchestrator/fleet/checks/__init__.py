@@ -1,0 +1,1 @@
+"""Checks what hosts report before anything uses it (controller)."""

@@ -1,0 +1,358 @@
+"""Checks the transaction events that a host sends (controller, on the hot path).
+
+A host is a stranger: an event has exactly the members that ``schemas/event.json`` allows, is about
+a resource of this host's plan, and follows the one before it. Written by hand because it runs for
+every event; the tests hold it against the schema.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from orchestrator.fleet.checks.masked_names import MaskedNames
+from orchestrator.fleet.store.due_refreshes import Due
+from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, is_shallow, plain_value
+from remote_runtime.errors import ProtocolError
+from remote_runtime.item import SELECTION
+from remote_runtime.reporting.masking import MASKED
+
+PROTOCOL = "io.choria.ccm.v1.transaction.event"
+MAX_CHANGES = 20_000
+MAX_TEXTS = 1_000
+MAX_DURATION = 10**18
+
+ADDED = ("host", "run_id", "place", "planned", "reported_later")
+"""What the controller adds to an event: where it stands only where it failed, and what a kept plan
+had said only where it came out otherwise; when the host reported it where the run had lost it."""
+
+_EVENT_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}\Z")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\Z", re.ASCII)
+_DIGESTS = re.compile(r"(?:[0-9a-f]{16}){1,100}\Z")
+_STATUS = frozenset(["failed", "skipped", "changed", "stable"])
+_HEALTH = frozenset(["OK", "WARNING", "CRITICAL", "UNKNOWN"])
+
+_DRIFT = frozenset(["by", "run", "user", "at", "owner", "changed", "package", "path"])
+_DRIFT_BY = ("someone", "you", "both", "new")
+
+_FREE = ("properties", "error", "output", "noop_message", "prediction_reason")
+_FREE_INSIDE = {"changes": ("from", "to", "diff"), "health_check": ("output",)}
+
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+
+
+class Checked(NamedTuple):
+    """An event that may be shown and kept, its JSON text on one line, which planned resource it is
+    about, as ``type#name`` without a mask, and whether another one was about the same."""
+
+    event: dict[str, Any]
+    line: str
+    identity: str
+    again: bool
+
+
+def _text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _natural(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MAX_DURATION
+
+
+def _texts(value: list[Any]) -> bool:
+    return len(value) <= MAX_TEXTS and all(type(v) is str for v in value)
+
+
+def _shallow(value: Any) -> bool:
+    return is_shallow(value, MAX_DEPTH - 2)
+
+
+def _change(value: Any) -> bool:
+    if type(value) is not dict or len(value) not in (3, 4):
+        return False
+    if type(value.get("what")) is not str or "from" not in value or "to" not in value:
+        return False
+    if len(value) == 4 and type(value.get("diff")) is not str:
+        return False
+    return _shallow(value["from"]) and _shallow(value["to"])
+
+
+def _changes(value: list[Any]) -> bool:
+    return len(value) <= MAX_CHANGES and all(map(_change, value))
+
+
+def _health_result(value: Any) -> bool:
+    return (
+        type(value) is dict
+        and value.keys() == {"name", "status", "tries", "output"}
+        and type(value["name"]) is str
+        and type(value["status"]) is str
+        and value["status"] in _HEALTH
+        and _natural(value["tries"])
+        and type(value["output"]) is str
+    )
+
+
+def _drift(value: Any) -> bool:
+    return (
+        type(value) is dict
+        and value.get("by") in _DRIFT_BY
+        and value.keys() <= _DRIFT
+        and all(type(v) is str for v in value.values())
+    )
+
+
+def _health(value: Any) -> bool:
+    return type(value) is list and len(value) <= MAX_TEXTS and all(map(_health_result, value))
+
+
+# Every member that an event must have, with its exact type: compared in one step.
+_TYPES: dict[str, type] = {
+    "protocol": str,
+    "event_id": str,
+    "timestamp": str,
+    "type": str,
+    "name": str,
+    "provider": str,
+    "requested_ensure": str,
+    "final_ensure": str,
+    "duration": int,
+    "properties": dict,
+    "status": str,
+    "changes": list,
+    "error": list,
+    "changed": bool,
+    "refreshed": bool,
+    "failed": bool,
+    "skipped": bool,
+    "noop": bool,
+    "unmet_requirements": list,
+}
+_KEYS, _EXPECTED = tuple(_TYPES), tuple(_TYPES.values())
+_OPTIONAL: dict[str, Callable[[Any], bool]] = {
+    "alias": _text,
+    "noop_message": _text,
+    "prediction": lambda value: type(value) is str and value in ("certain", "assumed", "unknown"),
+    "prediction_reason": _text,
+    "drift": _drift,
+    "due_since": lambda value: type(value) is str and len(value) <= 200,
+    "left_as": lambda value: type(value) is str and value in ("as_desired", "differs", "unknown"),
+    "left_out": lambda value: type(value) is str and value in SELECTION,
+    "manifest": lambda value: type(value) is str and len(value) <= 10_000,
+    "observed": lambda value: type(value) is str and _DIGESTS.match(value) is not None,
+    "exit_code": lambda value: type(value) is int and 0 <= value <= 255,
+    "output": _text,
+    "health_check": _health,
+    "health_check_only": lambda value: type(value) is bool,
+}
+
+
+def shape_problem(event: Any) -> str:
+    """Return what is wrong with one event, or ""; schemas/event.json says the same."""
+    if type(event) is not dict:
+        return "it is not an object"
+    if tuple(map(type, map(event.get, _KEYS))) != _EXPECTED:
+        return _first_wrong_type(event)
+    if len(event) > len(_KEYS):
+        for key in event.keys() - _TYPES.keys():
+            optional = _OPTIONAL.get(key)
+            if optional is None:
+                return "it has a member that events do not have"
+            if not optional(event[key]):
+                return f"{key} is not what it must be"
+    return _value_problem(event) or _flags_problem(event)
+
+
+def _first_wrong_type(event: dict[str, Any]) -> str:
+    wrong = next(key for key, kind in _TYPES.items() if type(event.get(key)) is not kind)
+    return f"{wrong} is not what it must be" if wrong in event else f"{wrong} is missing"
+
+
+def _value_problem(event: dict[str, Any]) -> str:
+    """What is wrong within members of the right type."""
+    right = (
+        event["protocol"] == PROTOCOL
+        and _EVENT_ID.match(event["event_id"])
+        and _TIMESTAMP.match(event["timestamp"])
+        and 0 <= event["duration"] <= MAX_DURATION
+        and event["status"] in _STATUS
+        and _shallow(event["properties"])
+        and (not event["changes"] or _changes(event["changes"]))
+        and (not event["error"] or _texts(event["error"]))
+        and (not event["unmet_requirements"] or _texts(event["unmet_requirements"]))
+    )
+    return "" if right else "a value is not what it must be"
+
+
+def _flags_problem(event: dict[str, Any]) -> str:
+    status = event["status"]
+    if status == "stable":
+        agrees = not (event["failed"] or event["skipped"] or event["changed"])
+    else:
+        agrees = event[status]
+    return "" if agrees else "status and flags disagree"
+
+
+def kept_problem(event: Any) -> str:
+    """Return what is wrong with an event that the controller kept, or ""."""
+    if type(event) is not dict:
+        return "it is not an object"
+    problem = shape_problem({key: value for key, value in event.items() if key not in ADDED})
+    of = (event.get("host"), event.get("run_id"), *(event.get(key, "") for key in ADDED[2:]))
+    known = all(type(value) is str for value in of)
+    return problem or ("" if known else "it does not say of which host and run it is")
+
+
+class EventCheck:
+    """The events of one host: planned resources only, in sequence, each one new.
+
+    ``planned`` are the ``type#name`` of every resource in the host's plan. ``count`` is how many
+    events there were. ``place`` says where a resource stands in the manifest, "" where in none.
+    ``observed``: the plan asks what was observed, so each event has to say that, else none may.
+    ``mask`` hides secrets that show once an event has lost its control characters.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        run_id: str,
+        *,
+        planned: Iterable[str],
+        place: Callable[[str], str] = lambda identity: "",
+        observed: bool = False,
+        mask: Callable[[Any], Any] = lambda value: value,
+    ) -> None:
+        self._mask = mask
+        self._place = place
+        self._observed = observed
+        self.origin = host, run_id
+        self._added = {"host": host, "run_id": run_id}
+        self._planned = tuple(planned)
+        self._together = bytearray(len(self._planned))  # what was told of with others, by index
+        self._by_name: Due | None = None
+        self._last_id = ""
+        self.count = 0
+
+    @cached_property
+    def _is_unique(self) -> bool:
+        """Whether no two planned resources have the same name."""
+        return len(set(self._planned)) == len(self._planned)
+
+    def _due(self) -> Due:
+        """What is counted by name from now on. On most hosts nothing is told by its name, and very
+        many may wait for that."""
+        if self._by_name is None:
+            self._by_name = Due.of(self._planned, self._together)
+        return self._by_name
+
+    @property
+    def unheard(self) -> int:
+        """Of how many planned resources nothing was told yet."""
+        if self._by_name is None:
+            return self._together.count(0)
+        return sum(self._by_name.left.values())
+
+    def begin_anew(self) -> None:
+        """The host was rebooted: it counts from 1 again, by a clock that may have been set back."""
+        self.count, self._last_id = 0, ""
+
+    def check(self, seq: Any, event: Any) -> Checked:
+        """Return the event, plain and with what is ``ADDED``; ProtocolError if it is wrong."""
+        self._require_due(seq)
+        problem = shape_problem(event)
+        if not problem and ("observed" in event) != self._observed:
+            problem = "observed is missing" if self._observed else "observed was not asked for"
+        if problem:
+            raise refuse(f"event {seq}: {problem}")
+        self._require_new(seq, event["event_id"])
+        identity = self._planned_as(event["type"] + "#" + event["name"], seq)
+        again = self._due().take(identity)
+        self.counted(1, event["event_id"])
+        place = self._place(identity) if event["failed"] else ""
+        event, line = finished(
+            {**event, **self._added, **({"place": place} if place else {})}, self._mask
+        )
+        return Checked(event, line, identity, again)
+
+    def require_next(self, seq: Any, event_id: str) -> None:
+        """ProtocolError for turns that are not the next ones."""
+        self._require_due(seq)
+        self._require_new(seq, event_id)
+
+    def take_turn(self, index: int) -> bool:
+        """Take the turn of the resource at an index; whether one of its name had a turn before.
+        ProtocolError."""
+        if index >= len(self._planned) or self._together[index]:
+            raise self._undue(self.count + 1)
+        due = self._by_name if self._is_unique else self._due()
+        self._together[index] = 1
+        if due is None:
+            return False
+        identity = self._planned[index]
+        if not due.left[identity]:
+            raise self._undue(self.count + 1)
+        return due.take(identity)
+
+    def counted(self, count: int, event_id: str) -> None:
+        """So many more have come, the last of them with that id."""
+        self.count += count
+        self._last_id = event_id
+
+    def _require_due(self, seq: Any) -> None:
+        if type(seq) is not int or seq != self.count + 1:
+            raise refuse(f"event {self.count + 1} was due, another came", "protocol.sequence")
+
+    def _require_new(self, seq: int, event_id: str) -> None:
+        if event_id <= self._last_id:
+            raise refuse(f"event {seq} was sent before", "protocol.replay")
+
+    @staticmethod
+    def _undue(seq: int) -> ProtocolError:
+        return refuse(f"event {seq} is about a resource that is not due on this host")
+
+    def _planned_as(self, identity: str, seq: int) -> str:
+        """The name in the plan of a resource that is due; ProtocolError."""
+        left = self._due().left
+        if not left[identity] and MASKED in identity:
+            identity = self._masked_names.due(identity) or identity
+        if not left[identity]:
+            raise self._undue(seq)
+        return identity
+
+    @cached_property
+    def _masked_names(self) -> MaskedNames:
+        return MaskedNames(self._planned, self._due().left, self._mask)
+
+
+def finished(
+    event: dict[str, Any], mask: Callable[[Any], Any] = lambda value: value
+) -> tuple[dict[str, Any], str]:
+    """An event with plain texts only, and its JSON text; ProtocolError."""
+    try:
+        line = _encode(event)
+        if not is_plain_json(line):
+            event = _masked(plain_value(event), mask)
+            line = _encode(event)
+    except (ValueError, RecursionError, ProtocolError) as error:
+        raise refuse("an event that holds no proper values") from error
+    return event, line
+
+
+def _masked(event: dict[str, Any], mask: Callable[[Any], Any]) -> dict[str, Any]:
+    """The event with what is free text in it masked."""
+    parts = {key: mask(event[key]) for key in _FREE if key in event}
+    for key, free in _FREE_INSIDE.items():
+        if key in event:
+            parts[key] = [
+                {k: mask(v) if k in free else v for k, v in each.items()} for each in event[key]
+            ]
+    return {**event, **parts}
+
+
+def refuse(message: str, kind: str = "protocol.event") -> ProtocolError:
+    """The error of a host that does not send what it must."""
+    hint = "the host's copy of the runtime may have been tampered with"
+    return ProtocolError(message, kind=kind, hint=hint)

@@ -1,0 +1,82 @@
+"""Which planned resources a host means by names in which it had to mask a secret (controller)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from remote_runtime.reporting.masking import MASKED, Mask
+
+LEAST_LOOKS, LOOKS_EACH = 10_000, 20
+"""How many names of the plan are looked at for one host: so many, and so many for each of them."""
+
+_without_hashes = Mask(hashes=True).text
+
+
+class MaskedNames:
+    """The ``planned`` names of one host behind their masks; ``left`` says how often each is due.
+
+    ``mask`` hides the secrets that are known here, of which a target may know more.
+    """
+
+    def __init__(
+        self, planned: Sequence[str], left: Mapping[str, int], mask: Callable[[Any], Any]
+    ) -> None:
+        self._planned = planned
+        self._left = left
+        self._mask = mask
+        self._first_due = 0
+        self._looks = LEAST_LOOKS + LOOKS_EACH * len(planned)
+
+    def due(self, told: str) -> str:
+        """The first planned name that is due and is told like this, "" for none."""
+        names = self._by_mask.get(told)
+        while names:
+            if self._left[names[-1]]:
+                return names[-1]
+            names.pop()
+        return self._alike(told.split(MASKED))
+
+    @cached_property
+    def _by_mask(self) -> dict[str, list[str]]:
+        """The names as targets mask them, the first of equal ones last."""
+        found: dict[str, list[str]] = {}
+        for name in reversed(dict.fromkeys(self._planned)):
+            masked = self._mask(name)
+            for form in {masked, _without_hashes(masked)} - {name}:
+                found.setdefault(form, []).append(name)
+        return found
+
+    def _alike(self, pieces: list[str]) -> str:
+        """The first name that is due and has these pieces. A host cannot have more names looked at
+        than so many times the plan."""
+        # Each mask stands for something, so a name that is shorter need not be looked at.
+        least = sum(map(len, pieces)) + len(pieces) - 1
+        planned, left = self._planned, self._left
+        while self._first_due < len(planned) and not left[planned[self._first_due]]:
+            self._first_due += 1
+        for index in range(self._first_due, len(planned)):
+            self._looks -= 1
+            if self._looks < 0:
+                return ""
+            name = planned[index]
+            if len(name) >= least and left[name] and _consists_of(name, pieces):
+                return name
+        return ""
+
+
+def _consists_of(name: str, pieces: list[str]) -> bool:
+    """Whether a name is made of these pieces in this order, with anything between them.
+
+    Each is looked for once: with a pattern a host could make the search take for ever.
+    """
+    first, *inner, last = pieces
+    end = len(name) - len(last)
+    at = len(first)
+    if at > end or not name.startswith(first) or not name.endswith(last):
+        return False
+    for piece in inner:
+        at = name.find(piece, at, end)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True

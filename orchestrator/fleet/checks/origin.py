@@ -1,0 +1,121 @@
+"""Who started a run, from which machine, with which ccm and of which commit (controller)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from orchestrator.fleet.store import records
+from orchestrator.manifest.identity import repository
+from orchestrator.support.plain_text import one_line
+from remote_runtime.version import VERSION
+
+ACTOR = "CCM_ACTOR"  # who a pipeline works for
+GIT_TIMEOUT = 5.0  # seconds
+LONGEST = 200  # characters of a name
+SHORT = 8  # digits of a commit where people read it
+
+
+class Origin(NamedTuple):
+    """Where a run comes from; "" stands for what is not known.
+
+    ``user`` is the local user on ``machine``, ``actor`` whom ``CCM_ACTOR`` names. ``commit`` is the
+    one that the manifest's repository is at, and ``clean`` whether nothing there differs from it,
+    new files included; None where there is no repository of Git.
+    """
+
+    user: str = ""
+    machine: str = ""
+    actor: str = ""
+    ccm: str = ""
+    commit: str = ""
+    clean: bool | None = None
+
+    def record(self) -> dict[str, Any]:
+        """The form that a run's record and ``--json`` have."""
+        return self._asdict()
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Origin:
+        """What ``record`` wrote; ValueError where that is damaged."""
+        told = records.mapping(record)
+        texts = {name: records.word(told.get(name, "")) for name in cls._fields if name != "clean"}
+        clean = told.get("clean")
+        return cls(**texts, clean=None if clean is None else records.flag(clean))
+
+    @property
+    def who(self) -> str:
+        """The person or pipeline, and from where: ``alice@desk``, ``deploy-bot (ci@runner)``."""
+        local = "@".join(filter(None, (self.user, self.machine)))
+        return f"{self.actor} ({local})" if self.actor and local else self.actor or local
+
+    @property
+    def version(self) -> str:
+        """The commit in short, with ``+`` where files differ from it."""
+        return self.commit[:SHORT] + ("+" if self.clean is False else "")
+
+    @property
+    def words(self) -> str:
+        """All of it in one line; "" where nothing is known."""
+        parts = [f"by {self.who}" if self.who else "", f"with ccm {self.ccm}" if self.ccm else ""]
+        if self.commit:
+            changed = " with uncommitted changes" if self.clean is False else ""
+            parts.append(f"commit {self.commit[:SHORT]}{changed}")
+        return ", ".join(filter(None, parts))
+
+    def told_to_hosts(self) -> dict[str, str]:
+        """What a host's log line adds to the user; a commit that is not clean ends with ``+``."""
+        commit = self.commit and self.commit + ("+" if self.clean is False else "")
+        told = {"actor": self.actor, "ccm": self.ccm, "commit": commit}
+        return {name: text for name, text in told.items() if text}
+
+
+def local_user() -> str:
+    """The name of the user of this process; the number where there is none."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+def origin_of(manifest: str) -> Origin:
+    """The origin of a run that this process starts; ``manifest`` is the path of what it is of, ""
+    where it is of none."""
+    commit, clean = _commit(repository(manifest)) if manifest else ("", None)
+    return Origin(
+        user=local_user(),
+        machine=os.uname().nodename,
+        actor=one_line(os.environ.get(ACTOR, ""), LONGEST),
+        ccm=VERSION,
+        commit=commit,
+        clean=clean,
+    )
+
+
+def _commit(top: str) -> tuple[str, bool | None]:
+    """The commit of a repository of Git, and whether nothing differs from it."""
+    if not top or not os.path.exists(os.path.join(top, ".git")):
+        return "", None
+    command = [
+        *("git", "-C", top, "--no-optional-locks", "-c", "core.fsmonitor=false"),
+        *("status", "--porcelain=v2", "--branch"),
+    ]
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=GIT_TIMEOUT,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "", None  # no Git here, or a repository that it does not trust
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    commits = [line.split()[-1] for line in lines if line.startswith("# branch.oid ")]
+    commit = next((one for one in commits if one != "(initial)"), "")
+    return commit, all(line.startswith("#") for line in lines) if commit else None

@@ -1,0 +1,72 @@
+"""Checks what a host reports of unchanged resources (controller, on the hot path)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from orchestrator.fleet.checks.event_check import EventCheck, refuse
+from orchestrator.fleet.checks.unchanged_resources import Implied, UnchangedResources, rows_problem
+from orchestrator.support.plain_text import plain
+from remote_runtime.errors import ProtocolError
+from remote_runtime.protocol import wire
+from remote_runtime.protocol.expansion import LATEST
+from remote_runtime.protocol.unchanged_batch import MOST_ROWS
+from remote_runtime.reporting.events import spelt_out
+
+_MESSAGE = frozenset(["t", "seq", "id", "at", "noop", "prediction", "rows"])
+_HIGHEST = 1 << 130  # what 26 characters hold
+
+
+class CheckedResources(NamedTuple):
+    """Resources that may be shown and kept, and how many of them were reported before."""
+
+    turns: UnchangedResources
+    again: int
+
+
+def check_unchanged(
+    check: EventCheck, message: wire.Message, implied: Callable[[int], Implied | None]
+) -> CheckedResources:
+    """Take such a message as ``check`` takes events; ProtocolError if it is wrong.
+
+    ``implied`` says what the plan has of the resource at an index, None where it does not say all.
+    """
+    number, at, rows = message.get("id"), message.get("at"), message.get("rows")
+    if message.keys() != _MESSAGE or type(at) is not int or type(number) is not int:
+        raise _wrong(check)
+    noop, prediction = message["noop"], message["prediction"]
+    if rows_problem(noop, prediction, rows) or not 0 <= number <= _HIGHEST - MOST_ROWS:
+        raise _wrong(check)
+    assert isinstance(rows, list)
+    check.require_next(message["seq"], spelt_out(number))
+    if not 0 <= at < LATEST - sum(row[1] for row in rows) // 1000:
+        raise _wrong(check)
+    again, texts = 0, []
+    for row in rows:
+        again += check.take_turn(row[0])
+        texts.append(_implied(check, row, implied))
+    check.counted(len(rows), spelt_out(number + len(rows) - 1))
+    shown = [[index, duration, *map(_plain, said)] for index, duration, *said in rows]
+    host, run_id = check.origin
+    turns = UnchangedResources(
+        host, run_id, number, at, noop=noop, prediction=prediction, rows=shown, implied=tuple(texts)
+    )
+    return CheckedResources(turns, again)
+
+
+def _implied(check: EventCheck, row: list[Any], implied: Callable[[int], Implied | None]) -> str:
+    """What the plan implies of the resource of a row, which says the rest."""
+    of_plan = implied(row[0])
+    says_requested = len(row) == 5 and row[4] is not None
+    if of_plan is None or of_plan.ensures == says_requested:
+        raise _wrong(check)
+    return of_plan.text
+
+
+def _plain(text: str | None) -> str | None:
+    return None if text is None else plain(text)
+
+
+def _wrong(check: EventCheck) -> ProtocolError:
+    return refuse(f"event {check.count + 1}: stable resources are not told as they must be")

@@ -1,0 +1,164 @@
+"""Resources that are as desired, as a host reports them and a run keeps them (controller).
+
+A host sends rows (``remote_runtime/protocol/unchanged_batch.py``). A run's folder and the
+messages of a worker have the same rows, each with the number of the text that says what the plan
+implies of its resource. An event is made only for who asks for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from orchestrator.fleet.checks.event_check import MAX_DURATION, finished
+from remote_runtime.protocol.expansion import whole_events
+from remote_runtime.protocol.unchanged_batch import CERTAIN, LONGEST, MOST_ROWS
+
+PREFIX = '{"stable":'
+_MOST_PARSED = 1_000
+
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+_parsed: Callable[[str], dict[str, Any]] = lru_cache(_MOST_PARSED)(json.loads)
+
+
+class Implied(NamedTuple):
+    """What the event of one resource has of its plan, as JSON text on one line. ``ensures``: the
+    plan says what is desired."""
+
+    text: str
+    ensures: bool
+
+
+class UnchangedResources(NamedTuple):
+    """Resources of one host, in the order of the run; ``number`` is the id of the first one's event
+    and ``at`` its end, in microseconds since the epoch. ``implied`` has a text for each row."""
+
+    host: str
+    run_id: str
+    number: int
+    at: int
+    noop: bool
+    prediction: str
+    rows: list[list[Any]]
+    implied: tuple[str, ...]
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return len(self.rows)
+
+    @property
+    def indices(self) -> list[int]:
+        """Where in the plan each of them stands."""
+        return [row[0] for row in self.rows]
+
+    def events(self) -> Iterator[tuple[dict[str, Any], str]]:
+        """Their transaction events, each with its JSON text on one line; always the same ones."""
+        origin = {"host": self.host, "run_id": self.run_id}
+        for event in whole_events(self._told(), map(_parsed, self.implied)):
+            yield finished({**event, **origin})
+
+    def line(self, numbers: TextNumbers) -> str:
+        """The line of a run's folder."""
+        return _encode({"stable": {"host": self.host, **self.message(numbers)}})
+
+    def message(self, numbers: TextNumbers) -> dict[str, Any]:
+        """What ``read_unchanged`` reads."""
+        return {**self._told(), "resources": list(map(numbers.of, self.implied))}
+
+    def _told(self) -> dict[str, Any]:
+        return {
+            "id": self.number,
+            "at": self.at,
+            "noop": self.noop,
+            "prediction": self.prediction,
+            "rows": self.rows,
+        }
+
+
+class TextNumbers:
+    """Numbers texts from 0. ``new`` are those that got a number since somebody took them away."""
+
+    def __init__(self) -> None:
+        self.new: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def of(self, text: str) -> int:
+        """The number of a text."""
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = self._next
+            self._next += 1
+            self.new.append(text)
+        return number
+
+    def forget(self, first: int | None = None) -> None:
+        """Number all anew, from the ``first`` number on or behind those so far."""
+        self._numbers.clear()
+        self._next = self._next if first is None else first
+
+
+def rows_problem(noop: Any, prediction: Any, rows: Any) -> str:
+    """What is wrong with such rows, "" for nothing; whoever wrote them."""
+    if type(noop) is not bool or prediction not in ("", CERTAIN):
+        return "noop or prediction is none"
+    if type(rows) is not list or not 0 < len(rows) <= MOST_ROWS:
+        return f"1 to {MOST_ROWS} rows were expected"
+    return "" if all(map(_is_row, rows)) else "a row is not as it must be"
+
+
+def _is_row(row: Any) -> bool:
+    if type(row) is not list or len(row) not in (3, 5):
+        return False
+    index, duration, provider, *states = row
+    return (
+        type(index) is int
+        and index >= 0
+        and type(duration) is int
+        and 0 <= duration <= MAX_DURATION
+        and _is_short(provider)
+        and all(state is None or _is_short(state) for state in states)
+    )
+
+
+def _is_short(text: Any) -> bool:
+    return type(text) is str and len(text) <= LONGEST
+
+
+def read_unchanged(
+    host: str, run_id: str, told: dict[str, Any], text: Callable[[int], str]
+) -> UnchangedResources:
+    """Those of a message with ``resources``, of which ``text`` has that of a number. ValueError,
+    LookupError or TypeError where it is damaged, and whatever ``text`` raises."""
+    rows, numbers = told["rows"], told["resources"]
+    problem = rows_problem(told["noop"], told["prediction"], rows)
+    if problem:
+        raise ValueError(problem)
+    if len(numbers) != len(rows) or not all(type(n) is int and n >= 0 for n in numbers):
+        raise ValueError("a number of a resource for each row was expected")
+    if type(told["id"]) is not int or type(told["at"]) is not int:
+        raise TypeError("an id and a time are numbers")
+    return UnchangedResources(
+        host=host,
+        run_id=run_id,
+        number=told["id"],
+        at=told["at"],
+        noop=told["noop"],
+        prediction=told["prediction"],
+        rows=rows,
+        implied=tuple(map(text, numbers)),
+    )
+
+
+def read_line(line: str, run_id: str, text: Callable[[int], str]) -> UnchangedResources:
+    """Those of a line of a run's folder; as ``read_unchanged``."""
+    told = json.loads(line)["stable"]
+    if "groups" in told:
+        raise ValueError("an earlier version of ccm recorded this run")
+    return read_unchanged(told["host"], run_id, told, text)

@@ -1,0 +1,142 @@
+"""Answers what a runtime asks for while it works: blobs, renderings, files it was asked to read."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from orchestrator.fleet.host.framed_link import FramedLink
+from orchestrator.fleet.ports import Blob, Plan
+from orchestrator.support.plain_text import one_line
+from remote_runtime.errors import PlanError, ProtocolError, ResourceError
+from remote_runtime.protocol import wire
+
+MAX_READ = 1 << 20
+
+_SHA = re.compile(r"[0-9a-f]{64}\Z")
+
+
+class Serving:
+    """The controller's side of ``want``, ``render`` and ``read`` for one host.
+
+    ``aside`` gets each message that arrives while a file of the target is awaited.
+    """
+
+    def __init__(self, link: FramedLink, plan: Plan, aside: Callable[[wire.Message], None]) -> None:
+        self._link = link
+        self._plan = plan
+        # A blob is asked for where it is named, and once ahead of time: more is not honest work.
+        self._most = plan.rounds * (plan.total + plan.references())
+        self._aside = aside
+        self._sent: Counter[str] = Counter()  # of this plan: a host cannot make it longer
+        self._unknown = 0
+        self._rendered: Counter[int] = Counter()
+        self._reads = 0
+
+    def want(self, message: wire.Message) -> bool:
+        """Send each wanted blob, streamed; small ones share a send. Whether one of them was never
+        asked for before: there are only so many of those."""
+        shas = message.get("shas")
+        if not isinstance(shas, list):
+            raise ProtocolError("want without a list of hashes")
+        out = bytearray()
+        before = len(self._sent)
+        for sha in shas:
+            self._send_blob(sha, out)
+        if out:
+            self._link.send_bytes(bytes(out))
+        return len(self._sent) > before
+
+    def _send_blob(self, sha: Any, out: bytearray) -> None:
+        if not isinstance(sha, str) or not _SHA.match(sha):
+            raise ProtocolError("want with something that is no hash")
+        try:
+            blob = self._plan.blob(sha)
+        except KeyError:
+            self._unknown += 1
+            self._bound(self._unknown)
+            out += wire.encode({"t": "blob", "sha": sha, "error": "not in this plan"})
+            return
+        self._sent[sha] += 1
+        self._bound(self._sent[sha])
+        out += wire.encode({"t": "blob", "sha": sha, "size": blob.size})
+        self._stream(blob, sha, out)
+
+    def _bound(self, asked: int) -> None:
+        if asked > self._most + 1:
+            raise ProtocolError(
+                "the same blobs are asked for again and again", kind="protocol.flood"
+            )
+
+    def _stream(self, blob: Blob, sha: str, out: bytearray) -> None:
+        left = blob.size
+        try:
+            for chunk in self._chunks(blob):
+                left -= len(chunk)
+                if left < 0:
+                    break
+                for frame in wire.split(chunk):
+                    out += frame
+                    if len(out) >= wire.CHUNK:
+                        self._link.send_bytes(bytes(out))
+                        out.clear()
+        except (OSError, ValueError) as error:
+            raise PlanError(
+                f"content cannot be read any more: {error}", kind="plan.blob"
+            ) from error
+        if left:
+            raise PlanError(
+                f"content {sha[:12]} is no longer {blob.size} bytes long",
+                kind="plan.blob",
+                hint="a source changed during the run; push again",
+            )
+
+    @staticmethod
+    def _chunks(blob: Blob) -> Iterable[bytes]:
+        return blob.chunks() if blob.size else ()
+
+    def render(self, message: wire.Message) -> None:
+        """Render the deferred properties of one resource and send them, or why that failed."""
+        index, answer = message.get("index"), {"t": "rendered", "id": message.get("id")}
+        if type(index) is not int or not 0 <= index < self._plan.total:
+            raise ProtocolError("render of a resource that is not in the plan")
+        if self._rendered[index] == self._plan.rounds:
+            raise ProtocolError("render of the same resource once more")
+        self._rendered[index] += 1
+        try:
+            answer["properties"] = self._plan.render(index, self._read)
+        except (ResourceError, PlanError) as error:
+            answer["error"] = str(error)
+        self._link.send(answer)
+
+    def _read(self, path: str) -> bytes:
+        """Return a file of the target; ResourceError when the target cannot read it."""
+        self._reads += 1
+        self._link.send({"t": "read", "id": self._reads, "path": path, "limit": MAX_READ})
+        while True:
+            message = self._link.message()
+            if message["t"] == "content":
+                break
+            if message["t"] == "want":  # of a file that is only planned
+                self.want(message)
+            else:
+                self._aside(message)
+        if message.get("id") != self._reads:
+            raise ProtocolError("content that was not asked for")
+        if "error" in message:
+            raise ResourceError(one_line(str(message["error"])), kind="resource.read")
+        return self._content(message.get("size"), path)
+
+    def _content(self, size: Any, path: str) -> bytes:
+        if type(size) is not int or not 0 <= size <= MAX_READ:
+            raise ProtocolError(f"content of {path} is larger than {MAX_READ} bytes")
+        data = bytearray()
+        while len(data) < size:
+            frame = self._link.next()
+            if not isinstance(frame, bytes):
+                self._aside(frame)
+            else:
+                data += frame
+        if len(data) > size:
+            raise ProtocolError("more content than announced")
+        return bytes(data)

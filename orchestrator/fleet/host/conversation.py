@@ -1,0 +1,376 @@
+"""What the two sides say once the channel is open (controller): greeting, plan, events, done."""
+
+import contextlib
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.checks.event_check import EventCheck
+from orchestrator.fleet.checks.unchanged_check import check_unchanged
+from orchestrator.fleet.checks.unchanged_resources import UnchangedResources
+from orchestrator.fleet.host.blob_server import Serving
+from orchestrator.fleet.host.framed_link import FramedLink, message_of
+from orchestrator.fleet.host.host_facts import Gathered, check_facts, check_hello
+from orchestrator.fleet.host.host_task import InterruptedRunError
+from orchestrator.fleet.host.phases import Phase
+from orchestrator.fleet.host.stage_host import host_in
+from orchestrator.fleet.notices import Notices
+from orchestrator.fleet.outcome import Tally, is_apply
+from orchestrator.fleet.package_cache import HostLore, PackageMetadataCache
+from orchestrator.fleet.ports import Plan, Publisher
+from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.stability import is_stable
+from orchestrator.fleet.store.lost_runs import Recall, note, receipt_of
+from orchestrator.support.plain_text import one_line, plain
+from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
+from remote_runtime.protocol import wire
+from remote_runtime.reporting.masking import Mask
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.host.reboot_wait import Reboot
+
+GREETING = 60.0  # facts take two seconds, and may be a megabyte on a slow line
+AT_ONCE = 4
+"""Hosts of which facts are read and used at the same time."""
+_turns = threading.BoundedSemaphore(AT_ONCE)
+R = TypeVar("R")
+_GATHERED = ("event", "stable")  # messages whose events are published with those behind them
+# What a target may call its errors: never what the controller says of a connection or of a user.
+_KIND = r"(host|package|plan|protocol|resource|runtime|service)(\.[a-z]+){0,2}\Z"
+
+
+class Enter(Protocol):
+    """Told that a host goes on to a phase, and what is to be published with that."""
+
+    def __call__(self, phase: Phase, /, *told: happening.Event) -> None: ...
+
+
+def greet(link: FramedLink, enter: Callable[[Phase], None]) -> Gathered:
+    """Take a runtime's hello and facts, checked."""
+    return greet_and(link, enter, lambda gathered: gathered)
+
+
+def greet_and(link: FramedLink, enter: Callable[[Phase], None], then: Callable[[Gathered], R]) -> R:
+    """Take a runtime's hello and facts, checked, and what comes of them ``then``.
+
+    That is for a few hosts at a time, and what the others say is not even read before their turn:
+    hundreds of them would hold some hundred kilobytes each and wait for the same processor. Nobody
+    who has its turn waits for a host.
+    """
+    with link.within(GREETING, "hello and facts"):
+        try:
+            hello = check_hello(link.message(), link.nonce, link.runtime)
+            link.runs_as(hello["uid"])
+            enter(Phase.GATHERING)
+            while True:
+                link.arrive()
+                with link.away(), _turns:
+                    frame = link.take()
+                    if frame is not None:
+                        gathered = check_facts(message_of(frame), hello)
+                        return then(gathered._replace(host_key=link.host_key))
+        except UnreachableError as error:
+            last = link.stderr_tail().strip().rpartition("\n")[2]
+            if error.kind != "transport.lost" or not last:
+                raise
+            message = f"{error.message} before the facts: {one_line(last)}"
+            raise UnreachableError(message, error.kind, hint=error.hint) from error
+
+
+def gather(
+    link: FramedLink, enter: Callable[[Phase], None] = lambda phase: None, host: str = ""
+) -> Gathered:
+    """Take a runtime's facts and let it go; of that ``host`` earlier runs are asked for, too."""
+    gathered = greet(link, enter)
+    recall = Recall(host, gathered.hello["uid"])
+    wish = recall.wish()
+    link.send({"t": "bye", **wish})
+    with link.within(GREETING, "report of earlier runs"):
+        while wish and (message := link.message())["t"] != "done":
+            recall.take(message)
+    return gathered
+
+
+class Conversation:
+    """The run of one plan.
+
+    ``tally`` is what its events add up to so far; ``untried`` are the resources that had no turn
+    because ``fail_on_error`` ended it. ``confirmed``: the host said that its run was over.
+    """
+
+    def __init__(
+        self,
+        link: FramedLink,
+        plan: Plan,
+        *,
+        settings: RunSettings,
+        notices: Notices,
+        publisher: Publisher | None = None,
+        lore: PackageMetadataCache | None = None,
+    ) -> None:
+        self.tally = Tally()
+        self.untried = 0
+        self.confirmed = False
+        self._host, self._bus = notices.host, notices.bus
+        self._plan = plan
+        self._settings = settings
+        self._notices = notices
+        self._publisher = publisher
+        self._resources = tuple(plan.identities())
+        self._has_applies = any(map(is_apply, self._resources))
+        self._mask = Mask(plan.secrets)
+        self._together: list[happening.Event] = []  # what arrived at once, yet to be published
+        self._reboots = 0
+        self._reboot: Reboot | None = None
+        self._before = plan.total - self.planned
+        place = plan.place if settings.manifest else lambda identity: ""
+        self._check = EventCheck(
+            self._host,
+            settings.run_id,
+            planned=self._resources,
+            place=place,
+            observed=plan.observes,
+            mask=self._mask.value,
+        )
+        self._uid = link.uid
+        self._recall = Recall(host_in(self._host), link.uid, settings.run_id)
+        self._shared_lore = lore or PackageMetadataCache()
+        self._talk_over(link)
+
+    def _talk_over(self, link: FramedLink) -> None:
+        self._link = link
+        self._lore = HostLore(link, self._shared_lore, self._host)
+
+    @property
+    def planned(self) -> int:
+        """How many resources the plan has."""
+        return len(self._resources)
+
+    def carry_out(self, enter: Enter) -> "Reboot | None":
+        """Send the plan and take everything up to ``done``; what reboots the host, if it goes down
+        before. CcmError."""
+        envelope = {**self._settings.envelope(), **self._receipt(), **self._recall.wish()}
+        return self._converse(enter, envelope, self._planned())
+
+    def _receipt(self) -> dict[str, str]:
+        """By what the host is asked later for its record of this run."""
+        key = self._settings.key
+        if not key:
+            return {}
+        if self._uid is not None:
+            note(self._settings.run_id, self._host, self._uid)
+        return {"receipt": receipt_of(key, self._host)}
+
+    def _planned(self) -> happening.HostPlanned:
+        together = " ".join(self._resources)  # most plans have nothing to hide or to leave out
+        as_they_are = self._shown(together) == together
+        names = self._resources if as_they_are else tuple(map(self._shown, self._resources))
+        subscribed = tuple(
+            (self._shown(name), tuple(map(self._shown, sources)))
+            for name, sources in self._plan.subscriptions()
+        )
+        return happening.HostPlanned(self._host, names, subscribed)
+
+    def go_on(self, link: FramedLink, reboot: "Reboot", enter: Enter) -> None:
+        """Have the rest of the plan carried out once the host is back. CcmError."""
+        self._reboot = None
+        self._check.begin_anew()
+        self._talk_over(link)
+        self._converse(
+            enter, {**self._settings.envelope(), **self._receipt(), "earlier": reboot.earlier}
+        )
+
+    def _converse(
+        self, enter: Enter, envelope: Mapping[str, object], *told: happening.Event
+    ) -> "Reboot | None":
+        enter(Phase.RUNNING, *told)
+        self._link.send_bytes(wire.encode_json(self._plan.payload(envelope)))
+        self._link.heed_cancel()
+        options, plan = self._settings.options, self._plan
+        # The link refers to no conversation, so that both are gone at once when their host has
+        # ended: Python looks for what refers to each other in a circle only now and then.
+        self._link.bound_stall(options.stall_timeout, lambda: options.lock_timeout + plan.longest())
+        serving = Serving(self._link, plan, self._aside)
+        # Of each there is only so much; what may go on for ever is no progress, and says so.
+        steps: dict[str, Callable[[wire.Message], bool | None]] = {
+            "event": self._event,
+            "want": serving.want,
+            "render": serving.render,
+            "passed": self._passed,
+            "past": self._recall.take,
+        }
+        if options.noop or plan.previews:
+            steps |= {"packages": self._lore.ask, "package": self._lore.tell}
+        if plan.incoming is not None:
+            steps |= {"file": self._file}
+        if not options.noop:
+            steps |= {"installed": self._lore.confirm, "rebooting": self._goes_down}
+        whole = options.monitor_only or options.status_only or options.adhoc
+        if not (whole or plan.observes or plan.rounds > 1):
+            steps |= {"stable": self._stable}
+        try:
+            self._take(steps)
+        except UnreachableError:
+            if self._reboot is None or self._link.expired or self._link.cancelling:
+                raise
+        finally:
+            self._publish()
+            self._lore.close()
+        return self._reboot
+
+    def _goes_down(self, message: wire.Message) -> None:
+        """A host reboots once in a run, and is told that it is waited for."""
+        if self._reboots:
+            raise ProtocolError("another reboot in the same run")
+        from orchestrator.fleet.host.reboot_wait import read_reboot
+
+        self._reboots += 1
+        self._reboot = read_reboot(message, self.planned, self._plan.longest())
+        self._link.send({"t": "reboot"})
+
+    def _shown(self, name: str) -> str:
+        return plain(self._mask.text(name))
+
+    def _take(self, steps: Mapping[str, Callable[[wire.Message], bool | None]]) -> None:
+        while True:
+            message = self._link.message(before=self._publish)
+            kind = message["t"]
+            if kind not in _GATHERED:
+                self._publish()
+            if kind == "done" and self._reboot is None:
+                return self._done(message)
+            if kind == "done":
+                raise UnreachableError("it goes down", kind="transport.lost")
+            step = steps.get(kind)
+            if step is None:
+                self._aside(message)
+            elif step(message) is not False:
+                self._link.progressed()
+
+    def _publish(self) -> None:
+        if self._together:
+            self._bus.publish(*self._together)
+            self._together.clear()
+
+    def _passed(self, message: wire.Message) -> None:
+        self._before -= 1
+        if self._before < 0:
+            raise ProtocolError("more resources than the plans before it have")
+
+    def _event(self, message: wire.Message) -> None:
+        self._reboot = None  # it is there still, whatever it said
+        checked = self._check.check(message.get("seq"), message.get("event"))
+        otherwise = self._plan.otherwise(checked.event)
+        self.tally.add(checked.event, again=checked.again, otherwise=otherwise)
+        event, line = checked.event, checked.line
+        if otherwise:
+            event = {**event, "planned": otherwise}
+            line = json.dumps(event, separators=(",", ":"))
+        self._together.append(happening.ResourceEvent(self._host, event, line))
+        if self._publisher is not None:
+            registrations = self._plan.registrations(checked.identity)
+            if registrations and is_stable(checked.event):
+                self._announce(checked.identity, registrations)
+
+    def _stable(self, message: wire.Message) -> None:
+        self._reboot = None
+        checked = check_unchanged(self._check, message, self._plan.implied)
+        turns = checked.turns
+        self.tally.add_stable(turns.total, checked.again, self._applies_in(turns))
+        self._together.append(happening.ResourcesStable(self._host, turns))
+        if self._publisher is None:
+            return
+        for index in turns.indices if not turns.noop else ():
+            registrations = self._plan.registrations(self._resources[index])
+            if registrations:
+                self._announce(self._resources[index], registrations)
+
+    def _announce(self, identity: str, registrations: Sequence[Mapping[str, Any]]) -> None:
+        """Publish what a resource announces, with what tells it from that of others."""
+        from orchestrator.registration.entry import source_of
+
+        assert self._publisher is not None
+        source = source_of(self._settings.manifest, host_in(self._host), identity)
+        self._publisher.add(self._host, [{**one, "source": source} for one in registrations])
+
+    def _applies_in(self, turns: UnchangedResources) -> int:
+        """How many of the resources are ``apply`` resources."""
+        if not self._has_applies:
+            return 0
+        return sum(is_apply(self._resources[index]) for index in turns.indices)
+
+    def _file(self, message: wire.Message) -> None:
+        if self._plan.incoming is not None:
+            self._plan.incoming.take(message, self._pieces())
+
+    def _pieces(self) -> Iterator[bytes]:
+        """The bytes of a file as they arrive."""
+        while True:
+            frame = self._link.next()
+            if isinstance(frame, bytes):
+                if frame:
+                    self._link.progressed()
+                yield frame
+            elif frame["t"] != "file_end":
+                self._aside(frame)
+            elif frame.get("whole") is True:
+                return
+            else:
+                from orchestrator.fleet.host.fetch_target import BrokenOffError
+
+                raise BrokenOffError
+
+    def _aside(self, message: wire.Message) -> None:
+        """Take what may arrive at any time."""
+        if message["t"] == "progress":
+            index, action = message.get("index"), message.get("action")
+            if type(index) is not int or not 0 <= index < self.planned:
+                raise ProtocolError("progress of a resource that is not in the plan")
+            resource = one_line(self._mask.text(self._resources[index]), 200)
+            action = one_line(self._mask.text(plain(str(action))), 80)
+            self._bus.publish(happening.ResourceProgress(self._host, resource, action, time.time()))
+        elif message["t"] == "notice":
+            level = message.get("level")
+            level = level if level in ("waiting", "warning", "error") else "info"
+            text = self._mask.text(plain(str(message.get("text"))))
+            self._notices.say(str(level), one_line(text))
+        else:
+            raise ProtocolError(f"{one_line(message['t'], 40)!r} was not expected here")
+
+    def _done(self, message: wire.Message) -> None:
+        error, events = message.get("error"), message.get("events")
+        if type(events) is not int or events != self._check.count:
+            theirs = one_line(str(events), 20)
+            raise ProtocolError(
+                f"the target counts {theirs} events, {self._check.count} arrived",
+                kind="protocol.sequence",
+            )
+        self.confirmed = True
+        if self._settings.key:
+            with contextlib.suppress(UnreachableError):  # then the host keeps a record of its own
+                self._link.send({"t": "bye"})
+        if isinstance(error, dict):
+            text = self._mask.text(plain(str(error.get("message", "no reason given"))))[:4000]
+            kind = error.get("kind")
+            known = isinstance(kind, str) and len(kind) <= 60 and re.match(_KIND, kind)
+            raise PlanError(text, kind=str(kind) if known else "target")
+        cancelled = message.get("cancelled") is True
+        if cancelled and self._link.expired:
+            raise self._link.expired
+        if cancelled and not self._link.cancelling:
+            raise UnreachableError("the run was ended on the target", kind="run.cancelled")
+        if cancelled:
+            raise InterruptedRunError
+        if self.tally.failed or self.tally.unmet:
+            self.untried = self._check.unheard if self._plan.fail_on_error else 0
+        elif not self.tally.skipped and self._check.unheard:
+            # After a failure a run may stop short, and a skipped apply is silent on its children.
+            raise ProtocolError(
+                f"the target ended without a word about {self._check.unheard} of "
+                f"{self.planned} resources",
+                kind="protocol.sequence",
+            )

@@ -1,0 +1,156 @@
+"""Where the files of ``ccm fetch`` come to lie: ``FOLDER/HOST/PATH`` (controller).
+
+A host is a stranger: what it calls a file is checked, and below the folder no link is followed. A
+file is written beside its place under a hidden name and renamed when it is whole; what a killed
+fetch has left of that in a folder is swept by the next one that writes there.
+"""
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from orchestrator.fleet.host.part_files import PartFile, sweep
+from orchestrator.support.plain_text import plain
+from orchestrator.support.shared_count import OwnCount, SharedCount
+from remote_runtime.errors import PlanError, ProtocolError
+
+MAX_FILES = 110_000  # of one host: somewhat more than an honest one sends
+MAX_FOLDERS = 220_000  # that are made for one host: each takes room, without a byte that is sent
+MAX_DEPTH = 200
+MAX_NAME = 255  # bytes
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_IN_THE_WAY = {
+    errno.ENOTDIR: "a link or a file stands where one of its folders belongs: remove it",
+    errno.EISDIR: "a folder stands in its place: remove it",
+}
+
+
+class BrokenOffError(Exception):
+    """The host could not send the rest of a file."""
+
+
+class FetchTarget:
+    """The folder of one command; ``most_file`` and ``most_total`` bound the bytes of one file and
+    of all hosts together. Thread-safe."""
+
+    def __init__(self, folder: Path, most_file: int, most_total: int) -> None:
+        self.folder = folder
+        self.most_file = most_file
+        self.most_total = most_total
+        self._taken: OwnCount | SharedCount = OwnCount()
+
+    def share(self) -> None:
+        """Count with copies of this process, which are yet to be made. OSError."""
+        self._taken = SharedCount()
+
+    def of(self, host: str, paths: Sequence[str]) -> "HostFetchTarget":
+        """What takes the files of a host, which is asked for these absolute paths."""
+        return HostFetchTarget(self, host, [path.strip("/").split("/") for path in paths])
+
+    def count(self, size: int) -> None:
+        """Take note of so many bytes more; PlanError where they are too many."""
+        if self._taken.add(size) > self.most_total:
+            raise PlanError(
+                f"all hosts together sent more than {self.most_total} bytes (--max-total)",
+                kind="fetch.total",
+                hint="raise --max-total, or fetch from fewer hosts",
+            )
+
+
+class HostFetchTarget:
+    """Takes the files of one host."""
+
+    def __init__(self, landing: FetchTarget, host: str, tops: Sequence[Sequence[str]]) -> None:
+        self._landing = landing
+        self._host = host
+        self._tops = tops
+        self._files = 0
+        self._swept: list[str] = []
+        self._folders = 0
+
+    def take(self, message: Mapping[str, Any], pieces: Iterator[bytes]) -> None:
+        """Write the file that a ``file`` frame announces; one that breaks off leaves nothing.
+
+        ProtocolError for what no honest host sends; PlanError where it cannot be written.
+        """
+        self._files += 1
+        if self._files > MAX_FILES:
+            raise ProtocolError(f"more than {MAX_FILES} files", kind="protocol.flood")
+        parts = [self._host, *self._parts(message)]
+        try:
+            with contextlib.suppress(BrokenOffError):
+                self._write(parts, pieces)
+        except OSError as error:
+            path = os.path.join(self._landing.folder, *parts)
+            raise PlanError(
+                f"{plain(path)} cannot be written: {error.strerror}",
+                kind="fetch.local",
+                hint=_IN_THE_WAY.get(error.errno or 0, ""),
+            ) from error
+
+    def _parts(self, message: Mapping[str, Any]) -> list[str]:
+        number, name = message.get("path"), message.get("name")
+        if type(number) is not int or not 0 <= number < len(self._tops):
+            raise ProtocolError("a file of a path that was not asked for")
+        if type(name) is not list or len(name) > MAX_DEPTH or not all(map(_is_name, name)):
+            raise ProtocolError("a file with a name that no file can have")
+        return [*self._tops[number], *name]
+
+    def _write(self, parts: Sequence[str], pieces: Iterator[bytes]) -> None:
+        *folders, name = parts
+        folder = self._folder(folders)
+        try:
+            if folders != self._swept:
+                sweep(folder)
+                self._swept = folders
+            part = PartFile(folder)
+            try:
+                self._copy(pieces, part.out.write)
+                part.finish(name)
+            except BaseException:
+                part.drop()
+                raise
+        finally:
+            os.close(folder)
+
+    def _copy(self, pieces: Iterator[bytes], write: Any) -> None:
+        size = 0
+        for piece in pieces:
+            size += len(piece)
+            if size > self._landing.most_file:
+                raise ProtocolError("a file larger than was asked for", kind="protocol.flood")
+            self._landing.count(len(piece))
+            write(piece)
+
+    def _folder(self, parts: Sequence[str]) -> int:
+        """A descriptor of a folder below, made where it is not there; OSError where a link is."""
+        at = os.open(self._landing.folder, os.O_RDONLY | os.O_DIRECTORY)
+        for part in parts:
+            try:
+                self._make(part, at)
+                below = os.open(part, _FOLDER, dir_fd=at)
+            finally:
+                os.close(at)
+            at = below
+        return at
+
+    def _make(self, name: str, at: int) -> None:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, 0o700, dir_fd=at)
+            self._folders += 1
+        if self._folders > MAX_FOLDERS:
+            raise ProtocolError(f"more than {MAX_FOLDERS} folders", kind="protocol.flood")
+
+
+def _is_name(name: Any) -> bool:
+    """Whether it is a name that stays in its folder, and that a terminal may show."""
+    return (
+        type(name) is str
+        and name not in ("", ".", "..")
+        and not set("/\0\t\n") & set(name)
+        and plain(name) == name
+        and len(name.encode("utf-8", "replace")) <= MAX_NAME
+    )

@@ -1,0 +1,294 @@
+"""Frames over one host's link, with heartbeats and bounded waits (controller).
+
+One thread converses; ``tend`` may be called by another one at any time. Silence counts only while
+the conversing thread waits for the host, so that neither a slow plan nor a stopped terminal looks
+like a dead host.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from orchestrator.fleet.outcome import TIMED_OUT
+from orchestrator.fleet.ports import Link
+from remote_runtime.errors import ProtocolError, UnreachableError
+from remote_runtime.protocol import wire
+
+FRAMES_AT_ONCE = 50_000
+FRAMES_PER_SECOND = 1_000
+EXPIRY_GRACE = 3.0  # for the last events of a host whose time is up
+IDLE_BYTES = 64 << 20  # what a host may say, notices and all, from one step of progress to the next
+TICK = 1.0  # how late a cancel may be noticed
+
+
+class _Overdue(NamedTuple):
+    """What the host is told, and the error that ends it when it has had its last words."""
+
+    reason: str
+    error: UnreachableError
+
+
+class FramedLink:
+    """The link to one runtime; not used again once an error came out of it.
+
+    ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never.
+    A host that heeds a cancel is told then, so that it can say what was interrupted; ``expired``
+    is what it comes to. ``uid`` is the user that the runtime says it runs as.
+    """
+
+    def __init__(self, link: Link, until: float | None = None) -> None:
+        self._link = link
+        self.nonce, self.runtime, self.host_key = link.nonce, link.runtime, link.host_key
+        self.uid: int | None = None
+        self.until = until
+        self._decoder = wire.Decoder(wire.MAX_FROM_TARGET)
+        self._sending = threading.Lock()
+        self._opened = time.monotonic()
+        self._last_sent = self._opened
+        self._send_began = 0.0
+        self._received = 0
+        self._cancelling = False
+        self._pinging = False
+        self._due: tuple[float, str] | None = None
+        self._heeds_cancel = False
+        self._stall: Callable[[], float] = lambda: 0.0
+        self._stall_from = float("inf")
+        self._progressed = self._opened
+        self._idle_bytes = 0
+        self.expired: UnreachableError | None = None
+        self.torn = ""
+
+    def runs_as(self, uid: int) -> None:
+        """The runtime has said as which user it runs."""
+        self.uid = uid
+
+    def send(self, message: wire.Message) -> None:
+        """Send one message; UnreachableError when the link breaks or takes nothing any more."""
+        self.send_bytes(wire.encode(message))
+
+    def send_bytes(self, data: bytes) -> None:
+        """Send whole frames."""
+        with self._sending:
+            self._send_began = time.monotonic()
+            try:
+                self._link.send(data)
+            except UnreachableError:
+                raise self._lost() from None
+            except OSError as error:
+                raise self._lost(str(error)) from error
+            finally:
+                self._send_began = 0.0
+                self._last_sent = time.monotonic()
+
+    def next(
+        self, wait: float = wire.SILENCE, *, before: Callable[[], None] = lambda: None
+    ) -> wire.Frame:
+        """Return the host's next frame, heartbeats left out; ``before`` it is waited for.
+
+        UnreachableError after ``wait`` seconds of silence, at the end of the link, or when the
+        host's time is up; ProtocolError for bytes that are no frame and for a flood of them.
+        """
+        while True:
+            self.arrive(wait, before=before)
+            frame = self.take()
+            if frame is not None:
+                return frame
+
+    def arrive(
+        self, wait: float = wire.SILENCE, *, before: Callable[[], None] = lambda: None
+    ) -> None:
+        """Have a whole frame there, which is not read yet; bounds and errors are those of ``next``,
+        a heartbeat is one, too."""
+        heard = time.monotonic()
+        while not self._decoder.is_whole():
+            before()
+            heard = self._read(heard, wait)
+
+    def take(self) -> wire.Frame | None:
+        """Read the frame that is there; None for a heartbeat. ProtocolError."""
+        frame = self._decoder.take()
+        self._count()
+        return frame if isinstance(frame, bytes) or frame["t"] != "ping" else None
+
+    def message(
+        self, wait: float = wire.SILENCE, *, before: Callable[[], None] = lambda: None
+    ) -> wire.Message:
+        """Return the next frame, which must be a message."""
+        return message_of(self.next(wait, before=before))
+
+    @contextlib.contextmanager
+    def within(self, seconds: float, what: str) -> Iterator[None]:
+        """Bound what is received in this block, heartbeats or not: ``what`` is due by then."""
+        self._due = time.monotonic() + seconds, f"it sent no {what} within {seconds:.0f} s"
+        try:
+            yield
+        finally:
+            self._due = None
+
+    @contextlib.contextmanager
+    def away(self) -> Iterator[None]:
+        """Do something else in this block: for so long what is due may come later."""
+        left = time.monotonic()
+        try:
+            yield
+        finally:
+            if self._due is not None:
+                end, text = self._due
+                self._due = end + time.monotonic() - left, text
+
+    def stderr_tail(self) -> str:
+        """The last of what the host wrote to standard error."""
+        return self._link.stderr_tail()
+
+    def close(self) -> None:
+        """Close the link at once."""
+        self._link.close()
+
+    def _read(self, heard: float, wait: float) -> float:
+        now = time.monotonic()
+        overdue = self._overdue(now)
+        if overdue is not None:
+            if not self._heeds_cancel or self._cancelling or self.expired:
+                raise self.expired or overdue.error
+            self.expired = overdue.error
+            self.until = now + EXPIRY_GRACE
+            self._aside({"t": "cancel", "reason": overdue.reason})
+        if now - heard >= wait:
+            raise UnreachableError(f"it said nothing for {wait:.0f} s", kind="transport.silent")
+        bounds = [wait - (now - heard), TICK]
+        if self._due is not None:
+            end, text = self._due
+            if now >= end:
+                raise UnreachableError(text, kind="transport.silent")
+            bounds.append(end - now)
+        if self.until is not None:
+            bounds.append(self.until - now)
+        limit = max(0.01, min(bounds))
+        try:
+            data = self._link.receive(limit)
+        except TimeoutError:
+            # Time in which this process was stopped, or had no processor, is no silence of the
+            # host: what it said meanwhile is yet to be read.
+            return heard + max(0.0, time.monotonic() - now - limit - TICK)
+        except (UnreachableError, OSError) as error:
+            raise self._lost(str(error)) from error
+        if not data:
+            raise self._lost("the connection ended")
+        self._idle_bytes += len(data)
+        if self._idle_bytes > IDLE_BYTES:
+            text = f"{IDLE_BYTES >> 20} MiB of notices and the like without a step of progress"
+            raise ProtocolError(text, kind="protocol.flood")
+        self._decoder.hold(data)
+        return time.monotonic()
+
+    def _count(self) -> None:
+        self._received += 1
+        if self._received > FRAMES_AT_ONCE:
+            allowed = FRAMES_AT_ONCE + FRAMES_PER_SECOND * (time.monotonic() - self._opened)
+            if self._received > allowed:
+                raise ProtocolError(f"{self._received} frames, a flood", kind="protocol.flood")
+
+    def _overdue(self, now: float) -> _Overdue | None:
+        if self.until is not None and now >= self.until:
+            return _Overdue("its time is up (--timeout)", _time_up())
+        if now - self._progressed < self._stall_from or self.expired:
+            return None
+        bound = self._stall()
+        if now - self._progressed < bound:
+            self._stall_from = bound
+            return None
+        span = f"{bound / 3600:.3g} h" if bound >= 3600 else f"{bound:.3g} s"
+        return _Overdue(f"no progress for {span} (--stall-timeout)", UnreachableError(
+            f"it made no progress for {span}, what was in flight there is ended",
+            kind="host.stalled",
+            hint="find out what hangs there, give the command a timeout, or raise --stall-timeout",
+        ))  # fmt: skip
+
+    def _lost(self, reason: str = "") -> UnreachableError:
+        if self.expired:
+            return self.expired
+        if self.torn:
+            return UnreachableError(self.torn, kind="transport.silent")
+        return UnreachableError(
+            reason or "the connection broke",
+            kind="transport.lost",
+            hint="did it reboot, or lose its network? push again: what is done stays done",
+        )
+
+    def bound_stall(self, seconds: float, longest: Callable[[], float]) -> None:
+        """Bound the time from one step of progress to the next; 0 seconds are no bound.
+
+        It is never less than ``longest()``, which is asked only once the seconds are over.
+        """
+        if seconds:
+            self._stall_from, self._stall = seconds, lambda: max(seconds, longest())
+        self.progressed()
+
+    def progressed(self) -> None:
+        """Something was done that the plan has only so much of."""
+        self._progressed = time.monotonic()
+        self._idle_bytes = 0
+
+    def cancel(self, grace: float) -> None:
+        """Ask the runtime to end, from any thread, without waiting; it gets ``grace`` seconds."""
+        self._cancelling = True
+        end = time.monotonic() + grace
+        self.until = end if self.until is None else min(self.until, end)
+        self._aside({"t": "cancel"})
+
+    def heed_cancel(self) -> None:
+        """From now on the host takes a cancel, and says what was interrupted."""
+        self._heeds_cancel = True
+
+    @property
+    def cancelling(self) -> bool:
+        """Whether the run was asked to end."""
+        return self._cancelling
+
+    def tend(self, now: float) -> None:
+        """Keep the link alive; called every second or so by a thread that must not block.
+
+        Pings when nothing was sent for a while, and closes a link that takes no more bytes, or not
+        within the host's time.
+        """
+        began = self._send_began
+        if began and now - began > wire.SILENCE:
+            self.torn = f"it took no bytes for {wire.SILENCE:.0f} s"
+            self._link.close()
+        elif began and self.until is not None and now > self.until + EXPIRY_GRACE:
+            self.expired = self.expired or _time_up()
+            self._link.close()
+        elif not began and not self._pinging and now - self._last_sent >= wire.PING_INTERVAL:
+            self._pinging = True
+            self._aside({"t": "ping"})
+
+    def _aside(self, message: dict[str, Any]) -> None:
+        # A host that takes no bytes blocks the sender, so each message gets a thread of its own.
+        threading.Thread(target=self._try_send, args=(message,), daemon=True).start()
+
+    def _try_send(self, message: dict[str, Any]) -> None:
+        try:
+            self.send(message)
+        except UnreachableError:
+            return  # the conversing thread meets the same broken link and reports it
+        finally:
+            self._pinging = False
+
+
+def message_of(frame: wire.Frame) -> wire.Message:
+    """The message that a frame must be; ProtocolError."""
+    if isinstance(frame, bytes):
+        raise ProtocolError("raw bytes where a message was due")
+    return frame
+
+
+def _time_up() -> UnreachableError:
+    return UnreachableError(
+        "its time is up, what was in flight there is ended",
+        kind=TIMED_OUT,
+        hint="raise --timeout, or find out what takes so long",
+    )

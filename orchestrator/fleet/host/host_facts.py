@@ -1,0 +1,80 @@
+"""What a host says about itself before its plan is made (controller).
+
+All of it comes from the host: it is data, never a template, never a path of the controller.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from orchestrator.support.plain_text import one_line, plain_json_value, plain_value
+from remote_runtime.errors import ProtocolError
+from remote_runtime.protocol import wire
+from remote_runtime.version import VERSION
+
+MAX_CUSTOM = 1 << 20
+_HELLO = {"python": str, "pid": int, "user": str, "uid": int, "boot": str}
+
+
+class Gathered(NamedTuple):
+    """The facts of one host.
+
+    ``unavailable`` maps a family to the reason why it is missing; ``custom`` are (path on the
+    target, text) of the user's own fact files, least important first; ``hello`` is what the runtime
+    said of itself, ``host_key`` the fingerprint of the key that the host proved to have, "" on this
+    machine.
+    """
+
+    facts: dict[str, Any]
+    unavailable: dict[str, str]
+    custom: list[tuple[str, str]]
+    warnings: list[str]
+    hello: dict[str, Any]
+    host_key: str = ""
+
+
+def check_hello(message: dict[str, Any], nonce: str, runtime: str) -> dict[str, Any]:
+    """Return the hello when it speaks our protocol, repeats our nonce and runs what we sent."""
+    if message["t"] != "hello":
+        raise ProtocolError(f"hello was due, {one_line(message['t'], 40)!r} came")
+    if message.get("protocol") != wire.PROTOCOL:
+        theirs = one_line(str(message.get("protocol")), 40)
+        raise ProtocolError(
+            f"the target speaks protocol {theirs!r}, ccm {VERSION} speaks {wire.PROTOCOL!r}",
+            kind="protocol.version",
+        )
+    if message.get("nonce") != nonce:
+        raise ProtocolError("hello belongs to another run", kind="protocol.nonce")
+    if message.get("runtime") != runtime:
+        raise ProtocolError("the target runs another runtime", kind="protocol.runtime")
+    told = {key: message.get(key) for key in _HELLO}
+    told["boot"] = message.get("boot", "")
+    if any(type(told[key]) is not kind for key, kind in _HELLO.items()):
+        raise ProtocolError("hello does not say who runs it", kind="protocol.hello")
+    return {k: one_line(v, 80) if isinstance(v, str) else plain_value(v) for k, v in told.items()}
+
+
+def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> Gathered:
+    """Return what the facts frame holds; ProtocolError for members that facts cannot have."""
+    if message["t"] != "facts":
+        raise ProtocolError(f"facts were due, {one_line(message['t'], 40)!r} came")
+    facts, unavailable = message.get("facts"), message.get("unavailable", {})
+    custom, warnings = message.get("custom", []), message.get("warnings", [])
+    if not isinstance(facts, dict) or not isinstance(unavailable, dict):
+        raise ProtocolError("facts are not an object", kind="protocol.facts")
+    if not isinstance(custom, list) or not isinstance(warnings, list):
+        raise ProtocolError("custom facts and warnings are not lists", kind="protocol.facts")
+    return Gathered(
+        facts=plain_json_value(facts),
+        unavailable={one_line(str(k), 80): one_line(str(v)) for k, v in unavailable.items()},
+        custom=[_custom(entry) for entry in custom],
+        warnings=[one_line(str(text)) for text in warnings[:100]],
+        hello=hello,
+    )
+
+
+def _custom(entry: Any) -> tuple[str, str]:
+    path, text = (entry.get("path"), entry.get("text")) if isinstance(entry, dict) else (None, None)
+    if not isinstance(path, str) or not isinstance(text, str) or len(text) > MAX_CUSTOM:
+        raise ProtocolError("a custom fact is not a path with its text", kind="protocol.facts")
+    return one_line(path), text

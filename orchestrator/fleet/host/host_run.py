@@ -1,0 +1,222 @@
+"""One host's run, from the connection to its result (controller)."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet import outcome as outcomes
+from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.host.host_task import HeldBackError, InterruptedRunError, LinkTask
+from orchestrator.fleet.host.phases import Phase
+from orchestrator.fleet.host.stage_host import host_itself
+from orchestrator.fleet.notices import Notices
+from orchestrator.fleet.outcome import OK, HostResult, Tally
+from orchestrator.support.crash import DefectError
+from orchestrator.support.plain_text import one_line, plain
+from remote_runtime.errors import CcmError, ProtocolError
+from remote_runtime.reporting.masking import Mask
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.host.conversation import Conversation
+    from orchestrator.fleet.host.framed_link import FramedLink
+    from orchestrator.fleet.host.host_facts import Gathered
+    from orchestrator.fleet.host.reboot_wait import Reboot
+    from orchestrator.fleet.package_cache import PackageMetadataCache
+    from orchestrator.fleet.ports import Connector, Plan, Planner, Publisher, Target
+    from orchestrator.fleet.settings import RunSettings
+
+CANCEL_GRACE = 6.0
+MAX_STDERR = 4_000
+MAX_WARNING = 2_000  # characters
+TICK = 0.1  # seconds; how late a cancel may be noticed between two attempts
+
+
+class Reached(NamedTuple):
+    """What a run has come to, as its result says it."""
+
+    planned: int
+    untried: int
+    tally: Tally
+    confirmed: bool
+
+
+class HostRun(LinkTask[HostResult]):
+    """One host; a run that is cancelled ends the command in flight and starts nothing more."""
+
+    def __init__(
+        self,
+        host: Target,
+        connector: Connector,
+        *,
+        planner: Planner,
+        bus: Bus,
+        settings: RunSettings,
+        publisher: Publisher | None = None,
+        lore: PackageMetadataCache | None = None,
+    ) -> None:
+        super().__init__(host_itself(host), connector, host.name)
+        self._planner = planner
+        self._bus = bus
+        self._settings = settings
+        self._publisher = publisher
+        self._lore = lore
+        self._notices = Notices(host.name, bus)
+        self._conversation: Conversation | None = None
+        self._reached: Reached | None = None
+        self._began = 0.0
+        self._phase = Phase.WAITING
+        self._phases: list[tuple[Phase, float]] = []
+
+    def _during(self) -> str:
+        return f"host {self.name}, {self._phase.words}"
+
+    def _work(self) -> HostResult:
+        self._began = time.monotonic()
+        self._enter(Phase.CONNECTING)
+        link = self._open(self._enter, self._until)
+        from orchestrator.fleet.host.conversation import Conversation, greet_and
+
+        plan, boot = greet_and(link, self._enter, self._plan)
+        self._secrets = tuple(plan.secrets)
+        self._keep(plan)
+        for text in plan.warnings:
+            self._notices.say("warning", one_line(text, MAX_WARNING))
+        talk = self._conversation = Conversation(
+            link,
+            plan,
+            settings=self._settings,
+            notices=self._notices,
+            publisher=self._publisher,
+            lore=self._lore,
+        )
+        reboot = talk.carry_out(self._enter)
+        if reboot is not None:
+            link = self._return(reboot, boot)
+            talk.go_on(link, reboot, self._enter)
+        self._keep(plan)
+        self._phase = Phase.DONE
+        tally = talk.tally  # an earlier command of a session may have failed it
+        return self._result(outcomes.FAILED if tally.failed or tally.unmet else OK)
+
+    def _plan(self, gathered: Gathered) -> tuple[Plan, str]:
+        """The host's plan, and its boot."""
+        self._enter(Phase.PLANNING)
+        return self._planner.plan(self.host, gathered), str(gathered.hello["boot"])
+
+    def _keep(self, plan: Plan) -> None:
+        kept = plan.kept()
+        if kept is not None:
+            self._bus.publish(happening.HostKept(self.name, kept))
+
+    @property
+    def _until(self) -> float | None:
+        """The moment at which the host's time is up."""
+        timeout = self._settings.options.timeout
+        return self._began + timeout if timeout else None
+
+    def _return(self, reboot: Reboot, boot: str) -> FramedLink:
+        """The link to the host when it was rebooted."""
+        self._enter(Phase.REBOOTING)
+        self.abandon()
+
+        def call() -> tuple[FramedLink, Gathered]:
+            link = self._open(lambda phase: None, self._until)
+            try:
+                return link, greet(link, lambda phase: None)
+            except BaseException:
+                self.abandon()  # the next attempt has a link of its own
+                raise
+
+        from orchestrator.fleet.host.conversation import greet
+        from orchestrator.fleet.host.reboot_wait import Return
+
+        return Return(boot, call=call, pause=self._pause, until=self._until).wait(reboot.timeout)
+
+    def _pause(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self._cancelled:
+                raise InterruptedRunError
+            time.sleep(TICK)
+
+    def _give_up(self, link: FramedLink) -> None:
+        if not link.cancelling:
+            link.cancel(CANCEL_GRACE)
+
+    def _enter(self, phase: Phase, *told: happening.Event) -> None:
+        """Go on to a phase; what is ``told`` is published with that."""
+        if phase == self._phase:
+            if told:
+                self._bus.publish(*told)
+            return
+        self._phase = phase
+        self._entered(phase)
+        now = time.time()
+        self._phases.append((phase, round(now, 3)))
+        self._bus.publish(*told, happening.HostPhase(self.name, phase, now))
+
+    def _ended(self, error: CcmError) -> HostResult:
+        return self._result(**ending_of(error, self._cancelled))
+
+    def _result(self, outcome: str, **why: str) -> HostResult:
+        reached, link = self._so_far(), self._link
+        stderr = ""
+        if link is not None and outcome != OK:
+            tail = Mask(self._secrets).text(plain(link.stderr_tail()))
+            stderr = tail[-MAX_STDERR:]
+        return HostResult(
+            host=self.name,
+            outcome=outcome,
+            stderr=stderr,
+            phase=self._phase,
+            planned=reached.planned,
+            untried=reached.untried,
+            seconds=time.monotonic() - self._began if self._began else 0.0,
+            phases=tuple(self._phases),
+            tally=reached.tally,
+            confirmed=reached.confirmed,
+            **why,
+        )
+
+    def _so_far(self) -> Reached:
+        talk = self._conversation
+        if talk is not None:
+            return Reached(talk.planned, talk.untried, talk.tally, talk.confirmed)
+        return self._reached or Reached(0, 0, Tally(), False)
+
+    def _leave(self) -> None:
+        super()._leave()
+        self._reached, self._conversation = self._so_far(), None
+
+
+def ending_of(error: CcmError, cancelled: bool) -> dict[str, str]:
+    """What a host's result says of the error that ended its run, by the names of its fields.
+
+    ``cancelled``: the user had ended it, whatever came of that.
+    """
+    if isinstance(error, DefectError):
+        return {
+            "outcome": outcomes.DEFECT,
+            "kind": error.kind,
+            "message": error.message,
+            "report": error.report,
+        }
+    if cancelled or isinstance(error, InterruptedRunError):
+        error = InterruptedRunError()
+        return {"outcome": outcomes.INTERRUPTED, "kind": error.kind, "message": error.message}
+    if isinstance(error, HeldBackError):
+        return {"outcome": outcomes.HELD, "kind": error.kind, "message": error.message}
+    lost = outcomes.is_loss(error)
+    broke = "broke the protocol: " if isinstance(error, ProtocolError) else ""
+    refused = error.kind.startswith(outcomes.REFUSAL)
+    failed = outcomes.REFUSED if refused else outcomes.FAILED
+    return {
+        "outcome": outcomes.UNREACHABLE if lost else failed,
+        "kind": error.kind,
+        "message": broke + plain(error.message),
+        "hint": plain(error.hint),
+        "command": plain(error.command),
+        "only": error.only,
+    }

@@ -1,0 +1,193 @@
+"""One host of many, whatever is done on it (controller)."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from orchestrator.fleet.host.phases import Phase
+from orchestrator.fleet.outcome import TIMED_OUT
+from orchestrator.support.crash import DefectError
+from orchestrator.support.spare_threads import beside
+from remote_runtime.errors import CcmError, UnreachableError
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.host.framed_link import FramedLink
+    from orchestrator.fleet.ports import Connector, Target
+
+NEVER = float("inf")
+EARLY = 0.05  # seconds by which a wait may end before its bound
+
+R = TypeVar("R")
+
+
+class InterruptedRunError(UnreachableError):
+    """The user ended the run before this host's was over."""
+
+    default_kind = "run.interrupted"
+
+    def __init__(self) -> None:
+        super().__init__("interrupted")
+
+
+class HeldBackError(CcmError):
+    """The rollout ended before this host's turn."""
+
+    default_kind = "rollout.held"
+
+    def __init__(self) -> None:
+        super().__init__("the rollout ended before its turn")
+
+
+class HostTask(ABC, Generic[R]):
+    """``begin`` or ``run`` is called once, the other methods from any thread.
+
+    ``patience`` are the seconds after which a host that has not told its facts is mute.
+    """
+
+    def __init__(self, name: str, patience: float = NEVER) -> None:
+        self.name = name
+        self._patience = patience
+        self._mute_from = NEVER
+        self._secrets: Iterable[str] = ()
+        """What must not stand in that report."""
+
+    def begin(self, done: Callable[[str, R], None]) -> None:
+        """Do it beside the caller, in another thread; ``done`` is told name and answer."""
+
+        def carry() -> None:
+            done(self.name, self.run())
+
+        beside(carry, f"host {self.name}")
+
+    def run(self) -> R:
+        """Do it. Never raises: what kept it from its end becomes the answer."""
+        try:
+            return self._work()
+        except CcmError as error:
+            return self._ended(error)
+        except Exception as error:
+            return self._ended(DefectError(error, self._during(), self._secrets))
+        finally:
+            self._leave()
+
+    def interrupted(self) -> R:
+        """The answer of a host that is left behind, or was never begun."""
+        return self._ended(InterruptedRunError())
+
+    def held(self) -> R:
+        """The answer of a host that a rollout does not come to."""
+        return self._ended(HeldBackError())
+
+    def cancel(self) -> None:
+        """End it; does not wait."""
+        self.abandon()
+
+    def tend(self, now: float) -> None:
+        """Keep the connection alive; called every second or so."""
+
+    def is_mute(self, now: float) -> bool:
+        """Whether its host is waited for that should have told its facts by now."""
+        return now >= self._mute_from
+
+    def _entered(self, phase: Phase) -> None:
+        """Take note of how far it is: whether the facts are waited for, and since when."""
+        if not phase.is_opening:
+            self._mute_from = NEVER
+        elif self._mute_from == NEVER:
+            self._mute_from = time.monotonic() + self._patience
+
+    @abstractmethod
+    def abandon(self) -> None:
+        """Close the connection at once."""
+
+    @abstractmethod
+    def _during(self) -> str:
+        """What is done, as the report of a crash says it."""
+
+    @abstractmethod
+    def _work(self) -> R:
+        """The answer of a host on which it came to its end; CcmError."""
+
+    @abstractmethod
+    def _ended(self, error: CcmError) -> R:
+        """The answer of a host on which it did not."""
+
+    def _leave(self) -> None:
+        """Let go of the connection once the answer is there."""
+        self._mute_from = NEVER
+        self.abandon()
+
+
+class LinkTask(HostTask[R]):
+    """A task over the link to one runtime; ``name`` is what the run calls the host, if that is
+    not its own."""
+
+    def __init__(self, host: Target, connector: Connector, name: str = "") -> None:
+        super().__init__(name or host.name, connector.patience(host))
+        self.host = host
+        self._connector = connector
+        self._link: FramedLink | None = None
+        self._switch = threading.Lock()
+        self._cancelled = False
+
+    def _open(self, on_phase: Callable[[Phase], None], until: float | None = None) -> FramedLink:
+        """The link, with a bound as ``FramedLink`` has it; CcmError."""
+        began, phases = time.monotonic(), [Phase.CONNECTING]
+
+        def entered(phase: Phase) -> None:
+            phases.append(phase)
+            on_phase(phase)
+
+        try:
+            link = self._connector.open(self.host, entered, until)
+        except UnreachableError as error:
+            if until is None or time.monotonic() < until - EARLY:
+                raise
+            raise UnreachableError(
+                f"its time of {until - began:.3g} s is up, and it was still {phases[-1].words}",
+                kind=TIMED_OUT,
+                hint="find out what its login waits for, or raise --timeout",
+            ) from error
+        from orchestrator.fleet.host.framed_link import FramedLink
+
+        with self._switch:
+            self._link = FramedLink(link, until)
+            if self._cancelled:
+                raise InterruptedRunError
+        return self._link
+
+    def cancel(self) -> None:
+        """End it; a link that is only being opened is closed when it is there."""
+        with self._switch:
+            self._cancelled = True
+            if self._link is not None:
+                self._give_up(self._link)
+
+    def _give_up(self, link: FramedLink) -> None:
+        """End what goes on over the link."""
+        link.close()
+
+    def abandon(self) -> None:
+        """Close the link at once; the runtime on the host ends with it."""
+        link = self._link
+        if link is not None:
+            with contextlib.suppress(CcmError, OSError):
+                link.close()
+
+    def tend(self, now: float) -> None:
+        """Keep the link alive, and notice one that takes no bytes."""
+        link = self._link
+        if link is not None:
+            link.tend(now)
+
+    def _leave(self) -> None:
+        """Let go of the connection and of all that was for it: the answer may wait for its turn to
+        be taken, and many with it."""
+        super()._leave()
+        with self._switch:
+            self._link = None

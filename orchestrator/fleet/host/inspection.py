@@ -1,0 +1,46 @@
+"""Has a runtime look at resources and run their health checks, and nothing more (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.fleet.bus import Bus, Subscriber
+from orchestrator.fleet.events import Event, ResourceEvent
+from orchestrator.fleet.host.conversation import Conversation, greet
+from orchestrator.fleet.host.framed_link import FramedLink
+from orchestrator.fleet.notices import Notices
+from orchestrator.fleet.ports import Plan
+from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.store.run_folder import new_run_id
+from remote_runtime.errors import ProtocolError
+from remote_runtime.options import RunOptions
+
+# Nothing is changed, so there is no lock to wait for.
+OPTIONS = RunOptions(monitor_only=True, status_only=True, diff=False)
+
+
+def look_at(link: FramedLink, plan: Plan, host: str) -> list[dict[str, Any]]:
+    """The events of a plan's resources, in its order; nothing is changed. CcmError.
+
+    Of a resource that is monitored only the health checks are run, the others are looked at, too.
+    """
+    seen = _Seen()
+    greet(link, lambda phase: None)
+    settings = RunSettings(new_run_id(), "", OPTIONS)
+    notices = Notices(host, Bus([seen]))
+    talk = Conversation(link, plan, settings=settings, notices=notices)
+    talk.carry_out(lambda phase, *told: None)
+    if len(seen.events) < talk.planned:
+        raise ProtocolError("the target did not look at everything", kind="protocol.sequence")
+    return seen.events
+
+
+class _Seen(Subscriber):
+    """Subscriber that keeps the events of the resources."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+
+    def handle(self, event: Event) -> None:
+        if isinstance(event, ResourceEvent):
+            self.events.append(event.event)

@@ -1,0 +1,103 @@
+"""A host that is rebooted in the middle of its run, and waited for (controller)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from orchestrator.fleet.host.framed_link import FramedLink
+from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.host.host_task import InterruptedRunError
+from orchestrator.fleet.outcome import TIMED_OUT
+from remote_runtime.errors import ProtocolError, UnreachableError
+
+PAUSE = 2.0  # seconds between two attempts to log in
+_ANOTHER_HOST = tuple(f"transport.host_key.{how}" for how in ("unknown", "changed", "revoked"))
+
+
+class Reboot(NamedTuple):
+    """A host that goes down: within so many seconds of that it has to be back.
+
+    ``earlier`` is what its run has come to, for the host itself; it is never looked at here.
+    """
+
+    timeout: float
+    earlier: dict[str, Any]
+
+
+def read_reboot(message: dict[str, Any], resources: int, longest: float) -> Reboot:
+    """What a host says that goes down; ProtocolError.
+
+    It is waited no longer than its plan allows.
+    """
+    index, timeout, earlier = (message.get(key) for key in ("index", "timeout", "earlier"))
+    if type(index) is not int or not 0 <= index < resources:
+        raise ProtocolError("a reboot for a resource that is not in the plan")
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float):
+        raise ProtocolError("a reboot that does not say when it is over")
+    if not isinstance(earlier, dict):
+        raise ProtocolError("a reboot that does not say what was done")
+    return Reboot(float(max(0.0, min(timeout, longest))), earlier)  # not every int fits a float
+
+
+class Return:
+    """The wait for one host; ``boot`` names the start of it that is over.
+
+    ``call`` opens a link and greets, ``pause`` waits for so many seconds or raises
+    InterruptedRunError; ``until`` is the moment at which the host's time is up, None for never.
+    """
+
+    def __init__(
+        self,
+        boot: str,
+        *,
+        call: Callable[[], tuple[FramedLink, Gathered]],
+        pause: Callable[[float], None],
+        until: float | None,
+    ) -> None:
+        self._boot = boot
+        self._call = call
+        self._pause = pause
+        self._until = until
+
+    def wait(self, seconds: float) -> FramedLink:
+        """The link to the host once it was started anew.
+
+        UnreachableError where it is not back within the seconds, or is another one by its key.
+        """
+        end = time.monotonic() + seconds
+        why = ""
+        while True:
+            self._check(end, seconds, why)
+            self._pause(PAUSE)
+            try:
+                link, gathered = self._call()
+            except InterruptedRunError:
+                raise
+            except (UnreachableError, ProtocolError) as error:
+                if error.kind in _ANOTHER_HOST:  # which no waiting mends
+                    raise
+                why = error.message
+                continue
+            if gathered.hello["boot"] not in ("", self._boot):
+                return link
+            why = "it answers, and was not started anew"
+            link.send({"t": "bye"})
+            link.close()
+
+    def _check(self, end: float, seconds: float, why: str) -> None:
+        now = time.monotonic()
+        if self._until is not None and now >= self._until:
+            raise UnreachableError(
+                "its time is up while it was rebooted",
+                kind=TIMED_OUT,
+                hint="raise --timeout, and push again: what is done stays done",
+            )
+        if now >= end:
+            span = f"{seconds:.3g} s" if seconds < 60 else f"{seconds / 60:.3g} min"
+            raise UnreachableError(
+                f"it was not back within {span} of its reboot{why and f': {why}'}",
+                kind="host.rebooted",
+                hint="look at its console; push again: what is done stays done",
+            )

@@ -1,0 +1,1 @@
+"""Keeps runs and reads them back (controller)."""

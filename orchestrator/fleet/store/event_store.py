@@ -1,0 +1,161 @@
+"""The events of one session of ``ccm ensure`` commands (controller): ``CCM_SESSION_STORE``.
+
+A folder of the user's own, 0700, that holds one ``EVENT_ID.event`` file per transaction event, each
+whole at every instant. An event carries its host, so one session serves any number of them.
+"""
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.bus import Subscriber
+from orchestrator.fleet.checks.event_check import kept_problem
+from orchestrator.support.whole_file import replacing
+from remote_runtime.errors import InputError, Problem, UsageError
+
+VARIABLE = "CCM_SESSION_STORE"
+SUFFIX = ".event"
+MAX_EVENT = 4 << 20
+BEGIN = 'begin a session with: eval "$(ccm session new)"'
+
+Event = dict[str, Any]
+
+
+class EventStore(Subscriber):
+    """The folder of a session; subscriber that adds every event of a run to it.
+
+    ``noop``: it is for a preview, which earlier previews have a say in. Read only when needed.
+    """
+
+    def __init__(self, path: Path, noop: bool = True) -> None:
+        self.path = path
+        self._noop = noop
+        self._read: dict[str, dict[str, Event]] | None = None
+
+    def handle(self, event: happening.Event) -> None:
+        """Keep the transaction events."""
+        for told, line in happening.transaction_events(event):
+            self._write(told["event_id"], line)
+
+    def _write(self, name: str, line: str) -> None:
+        with replacing(self.path / (name + SUFFIX)) as out:
+            out.write(f"{line}\n".encode())
+
+    def lines(self) -> Iterator[tuple[Event, str]]:
+        """Every event in the order of creation, with its JSON text. InputError for a damage."""
+        for path in sorted(self.path.glob(f"*{SUFFIX}")):
+            yield _event(path)
+
+    def remove(self) -> None:
+        """Remove the events and the folder; UsageError where it holds something else."""
+        others = [p.name for p in self.path.iterdir() if not _ours(p.name)]
+        if others:
+            message = f"{self.path} holds {others[0][:80]!r}, which is not of a session"
+            raise UsageError(message, hint="move that out of the folder first; nothing was removed")
+        for path in self.path.iterdir():
+            path.unlink()
+        self.path.rmdir()
+
+    # -- what a plan is told of earlier commands: ``manifest.site.Earlier`` ------------------------
+
+    def names(self) -> frozenset[str]:
+        """Every ``type#name`` and ``type#alias`` that any host has had."""
+        return frozenset(name for latest in self._latest().values() for name in latest)
+
+    def of(self, host: str, references: frozenset[str]) -> dict[str, Any]:
+        """The ``earlier`` of one host's plan, as far as these references go."""
+        if not references and not self._noop:
+            return {}
+        latest = self._latest().get(host, {})
+        return {
+            "resources": {r: _turn(latest[r]) for r in sorted(references) if r in latest},
+            "pending": any(e["noop"] and e["changed"] for e in latest.values()),
+        }
+
+    def failed(self) -> bool:
+        """Whether the latest event of any resource on any host is not as it should be."""
+        return any(
+            not _turn(event)["met"]
+            for latest in self._latest().values()
+            for event in latest.values()
+        )
+
+    def _latest(self) -> dict[str, dict[str, Event]]:
+        """Host → name or alias → its latest event."""
+        found = self._read
+        if found is None:
+            found = {}
+            for event, _ in self.lines():
+                latest = found.setdefault(event["host"], {})
+                latest[f"{event['type']}#{event['name']}"] = event
+                if event.get("alias"):
+                    latest[f"{event['type']}#{event['alias']}"] = event
+            self._read = found  # whole: the plans of several hosts are made side by side
+        return found
+
+
+def session_store(noop: bool = True) -> EventStore | None:
+    """The session that the environment names; None where it names none. UsageError."""
+    path = os.environ.get(VARIABLE, "")
+    return opened(Path(path), noop) if path else None
+
+
+def opened(path: Path, noop: bool = True) -> EventStore:
+    """The store in a folder that is there, ours and nobody else's to write; UsageError."""
+    try:
+        found = path.lstat()
+    except OSError as error:
+        raise _refuse(path, f"cannot be used: {error.strerror}", BEGIN) from error
+    if not stat.S_ISDIR(found.st_mode):
+        raise _refuse(path, "is not a folder", BEGIN)
+    if found.st_uid != os.geteuid():
+        hint = "a session belongs to the user who began it; begin one as this user"
+        raise _refuse(path, f"belongs to the user {_user(found.st_uid)}", hint)
+    if found.st_mode & 0o077:
+        raise _refuse(path, "can be used by others", f"run: chmod 700 {path}")
+    return EventStore(path, noop)
+
+
+def _refuse(path: Path, why: str, hint: str) -> UsageError:
+    return UsageError(f"the session's folder {path} {why}", kind="usage.session", hint=hint)
+
+
+def _user(uid: int) -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def _ours(name: str) -> bool:
+    return name.endswith(SUFFIX) or (name.startswith(".") and name.endswith(".new"))
+
+
+def _turn(event: Event) -> dict[str, bool]:
+    met = not (event["failed"] or event["unmet_requirements"])
+    return {"met": met, "changed": event["changed"], "noop": event["noop"]}
+
+
+def _event(path: Path) -> tuple[Event, str]:
+    try:
+        with open(path, encoding="utf-8") as source:
+            line = source.read(MAX_EVENT).strip()
+        event = json.loads(line)
+    except (OSError, ValueError, RecursionError) as error:
+        raise _damaged(path, str(error)) from error
+    problem = kept_problem(event)
+    if problem:
+        raise _damaged(path, problem)
+    return event, line
+
+
+def _damaged(path: Path, why: str) -> InputError:
+    hint = "move that file out of the folder; later commands know nothing of its resource then"
+    problem = Problem(f"{path} is not a transaction event: {why}", None, hint, "input.session")
+    return InputError([problem])

@@ -1,0 +1,100 @@
+"""Lines of a run's folder, read back (controller); ``run_folder`` says what they are."""
+
+import itertools
+import os
+from array import array
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from orchestrator.fleet.checks.event_check import kept_problem
+from orchestrator.fleet.checks.unchanged_resources import PREFIX, UnchangedResources, read_line
+from remote_runtime.errors import ProtocolError
+
+_BLOCK = 256  # lines
+_MOST_BLOCKS = 64
+_DAMAGED = (
+    LookupError, TypeError, AttributeError, OverflowError, RecursionError, ProtocolError,
+)  # fmt: skip
+
+
+def whole_lines(path: Path) -> Iterator[str]:
+    """The lines of a file that have an end; OSError."""
+    with open(path, encoding="utf-8") as source:
+        for line in source:
+            if line.endswith("\n"):
+                yield line[:-1]
+
+
+def ends_in_half_a_line(path: Path) -> bool:
+    """Whether the last line of a file has no end; OSError."""
+    with open(path, "rb") as source:
+        if not source.seek(0, os.SEEK_END):
+            return False
+        source.seek(-1, os.SEEK_END)
+        return source.read() != b"\n"
+
+
+def told_lines(folder: Path, run_id: str) -> Iterator[tuple[int, str, UnchangedResources | None]]:
+    """Each line of its events with its number, from 1, and the turns of one that tells of resources
+    that are as desired. OSError, ValueError."""
+    texts = _Texts(folder / "resources.jsonl")
+    for number, line in enumerate(whole_lines(folder / "events.jsonl"), 1):
+        stable = line.startswith(PREFIX)
+        try:
+            turns = read_line(line, run_id, texts.text) if stable else None
+        except _DAMAGED as error:
+            raise ValueError(f"line {number}: {error}") from error
+        yield number, line, turns
+
+
+def expanded(turns: UnchangedResources, number: int) -> Iterator[tuple[dict[str, Any], str]]:
+    """The events of a line; ValueError where it is damaged."""
+    try:
+        yield from turns.events()
+    except _DAMAGED as error:
+        raise ValueError(f"line {number}: {error}") from error
+
+
+def sound(event: Any, number: int) -> dict[str, Any]:
+    """A transaction event; ValueError for the line of that ``number`` where it is none."""
+    problem = kept_problem(event)
+    if problem:
+        raise ValueError(f"line {number}: {problem}")
+    found: dict[str, Any] = event
+    return found
+
+
+class _Texts:
+    """What plans imply of resources, by the number of the line; of a run that goes on, too.
+
+    Some blocks of lines are held, and where the others begin: hosts may have very many resources of
+    their own.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._begins = array("q", [0])  # of blocks
+        self._block = lru_cache(_MOST_BLOCKS)(self._read)
+
+    def text(self, number: int) -> str:
+        """That of a number; LookupError, OSError, ValueError."""
+        block, place = divmod(number, _BLOCK)
+        if place >= len(self._block(block)):
+            self._block.cache_clear()  # it was written before the event that names it
+        return self._block(block)[place]
+
+    def _read(self, block: int) -> list[str]:
+        """The whole lines of a block."""
+        last = min(block, len(self._begins) - 1)
+        with open(self._path, "rb") as source:
+            source.seek(self._begins[last])
+            while True:
+                lines = list(itertools.islice(source, _BLOCK))
+                whole = [line[:-1].decode("utf-8") for line in lines if line.endswith(b"\n")]
+                if last == block or len(whole) < _BLOCK:
+                    return whole if last == block else []
+                last += 1
+                if last == len(self._begins):
+                    self._begins.append(self._begins[-1] + sum(map(len, lines)))

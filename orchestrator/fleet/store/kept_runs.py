@@ -1,0 +1,396 @@
+"""Runs read back from their folders (controller); ``run_folder`` says what is in one."""
+
+import json
+from collections.abc import Callable, Container, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet import outcome
+from orchestrator.fleet.checks.origin import Origin
+from orchestrator.fleet.host.phases import Phase
+from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
+from orchestrator.fleet.store import records
+from orchestrator.fleet.store.kept_lines import (
+    ends_in_half_a_line,
+    expanded,
+    sound,
+    told_lines,
+    whole_lines,
+)
+from orchestrator.fleet.store.later_reports import FILE as LATER
+from orchestrator.fleet.store.later_reports import Later, read_later
+from orchestrator.fleet.store.run_folder import runs_folder
+from orchestrator.support.line_file import is_held
+from remote_runtime.errors import InputError, Problem
+
+_ABOUT: dict[str, Callable[[Any], object]] = {
+    "run_id": records.word,
+    "command": records.word,
+    "manifest": records.text,
+    "noop": records.flag,
+    "hosts": records.texts,
+    "start": records.seconds,
+    "end": lambda value: value is None or records.seconds(value),
+    "interrupted": records.flag,
+}
+_ABOUT_LATER: dict[str, Callable[[Any], object]] = {
+    "identity": records.text,
+    "again": records.texts,
+    "options": records.mapping,
+    "origin": Origin.from_record,
+}
+
+
+# What reading a record raises that is not as a run writes it.
+_DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+
+
+def _newest_first() -> list[Path]:
+    folder = runs_folder()
+    if not folder.is_dir():
+        return []
+    runs = [path for path in folder.iterdir() if (path / "run.json").is_file()]
+    return sorted(runs, key=lambda path: path.name, reverse=True)
+
+
+class KeptRecord(Protocol):
+    """What reports are made of: a run, or what took the place of one.
+
+    ``kind`` says which, ``again`` is the command that shows it, ``until`` says how long a plan is
+    valid.
+    """
+
+    kind: str
+    until: str
+    run_id: str
+    about: dict[str, Any]
+    again: str
+
+    @property
+    def origin(self) -> Origin: ...
+
+    def results(self) -> list[HostResult]: ...
+
+    def events(self) -> Iterator[tuple[dict[str, Any], str]]: ...
+
+    def replay(self, *, whole: bool = False) -> Iterator[happening.Event]: ...
+
+    def verified(self) -> list[dict[str, Any]] | None: ...
+
+
+class SavedRun:
+    """A run read back from its folder."""
+
+    kind = "run"
+    until = ""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.about: dict[str, Any] = _read(path / "run.json")
+        for name, check in _ABOUT.items():
+            check(self.about[name])
+        for name, check in _ABOUT_LATER.items():
+            if name in self.about:
+                check(self.about[name])
+        self.run_id: str = self.about["run_id"]
+        self.again = f"ccm report {self.run_id}"
+
+    @property
+    def _verifies(self) -> bool:
+        return bool(self.about.get("options", {}).get("verify"))
+
+    @property
+    def origin(self) -> Origin:
+        """Who started it and of what, as far as it is known."""
+        return Origin.from_record(self.about.get("origin", {}))
+
+    @property
+    def running(self) -> bool:
+        """Whether its process is still at work."""
+        return not self.about["end"] and is_held(self.path / "events.jsonl")
+
+    def results(self) -> list[HostResult]:
+        """The result of every host; while the run goes on, of those that ended. InputError.
+
+        One that the end of ccm left without is told from its turns and events.
+        """
+        path = self.path / "hosts.jsonl"
+        try:
+            lines = whole_lines(path) if path.exists() else ()
+            told = (HostResult.from_record(json.loads(line)) for line in lines)
+            found = list({result.host: result for result in told}.values())
+        except _DAMAGED as error:
+            raise _unreadable(path, error) from error
+        hosts: list[str] = self.about["hosts"]
+        left = dict.fromkeys(hosts)
+        for result in found:
+            if result.host not in left:
+                raise _unreadable(path, "it tells of a host that is not one of the run's")
+            del left[result.host]
+        if self.running:
+            return found
+        return self._completed(found, [*found, *self._left(left)] if left else found)
+
+    def _completed(self, told: list[HostResult], results: list[HostResult]) -> list[HostResult]:
+        """The results with what hosts reported later; tallies of those ``told`` lack it."""
+        events, over = self._later.events, self._later.over
+        tallies = {result.host: result.tally for result in told}
+        for event in events:
+            if event["host"] in tallies:
+                tallies[event["host"]].add(event, again=False)
+        return [one._replace(confirmed=True) if one.host in over else one for one in results]
+
+    @property
+    def _later(self) -> Later:
+        try:
+            return read_later(self.path)
+        except _DAMAGED as error:
+            raise _unreadable(self.path / LATER, error) from error
+
+    def _left(self, hosts: dict[str, None]) -> list[HostResult]:
+        """What is known of hosts whose end was not told."""
+        tallies = {host: Tally() for host in hosts}
+        for event, again in self._again(hosts):
+            tallies[event["host"]].add(event, again)
+        phases: dict[str, list[tuple[Phase, float]]] = {host: [] for host in hosts}
+        planned = dict.fromkeys(hosts, 0)
+        for turn in self.turns():
+            if isinstance(turn, happening.HostPhase):
+                phases.setdefault(turn.host, []).append((turn.phase, turn.at))
+            else:
+                planned[turn.host] = len(turn.resources)
+        return [
+            HostResult(
+                host,
+                tallies[host],
+                INTERRUPTED,
+                kind=CUT_OFF,
+                message="ccm ended before this host did",
+                phase=entered[-1][0] if (entered := phases[host]) else Phase.WAITING,
+                planned=planned[host],
+                phases=tuple(entered),
+            )
+            for host in hosts
+        ]
+
+    def _again(self, hosts: Container[str]) -> Iterator[tuple[dict[str, Any], bool]]:
+        """The events of these, each with whether its host told of the same resource before."""
+        seen: set[tuple[str, str, str]] = set()
+        for told in self._happened(whole=True, hosts=hosts):
+            for event, _ in happening.transaction_events(told):
+                key = event["host"], event["type"], event["name"]
+                yield event, key in seen
+                seen.add(key)
+
+    def turns(self) -> Iterator[happening.HostPhase | happening.HostPlanned]:
+        """When hosts entered which phase, and which resources they have. InputError."""
+        path = self.path / "turns.jsonl"
+        plans: dict[int, happening.HostPlanned] = {}
+        try:
+            for line in whole_lines(path) if path.exists() else ():
+                told = json.loads(line)
+                if "resources" in told:
+                    subscribed = (
+                        (records.text(name), tuple(records.texts(of)))
+                        for name, of in told.get("subscribed", ())
+                    )
+                    plans[told["plan"]] = happening.HostPlanned(
+                        "", tuple(records.texts(told["resources"])), tuple(subscribed)
+                    )
+                elif "plan" in told:
+                    yield plans[told["plan"]]._replace(host=records.text(told["host"]))
+                else:
+                    host, at = records.text(told["host"]), records.seconds(told["at"])
+                    yield happening.HostPhase(host, Phase(told["phase"]), at)
+        except _DAMAGED as error:
+            raise _unreadable(path, error) from error
+
+    def lines(self) -> Iterator[str]:
+        """The transaction events, one JSON text each; half a line at the end is left out.
+
+        InputError where they cannot be read.
+        """
+        try:
+            for number, line, turns in told_lines(self.path, self.run_id):
+                if turns is None:
+                    if not line.isprintable():
+                        raise ValueError(f"line {number} is not as a run writes it")
+                    yield line
+                else:
+                    yield from (text for _, text in expanded(turns, number))
+        except _DAMAGED as error:
+            raise _unreadable(self.path / "events.jsonl", error) from error
+        yield from (json.dumps(event, separators=(",", ":")) for event in self._later.events)
+
+    def events(self) -> Iterator[tuple[dict[str, Any], str]]:
+        """The transaction events and the JSON text of each. InputError for one that is damaged."""
+        for told in self._happened(whole=True):
+            yield from happening.transaction_events(told)
+
+    def _happened(
+        self, *, whole: bool, hosts: Container[str] | None = None
+    ) -> Iterator[happening.ResourceEvent | happening.ResourcesStable]:
+        """What became of resources, as the run told it, or each event by itself (``whole``); of all
+        hosts or of these. InputError for what is damaged."""
+        try:
+            for number, line, turns in told_lines(self.path, self.run_id):
+                if turns is not None and hosts is not None and turns.host not in hosts:
+                    continue  # most of a run, and no event is made for it
+                if turns is None:
+                    told = iter([(json.loads(line), line)])
+                elif not whole:
+                    yield happening.ResourcesStable(turns.host, turns)
+                    continue
+                else:
+                    told = expanded(turns, number)
+                for event, text in told:
+                    host = sound(event, number)["host"]
+                    if hosts is None or host in hosts:
+                        yield happening.ResourceEvent(host, event, text)
+        except _DAMAGED as error:
+            raise _unreadable(self.path / "events.jsonl", error) from error
+        for event in self._later.events:
+            if hosts is None or event["host"] in hosts:
+                line = json.dumps(event, separators=(",", ":"))
+                yield happening.ResourceEvent(event["host"], event, line)
+
+    def notices(self) -> Iterator[happening.HostNotice]:
+        """The warnings and errors of hosts, and under the host "" those about the record itself."""
+        path = self.path / "notices.jsonl"
+        try:
+            for line in whole_lines(path) if path.exists() else ():
+                told = happening.HostNotice(**json.loads(line))
+                host, level, text = map(records.text, told[:3])
+                yield happening.HostNotice(host, level, text, records.flag(told.waits))
+        except _DAMAGED as error:
+            raise _unreadable(path, error) from error
+        yield from self._later.notices()
+        for text in self._lacking():
+            yield happening.HostNotice("", "warning", text)
+
+    def _lacking(self) -> Iterator[str]:
+        """What the record has not."""
+        if self.running:
+            yield "this run is still at work; what it has come to so far is shown"
+        if "incomplete" in self.about:
+            yield f"the record of this run lacks events: {self.about['incomplete']}"
+        records, ended = self.verified(), self.about["end"] and not self.about["interrupted"]
+        if records is None and ended and self._verifies:
+            yield "the verify of this run did not begin"
+        elif records is not None and not any("found" in record for record in records):
+            yield "the verify of this run did not come to its end"
+        for path in sorted(self.path.glob("*.jsonl")):
+            if ends_in_half_a_line(path) and not self.running:
+                yield f"{path.name} ends in half a line, which is left out"
+
+    def rollout(self) -> Iterator[happening.RolloutStep]:
+        """How waves and gates went, if there were any. InputError."""
+        path = self.path / "rollout.jsonl"
+        kinds = {kind.__name__: kind for kind in happening.ROLLOUT}
+        try:
+            for line in whole_lines(path) if path.exists() else ():
+                told = {name: _tuples(value) for name, value in json.loads(line).items()}
+                yield kinds[told.pop("step")](**told)
+        except _DAMAGED as error:
+            raise _unreadable(path, error) from error
+
+    def verified(self) -> list[dict[str, Any]] | None:
+        """What a verify behind the push kept, as ``verify.kept`` wrote it; None where there was
+        none. InputError."""
+        path = self.path / "verify.jsonl"
+        try:
+            return [_checked(json.loads(line)) for line in whole_lines(path)]
+        except FileNotFoundError:
+            return None
+        except _DAMAGED as error:
+            raise _unreadable(path, error) from error
+
+    def failed_verify(self) -> set[str]:
+        """The hosts of which the verify found something wrong, or that it did not reach."""
+        hosts: set[str] = set()
+        for record in self.verified() or ():
+            if record.get("status") == outcome.FAILED:
+                hosts.add(record["host"])
+            hosts.update(record.get("found", {}).get("unreached", ()))
+        return hosts
+
+    def replay(self, *, whole: bool = False) -> Iterator[happening.Event]:
+        """What subscribers were told, as far as reports need it; ``whole``: each transaction event
+        by itself, that of a resource which is as desired, too."""
+        about = self.about
+        yield happening.RunStarted(
+            self.run_id,
+            about["start"],
+            tuple(about["hosts"]),
+            about["noop"],
+            about["manifest"],
+            about["command"],
+            about.get("identity", ""),
+            tuple(about.get("again", ())),
+            Origin.from_record(about.get("origin", {})),
+        )
+        yield from self.rollout()
+        yield from self.turns()
+        yield from self._happened(whole=whole)
+        yield from self.notices()
+        for result in self.results():
+            yield happening.HostFinished(result)
+        if about["end"]:
+            yield happening.RunFinished(about["end"], about["interrupted"])
+
+
+def kept_runs() -> Iterator[SavedRun]:
+    """The kept runs, newest first; a folder that cannot be read is passed over."""
+    for path in _newest_first():
+        try:
+            yield SavedRun(path)
+        except _DAMAGED:
+            continue
+
+
+def kept_run(run_id: str = "") -> SavedRun:
+    """The run of that id, or of the only one that begins so; the last one for "". InputError."""
+    found = [path for path in _newest_first() if path.name.startswith(run_id)]
+    exact = [path for path in found if path.name == run_id]
+    if not found:
+        what = f"there is no run {run_id[:60]!r}" if run_id else "there is no run yet"
+        raise _no_run(what, "'ccm runs' lists them" if run_id else "'ccm push' makes one")
+    if run_id and not exact and len(found) > 1:
+        raise _no_run(f"{len(found)} runs begin with {run_id[:60]!r}", "write more of the id")
+    path = (exact or found)[0]
+    try:
+        return SavedRun(path)
+    except KeyError as error:
+        raise _unreadable(path / "run.json", f"{error} is missing") from error
+    except _DAMAGED as error:
+        raise _unreadable(path / "run.json", error) from error
+
+
+def _unreadable(path: Path, error: Exception | str) -> InputError:
+    return _no_run(f"{path} cannot be read: {error}", f"remove {path.parent}")
+
+
+def _no_run(message: str, hint: str) -> InputError:
+    return InputError([Problem(message, None, hint, "input.run")])
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _checked(record: Any) -> dict[str, Any]:
+    if isinstance(record, dict) and isinstance(record.get("found"), dict):
+        return record
+    texts = ("host", "label", "status")
+    if not isinstance(record, dict) or not all(isinstance(record.get(k), str) for k in texts):
+        raise ValueError("a line is neither an outcome nor the sum of all")
+    return record
+
+
+def _read(path: Path) -> dict[str, Any]:
+    with open(path, encoding="utf-8") as source:
+        record = json.load(source)
+    if not isinstance(record, dict):
+        raise ValueError(f"{path} does not hold an object")
+    return record

@@ -1,0 +1,64 @@
+"""What hosts reported of a kept run on a later contact (controller): ``later.jsonl`` of its folder.
+
+A line is a transaction event, or says that no more of a host is to come, and how its run ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.store import records
+from orchestrator.fleet.store.kept_lines import sound, whole_lines
+
+FILE = "later.jsonl"
+REPORTED_LATER = "not known at the time; reported by the host on its next contact"
+NO_RECORD = "the host has no record of this run: it changed nothing there"
+
+
+class Later(NamedTuple):
+    """The events, and how the run ended on each host of which no more is to come."""
+
+    events: list[dict[str, Any]]
+    over: dict[str, str]
+
+    def notices(self) -> Iterator[happening.HostNotice]:
+        """What a reader has to know of these hosts."""
+        counts = Counter(event["host"] for event in self.events)
+        for host in {**counts, **self.over}:
+            number = counts[host]
+            if self.over.get(host) == "none":
+                yield happening.HostNotice(host, "warning", NO_RECORD)
+            elif number:
+                were = "resources were" if number > 1 else "resource was"
+                text = f"{number} {were} {REPORTED_LATER}"
+                yield happening.HostNotice(host, "warning", text)
+
+
+def read_later(folder: Path) -> Later:
+    """What is on record; ValueError and others where that is damaged."""
+    events: list[dict[str, Any]] = []
+    over: dict[str, str] = {}
+    path = folder / FILE
+    for number, line in enumerate(whole_lines(path) if path.exists() else (), 1):
+        told = json.loads(line)
+        if "state" in told:
+            over[records.text(told["host"])] = records.word(told["state"])
+        else:
+            events.append(sound(told, number))
+    return Later(events, over)
+
+
+def append(folder: Path, lines: Iterable[str]) -> None:
+    """Add whole lines with one write. OSError."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+    handle = os.open(folder / FILE, flags, 0o600)
+    try:
+        os.write(handle, "".join(f"{line}\n" for line in lines).encode())
+    finally:
+        os.close(handle)

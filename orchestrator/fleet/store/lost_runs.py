@@ -1,0 +1,353 @@
+"""Runs whose links were lost, and what hosts report of them on a later contact (controller).
+
+``$XDG_STATE_HOME/ccm/lost/RUN_ID`` stands for a run that may lack outcomes of hosts. It is made
+when a push begins and goes once every host has said that its run was over. It has a line for each
+host that was sent a plan, with the user ID of its runtime: a record is in that user's state folder,
+and the absence of one in another's means nothing. Any later contact with a host as the same user
+asks it by receipt for its records of such runs. A receipt is a keyed digest of run and host:
+only the host that was given the plan knows it.
+
+What a host reports is checked as its frames are: closed, bounded, about resources of its own plan.
+Outcomes that are known already stay as they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import os
+import re
+import time
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.checks.event_check import PROTOCOL, finished, refuse, shape_problem
+from orchestrator.fleet.host.stage_host import host_in
+from orchestrator.fleet.outcome import CUT_OFF
+from orchestrator.fleet.store.later_reports import append
+from orchestrator.support.state_folder import make_private, state_folder
+from remote_runtime.errors import CcmError
+from remote_runtime.reporting.events import EventIds, timestamp, timestamp_of
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.store.kept_runs import SavedRun
+
+GRACE = 60.0  # seconds after which a runtime without its controller has surely ended
+MOST_RUNS = 8  # that a host is asked about
+_STATES = ("", "running", "ended", "cut", "none", "unusable")
+_RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6,8}\Z")
+_KEY_FILE = "receipts.key"
+_LAST = 253402300799 * 10**6
+_CUT = "interrupted: the run ended on the host while this was at work; what it did is not known"
+_KEYS = frozenset(
+    (
+        "index", "status", "at", "duration", "provider", "requested", "final", "changed",
+        "refreshed", "failed", "skipped", "health_only", "noop", "exit_code", "left_out", "unmet",
+        "error", "health",
+    )
+)  # fmt: skip
+
+
+class Lost(NamedTuple):
+    """A host of a run, as the run calls it, whose outcomes are not all known.
+
+    ``unknown`` has the indexes of these resources in its plan, ``names`` all of the plan, ``until``
+    the moment at which the host was lost, in seconds since the epoch, ``uid`` the user that its
+    runtime ran as, None where that was not noted.
+    """
+
+    run_id: str
+    host: str
+    names: tuple[str, ...]
+    unknown: frozenset[int]
+    until: float
+    uid: int | None = None
+
+
+def key_of(run_id: str) -> str:
+    """The secret of a run's receipts; "" where the state folder cannot keep one."""
+    try:
+        secret = _secret()
+    except (OSError, CcmError):
+        return ""
+    return hmac.new(secret, run_id.encode(), "sha256").hexdigest()
+
+
+def receipt_of(key: str, host: str) -> str:
+    """By what a host that a run calls so is asked for its record of the run."""
+    return hmac.new(key.encode(), host.encode(), "sha256").hexdigest()[:32]
+
+
+def _secret() -> bytes:
+    path = make_private(state_folder()) / _KEY_FILE
+    with contextlib.suppress(FileExistsError):
+        beside = path.with_name(f".{_KEY_FILE}.{os.getpid()}.new")
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            os.write(handle, os.urandom(32))
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        try:
+            os.link(beside, path)
+        finally:
+            os.unlink(beside)
+    return path.read_bytes()
+
+
+# -- which runs ------------------------------------------------------------------------------------
+
+
+def _folder() -> Path:
+    return state_folder() / "lost"
+
+
+def begin(run_id: str) -> None:
+    """A push begins; whatever ends ccm, what hosts did not report is asked for. OSError."""
+    (make_private(_folder()) / run_id).touch(mode=0o600)
+
+
+def note(run_id: str, host: str, uid: int) -> None:
+    """A host is sent its plan; its runtime runs as this user. Only where the run has begun here."""
+    with contextlib.suppress(OSError):
+        handle = os.open(_folder() / run_id, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
+        try:
+            os.write(handle, (json.dumps([host, uid]) + "\n").encode())
+        finally:
+            os.close(handle)
+
+
+def _users(run_id: str) -> dict[str, int]:
+    """As which user each host of a run was sent its plan, as far as that is known."""
+    found = {}
+    with contextlib.suppress(OSError, ValueError):
+        for line in (_folder() / run_id).read_text(encoding="utf-8").splitlines():
+            host, uid = json.loads(line)
+            found[str(host)] = int(uid)
+    return found
+
+
+def forget(run_id: str) -> None:
+    """Nothing is asked of a run any more."""
+    with contextlib.suppress(OSError):
+        (_folder() / run_id).unlink()
+
+
+def lost_on(host: str, uid: int | None = None, current: str = "") -> dict[str, Lost]:
+    """By receipt, the runs to ask that host of the inventory about, the newest first.
+
+    ``uid`` is the user that its runtime runs as, None for any. ``current`` is the run that asks,
+    about which there is nothing to ask.
+    """
+    try:
+        names = set(os.listdir(_folder())) - {current}
+    except OSError:
+        return {}
+    found = sorted(filter(_RUN_ID.match, names), reverse=True)
+    wanted: dict[str, Lost] = {}
+    for run_id in found[:MOST_RUNS]:
+        for each in _lost(run_id, str(_folder())):
+            another = None not in (uid, each.uid) and each.uid != uid
+            if host_in(each.host) == host and not another:
+                wanted[receipt_of(key_of(run_id), each.host)] = each
+    return wanted
+
+
+@lru_cache(MOST_RUNS)
+def _lost(run_id: str, _: str) -> tuple[Lost, ...]:
+    """The hosts of a run of which outcomes lack; of one that goes on none. Looked up once."""
+    from orchestrator.fleet.store.kept_runs import kept_run
+
+    try:
+        run = kept_run(run_id)
+        if run.running:
+            return ()
+        users = _users(run_id)
+        found = tuple(one._replace(uid=users.get(one.host)) for one in lost_hosts(run))
+    except (CcmError, OSError):
+        found = ()
+    if not found:
+        forget(run_id)
+    return found
+
+
+def lost_hosts(run: SavedRun) -> list[Lost]:
+    """The hosts of a run of which outcomes lack, that may be known there."""
+    cut = {one.host: one for one in run.results() if one.planned and not one.is_end_known}
+    if not cut:
+        return []
+    plans = {
+        told.host: told.resources
+        for told in run.turns()
+        if isinstance(told, happening.HostPlanned) and told.host in cut
+    }
+    left = {host: _Places(names) for host, names in plans.items()}
+    for event, _ in run.events():
+        if event["host"] in left:
+            left[event["host"]].take(f"{event['type']}#{event['name']}")
+    ended = max(path.stat().st_mtime for path in run.path.glob("*.jsonl"))
+    return [
+        Lost(
+            run_id=run.run_id,
+            host=host,
+            names=plans[host],
+            unknown=frozenset(places.left()),
+            until=_until(cut[host], ended),
+        )
+        for host, places in left.items()
+    ]
+
+
+def _until(result: Any, ended: float) -> float:
+    if result.kind == CUT_OFF or not result.phases:
+        return ended
+    return float(result.phases[0][1]) + float(result.seconds)
+
+
+class _Places:
+    """The resources of a plan that have no outcome, by name and index."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._by_name: dict[str, list[int]] = {}
+        for at, name in enumerate(names):
+            self._by_name.setdefault(name, []).append(at)
+
+    def take(self, name: str) -> None:
+        """One of that name has an outcome."""
+        places = self._by_name.get(name)
+        if places:
+            places.pop(0)
+
+    def left(self) -> list[int]:
+        return [at for places in self._by_name.values() for at in places]
+
+
+# -- what they report ------------------------------------------------------------------------------
+
+
+class Recall:
+    """What one contact with a host asks and hears of its earlier runs."""
+
+    def __init__(self, host: str, uid: int | None = None, current: str = "") -> None:
+        self._lost = lost_on(host, uid, current)
+        self._turns: dict[str, dict[int, Mapping[str, Any]]] = {one: {} for one in self._lost}
+        self._open = set(self._lost)
+
+    def wish(self) -> dict[str, Any]:
+        """The member of a message that asks the host; none where there is nothing to ask."""
+        return {"recall": list(self._lost)} if self._lost else {}
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        """Take a part of the answer, and keep the whole with its run. ProtocolError."""
+        receipt, state = message.get("receipt"), message.get("state")
+        turns, begun = message.get("turns"), message.get("begun")
+        known = isinstance(receipt, str) and receipt in self._open
+        if not known or not isinstance(state, str) or state not in _STATES:
+            raise refuse("a report of an earlier run that was not asked for")
+        lost, found = self._lost[str(receipt)], self._turns[str(receipt)]
+        if not isinstance(turns, list) or not isinstance(begun, list):
+            raise refuse("a report of an earlier run that is not what it must be")
+        if len(begun) > len(lost.names):
+            raise refuse("a report of an earlier run with more resources than its plan has")
+        for turn in turns:
+            index = _checked_index(turn, lost)
+            if index in found:
+                raise refuse("a report of an earlier run that tells of a resource twice")
+            if _KEYS.issuperset(turn):
+                found[index] = turn
+            else:
+                raise refuse("a report of an earlier run with members that none has")
+        for index in begun:
+            _checked_index({"index": index}, lost)
+        if state:
+            self._open.discard(str(receipt))
+            _complete(lost, state, found, begun)
+
+
+def _checked_index(turn: Any, lost: Lost) -> int:
+    index = turn.get("index") if isinstance(turn, dict) else None
+    if type(index) is not int or not 0 <= index < len(lost.names):
+        raise refuse("a report of an earlier run about what is not in its plan")
+    return index
+
+
+def _complete(
+    lost: Lost, state: str, turns: Mapping[int, Mapping[str, Any]], begun: list[int]
+) -> None:
+    """Add to the record of a run what its host reported, as far as it was not known."""
+    from orchestrator.fleet.store.kept_runs import kept_run
+
+    now, ids = time.time(), EventIds()
+    cut: dict[int, Mapping[str, Any]] = {}
+    if state in ("ended", "cut"):
+        cut = {at: {"index": at, "failed": True, "status": "failed", "error": _CUT} for at in begun}
+    told = {**cut, **turns}
+    lines = []
+    for index in sorted(lost.unknown.intersection(told)):
+        event = _event(lost, told[index], ids.next(), now)
+        lines.append(finished(event)[1])
+    over = state in ("ended", "cut") or (state == "none" and now > lost.until + GRACE)
+    if over:
+        lines.append(json.dumps({"host": lost.host, "state": state, "at": now}))
+    if not lines:
+        return
+    try:
+        run = kept_run(lost.run_id)
+        append(run.path, lines)
+    except (CcmError, OSError):
+        return  # it was removed meanwhile
+    _lost.cache_clear()
+    if over and not lost_hosts(run):
+        forget(lost.run_id)
+
+
+def _event(lost: Lost, turn: Mapping[str, Any], event_id: str, now: float) -> dict[str, Any]:
+    """The transaction event of a turn; ProtocolError where it is none."""
+    kind, _, name = lost.names[turn["index"]].partition("#")
+    at = turn.get("at", int(now * 1e6))
+    if type(at) is not int or not 0 <= at <= _LAST:
+        raise refuse("a report of an earlier run with a time that is none")
+    error = turn.get("error")
+    event: dict[str, Any] = {
+        "protocol": PROTOCOL,
+        "event_id": event_id,
+        "timestamp": timestamp_of(at),
+        "type": kind,
+        "name": name,
+        "provider": turn.get("provider", ""),
+        "requested_ensure": turn.get("requested", ""),
+        "final_ensure": turn.get("final", ""),
+        "duration": turn.get("duration", 0),
+        "properties": {},
+        "status": turn.get("status"),
+        "changes": [],
+        "error": [] if error is None else [error or "the reason is not on the host's record"],
+        "noop": turn.get("noop", False),
+        "unmet_requirements": turn.get("unmet", []),
+    }
+    for flag in ("changed", "refreshed", "failed", "skipped"):
+        event[flag] = turn.get(flag, False)
+    for key in ("exit_code", "left_out"):
+        if key in turn:
+            event[key] = turn[key]
+    if turn.get("health_only"):
+        event["health_check_only"] = True
+    if "health" in turn:
+        event["health_check"] = _with_output(turn["health"])
+    problem = shape_problem(event)
+    texts = (event["provider"], event["requested_ensure"], event["final_ensure"], *event["error"])
+    if problem or any(len(text) > 2_000 for text in texts):
+        raise refuse(f"a report of an earlier run: {problem or 'a text is too long'}")
+    of = {"host": lost.host, "run_id": lost.run_id, "reported_later": timestamp(now)}
+    return {**event, **of}
+
+
+def _with_output(checks: Any) -> Any:
+    """Results of health checks as events have them; what they printed is not on record."""
+    if not isinstance(checks, list):
+        return checks
+    return [{**check, "output": ""} if isinstance(check, dict) else check for check in checks]

@@ -1,0 +1,117 @@
+"""Which hosts words such as ``failed`` stand for, by the runs that are kept (controller)."""
+
+import os
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from orchestrator.fleet import outcome
+from orchestrator.fleet.host.stage_host import host_in
+from orchestrator.fleet.outcome import HostResult
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.store.kept_runs import SavedRun
+
+REMAINING = "remaining"
+UNDONE = "undone"
+
+
+class PastRuns:
+    """The runs as an inventory's patterns ask for them; nothing is read before they do.
+
+    With a ``manifest`` its pushes speak for a host, and of a host without one its last push of any.
+    ``among`` are the only hosts that a word may stand for, where a plan is for no others.
+    """
+
+    def __init__(self, manifest: str = "", among: Collection[str] | None = None) -> None:
+        self._identity = _named(manifest) if manifest else ""
+        of = f" of {os.path.basename(manifest)}" if manifest else ""
+        self.last = f"its last push{of}"
+        """What the last push of a host is called."""
+        self._among = among
+
+    def named(self, word: str, run_id: str, hosts: Collection[str]) -> set[str]:
+        """Those of the hosts that the word stands for: in the run of that id, or the beginning of
+        one; for "" in each host's last push. InputError."""
+        if self._among is not None:
+            hosts = set(hosts).intersection(self._among)
+        if run_id:
+            from orchestrator.fleet.store.kept_runs import kept_run
+
+            results = _results(kept_run(run_id))
+            meant = {host_in(one.host) for one in results if _is(one, word)}
+            return meant & set(hosts)
+        found = self._last(word, hosts, self._identity)
+        if self._identity:
+            others = set(hosts) - found.keys()
+            found |= self._last(word, others, "") if others else {}
+        return {host for host, meant in found.items() if meant}
+
+    def _last(self, word: str, hosts: Collection[str], identity: str) -> dict[str, bool]:
+        """Of each host that was pushed to, whether its last push makes it one that is meant."""
+        left, found = set(hosts), dict[str, bool]()
+        for run in _pushes(identity):
+            heard = dict[str, bool]()
+            for result in _results(run):
+                host = host_in(result.host)
+                if host not in left:
+                    continue
+                if word == outcome.FAILED and not result.had_turn:
+                    continue  # the push before that one is the last that came to it
+                heard[host] = heard.get(host, False) or _is(result, word)
+            found |= heard
+            left -= heard.keys()
+            if not left:
+                break
+        return found
+
+
+def _pushes(identity: str) -> "Iterator[SavedRun]":
+    """The pushes over an inventory, the newest first."""
+    from orchestrator.fleet.store.kept_runs import kept_runs
+
+    for run in kept_runs():
+        options = run.about.get("options", {})
+        pushed = run.about["command"] in ("push", "apply") and options.get("inventory")
+        if not pushed or run.about["noop"] or options.get("monitor_only"):
+            continue
+        if not identity or identity == _identity_of(run):
+            yield run
+
+
+def _results(run: "SavedRun") -> Iterator[HostResult]:
+    """Those of a run; a host that its verify found wrong has failed."""
+    bad = run.failed_verify()
+    for result in run.results():
+        if result.host in bad and result.outcome == outcome.OK:
+            result = result._replace(outcome=outcome.FAILED)
+        yield result
+
+
+def runs_of(manifest: str) -> "Iterator[SavedRun]":
+    """The kept runs of that manifest, wherever its checkout is; the newest first."""
+    from orchestrator.fleet.store.kept_runs import kept_runs
+
+    identity = _named(manifest)
+    return (run for run in kept_runs() if _identity_of(run) == identity)
+
+
+def _identity_of(run: "SavedRun") -> str:
+    return str(run.about.get("identity") or _named(run.about["manifest"]))
+
+
+def _named(manifest: str) -> str:
+    from orchestrator.manifest.identity import identity
+
+    return identity(manifest)
+
+
+def _is(result: HostResult, word: str) -> bool:
+    if word == REMAINING:
+        return not result.had_turn
+    if word == UNDONE:
+        return not result.had_turn or result.outcome != outcome.OK
+    if word == "changed":
+        return result.changed
+    if word == outcome.UNREACHABLE:
+        return result.outcome == outcome.UNREACHABLE
+    return result.had_turn and result.outcome != outcome.OK

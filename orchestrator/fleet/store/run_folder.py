@@ -1,0 +1,319 @@
+"""The folder that keeps one run: ``$XDG_STATE_HOME/ccm/runs/ID/`` (controller).
+
+::
+
+    run.json         what was run: command, options without secrets, manifest, hosts, start
+    events.jsonl     every transaction event, one JSON object per line, in the order of arrival;
+                     a line that is "stable" stands for those of resources that are as desired
+    resources.jsonl  what such events have of a plan, one JSON object per line; the lines of
+                     events.jsonl name them by their number, from 0
+    turns.jsonl      when each host entered which phase of its run, and which resources it has
+    notices.jsonl    the warnings and errors that hosts told, if any, one JSON object per line
+    hosts.jsonl      every host's result, one JSON object per line, written as each one ends; the
+                     last one of a host holds
+    rollout.jsonl    who is in which wave, and how waves and gates went, if there are any
+    room             space that the end of the run needs, while it goes on
+
+Folders are 0700, files 0600; ``run.json`` is whole at every instant, the others up to their last
+line. ``events.jsonl`` is locked for as long as the run goes on. Only the newest runs are kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.fleet import events as happening
+from orchestrator.project.settings import KEPT
+from orchestrator.support.hashing import sha256
+from orchestrator.support.line_file import FULL, LineFile
+from orchestrator.support.state_folder import make_private, state_folder
+from orchestrator.support.whole_file import replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.fleet.checks.unchanged_resources import TextNumbers
+
+MOST_NUMBERED = 20_000  # texts whose number is at hand; others are kept once more
+MOST_PLANS = 16  # plans that are known without their digest
+MAX_NOTICES = 4 << 20  # bytes of notices.jsonl
+MAX_OUTPUT = 64 << 20  # characters of what commands print, on all hosts together
+LEFT_OUT = "more warnings than a run keeps, the rest is left out"
+FORMAT = 2
+LEAST_ROOM = 64 << 10  # bytes
+ROOM_OF_HOST = 1 << 10
+
+
+def runs_folder() -> Path:
+    """Where the runs are."""
+    return state_folder() / "runs"
+
+
+def new_run_id(now: float | None = None) -> str:
+    """An id that sorts by time and says it, as in ``20260314T091502Z-4f1c09e``.
+
+    The first three digits behind the dash are 4096ths of the second: two short runs in a row may
+    begin in the same one.
+    """
+    now = time.time() if now is None else now
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
+    return f"{stamp}-{int(now % 1 * 4096):03x}{os.urandom(2).hex()}"
+
+
+# A line that names others, of a plan or of resources, is written after them.
+_IN_ORDER = ("resources", "turns", "events", "notices", "hosts", "rollout")
+
+
+class _Text(NamedTuple):
+    """Whole lines of a file; ``has_room``: for these there is room kept."""
+
+    text: str
+    has_room: bool
+
+
+class RunFolder:
+    """Subscriber that spools a run to its folder as it happens.
+
+    Each line is the system's at once, so a record outlives a killed process. Where the disk is full
+    it goes on without events, but with what hosts come to and how the run ends, for which there is
+    room kept from the start; ``close`` raises the OSError then. At its end
+    the newest ``keep`` runs are left. With a ``parent`` the folder is not among those that are
+    kept. Once commands have printed ``most_output`` characters, no more of that is kept. OSError
+    where it cannot be made.
+    """
+
+    def __init__(
+        self,
+        started: happening.RunStarted,
+        options: dict[str, Any],
+        *,
+        parent: Path | None = None,
+        keep: int = KEPT,
+        most_output: int = MAX_OUTPUT,
+    ) -> None:
+        self.path = (parent or make_private(runs_folder())) / started.run_id
+        self.path.mkdir(mode=0o700)
+        self._keep = keep if parent is None else 0
+        self._about = _about(started, options)
+        self._files: dict[str, LineFile] = {}
+        self._texts: dict[str, list[_Text]] = {name: [] for name in _IN_ORDER}
+        self._plans: dict[bytes, int] = {}
+        self._plan_number = lru_cache(MOST_PLANS)(self._kept_plan)
+        self._numbers: TextNumbers | None = None
+        self._noticed = self._printed = 0
+        self._most_output = most_output
+        self._fault: OSError | None = None
+        try:
+            _keep_room(self.path / "room", LEAST_ROOM + ROOM_OF_HOST * len(started.hosts))
+            _write_whole(self.path / "run.json", self._about)
+            self._file("events").hold()
+            self._file("hosts")
+        except OSError:
+            self._close()
+            _remove(self.path)
+            raise
+
+    def handle(self, event: happening.Event) -> None:
+        """Keep what has to be kept of an event."""
+        self.handle_all((event,))
+
+    def handle_all(self, events: Sequence[happening.Event]) -> None:
+        """Keep what has to be kept of events, with one write to each file."""
+        for event in events:
+            self._take(event)
+        self._write()
+
+    def _take(self, event: happening.Event) -> None:
+        if isinstance(event, happening.ResourceEvent):
+            self._event(event)
+        elif isinstance(event, happening.ResourcesStable):
+            self._stable(event)
+        elif isinstance(event, happening.HostFinished):
+            self._put("hosts", json.dumps(event.result.record()) + "\n")
+        elif isinstance(event, happening.HostPhase):
+            self._put("turns", _phase_lines(event))
+        elif isinstance(event, happening.HostPlanned):
+            self._plan(event)
+        elif isinstance(event, happening.HostNotice):
+            if event.level != "info":
+                self._notice(event)
+        elif isinstance(event, happening.ROLLOUT):
+            self._put("rollout", json.dumps(happening.rollout_record(event)) + "\n")
+        elif isinstance(event, happening.RunFinished):
+            self._finish(event)
+
+    def _event(self, event: happening.ResourceEvent) -> None:
+        line, printed = event.line, len(event.event.get("output", ""))
+        self._printed += printed
+        if printed and self._printed > self._most_output:
+            note = f"[... {printed} characters left out: this run has printed enough ...]\n"
+            line = json.dumps({**event.event, "output": note}, separators=(",", ":"))
+        self._spool("events", line + "\n")
+
+    def _stable(self, event: happening.ResourcesStable) -> None:
+        if self._numbers is None:
+            from orchestrator.fleet.checks.unchanged_resources import TextNumbers
+
+            self._numbers = TextNumbers()
+        elif len(self._numbers) >= MOST_NUMBERED:
+            self._numbers.forget()
+        line = event.turns.line(self._numbers)
+        if new := self._numbers.new:
+            self._spool("resources", "\n".join(new) + "\n")
+            new.clear()
+        self._spool("events", line + "\n")
+
+    def _plan(self, event: happening.HostPlanned) -> None:
+        """Which resources a host has, those that others have had before by their number."""
+        number = self._plan_number(event.resources, event.subscribed)
+        self._spool("turns", json.dumps({"host": event.host, "plan": number}) + "\n")
+
+    def _kept_plan(self, resources: tuple[str, ...], subscribed: tuple[Any, ...]) -> int:
+        names = json.dumps({"resources": resources, "subscribed": subscribed})
+        key = sha256(names.encode("utf-8")).digest()
+        if key not in self._plans:
+            self._plans[key] = len(self._plans)
+            self._spool("turns", f'{{"plan": {self._plans[key]}, {names[1:]}\n')
+        return self._plans[key]
+
+    def _notice(self, event: happening.HostNotice) -> None:
+        if self._noticed > MAX_NOTICES:
+            return
+        line = json.dumps(event._asdict()) + "\n"
+        self._noticed += len(line)
+        if self._noticed > MAX_NOTICES:
+            line = json.dumps(event._replace(level="warning", text=LEFT_OUT)._asdict()) + "\n"
+        self._spool("notices", line)
+
+    def _spool(self, name: str, text: str) -> None:
+        """Keep what may be much; once something was lost, nothing more: no gap looks whole."""
+        self._texts[name].append(_Text(text, has_room=False))
+
+    def _put(self, name: str, text: str) -> None:
+        """Keep what there is room for."""
+        self._texts[name].append(_Text(text, has_room=True))
+
+    def _write(self) -> None:
+        """Write what is to be kept so far."""
+        for name, texts in self._texts.items():
+            if texts and self._fault is None:
+                try:
+                    self._file(name).write("".join([text for text, _ in texts]))
+                    texts.clear()
+                except OSError as error:
+                    self._lack(error)
+            if left := "".join([text for text, has_room in texts if has_room]):
+                with contextlib.suppress(OSError):
+                    self._file(name).write(left)
+            texts.clear()
+
+    def _lack(self, error: OSError) -> None:
+        self._fault = self._fault or error
+        (self.path / "room").unlink(missing_ok=True)
+
+    def _file(self, name: str) -> LineFile:
+        if name not in self._files:
+            self._files[name] = LineFile(self.path / f"{name}.jsonl", private=True)
+        return self._files[name]
+
+    def _finish(self, event: happening.RunFinished) -> None:
+        self._write()
+        with contextlib.suppress(OSError):
+            self._file("hosts").sync()
+        (self.path / "room").unlink(missing_ok=True)
+        self._about.update(end=event.at, interrupted=event.interrupted)
+        if self._fault is not None:
+            self._about["incomplete"] = self._fault.strerror
+        try:
+            _write_whole(self.path / "run.json", self._about)
+        except OSError as error:
+            self._fault = self._fault or error
+        if self._keep:
+            prune(self._keep)
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is lost so far."""
+        return self._fault is None
+
+    def close(self) -> None:
+        """Let go of the files. OSError where something could not be kept."""
+        self._close()
+        if self._fault is not None:
+            raise self._fault
+
+    def _close(self) -> None:
+        for file in self._files.values():
+            file.close()
+
+
+def _about(started: happening.RunStarted, options: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "run_id": started.run_id,
+        "command": started.command,
+        "manifest": started.manifest,
+        "identity": started.identity,
+        "noop": started.noop,
+        "again": list(started.again),
+        "origin": started.origin.record(),
+        "options": options,
+        "hosts": list(started.hosts),
+        "start": started.at,
+        "end": None,
+        "interrupted": False,
+    }
+
+
+def _phase_lines(event: happening.HostPhase) -> str:
+    host = json.dumps(event.host)
+    lines = [
+        f'{{"host": {host}, "phase": "{phase.value}", "at": {at!r}}}\n'
+        for phase, at in event.entered
+    ]
+    return "".join(lines)
+
+
+def _keep_room(path: Path, size: int) -> None:
+    """Take space that is given back when there is no other; OSError where there is none now."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.posix_fallocate(handle, 0, size)
+    except OSError as error:
+        if error.errno in FULL:
+            raise
+    finally:
+        os.close(handle)
+
+
+def prune(keep: int) -> None:
+    """Remove the oldest runs beyond ``keep``."""
+    folder = runs_folder()
+    # By name alone: a look into each of hundreds of folders would hold up the end of every run.
+    for name in sorted(os.listdir(folder), reverse=True)[keep:]:
+        if (folder / name / "run.json").is_file():
+            _remove(folder / name)
+
+
+def _remove(folder: Path) -> None:
+    if folder.is_symlink():
+        return
+    try:
+        for name in os.listdir(folder):
+            os.unlink(folder / name)
+        os.rmdir(folder)
+    except OSError:  # it has folders, which ours have not
+        import shutil
+
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write_whole(path: Path, record: dict[str, Any]) -> None:
+    with replacing(path, durable=True) as out:
+        out.write(f"{json.dumps(record)}\n".encode())

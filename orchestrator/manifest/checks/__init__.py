@@ -1,0 +1,1 @@
+"""Checks what a manifest says, without a host (controller)."""

@@ -1,0 +1,58 @@
+"""Checks the goss rules of a resource's health checks (controller).
+
+What the target evaluates and what is refused here is one table, ``remote_runtime.health.rules``. It
+is imported only for a manifest that has such rules.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.expressions.scan import holds_expression
+from orchestrator.manifest.checks.schema_errors import Complaint
+
+KEY = "health_checks"
+
+
+def health_complaints(checks: Any, templated: bool) -> list[Complaint]:
+    """What is wrong with the goss rules, by their place below ``health_checks``.
+
+    ``templated``: the texts in them may still hold expressions; what those come to is not known.
+    """
+    if not isinstance(checks, list):
+        return []
+    found: list[Complaint] = []
+    for index, check in enumerate(checks):
+        if isinstance(check, dict):
+            found += _of_check(index, check, templated)
+    return found
+
+
+def _of_check(index: int, check: dict[str, Any], templated: bool) -> list[Complaint]:
+    rules = check.get("goss_rules")
+    wanted = "goss" if "goss_rules" in check else "nagios"
+    found = []
+    if check.get("format", wanted) in {"goss", "nagios"} - {wanted}:
+        other = "goss_rules" if wanted == "nagios" else "command"
+        message = f"{KEY}[{index}].format {check['format']} needs {other}"
+        found.append(Complaint((index, "format"), message, f"write {wanted}, or leave it out"))
+    if isinstance(rules, dict):
+        from remote_runtime.health import rules as goss
+
+        given = _unknown(rules) if templated else rules
+        found += [
+            Complaint((index, "goss_rules", *path), message, hint)
+            for path, message, hint in goss.problems(given)
+        ]
+    return found
+
+
+def _unknown(value: Any) -> Any:
+    """The same with every text that holds an expression marked as not known yet."""
+    from remote_runtime.health.rules import Unknown
+
+    if isinstance(value, dict):
+        return {_unknown(key): _unknown(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_unknown(entry) for entry in value]
+    return Unknown(value) if isinstance(value, str) and holds_expression(value) else value

@@ -1,0 +1,315 @@
+"""Checks one declared resource as far as that goes without a host (controller)."""
+
+from __future__ import annotations
+
+from inventory.document import Mapping, Node, Scalar, to_plain
+from inventory.scalars import other_reading
+from orchestrator.expressions import Expression
+from orchestrator.expressions.scan import holds_expression
+from orchestrator.manifest.checks.foreign_words import property_hint
+from orchestrator.manifest.checks.health_rules import KEY as HEALTH_CHECKS
+from orchestrator.manifest.checks.health_rules import health_complaints
+from orchestrator.manifest.checks.references import REFERENCES, unrendered
+from orchestrator.manifest.checks.schema_errors import Complaint, suggestion
+from orchestrator.manifest.checks.templated import certain_complaints, has_its_form
+from orchestrator.manifest.declared import Control, Declared
+from orchestrator.manifest.types import Type
+from orchestrator.manifest.values import (
+    compile_node,
+    expressions_in,
+    is_templated,
+    parse_bare,
+    parse_template,
+    with_entry,
+)
+from remote_runtime.errors import Problem
+
+Nodes = dict[str, tuple[Scalar, Node]]
+
+
+def _word_for(text: str, known: list[str]) -> str:
+    """What may have been meant by a word that is no property."""
+    return property_hint(text, known) or suggestion(text, known)
+
+
+def spell_out(type_: Type, mapping: Mapping, problems: list[Problem]) -> Nodes:
+    """The properties of a map by their documented spelling; unknown ones become problems."""
+    nodes: Nodes = {}
+    for text, (key, value) in mapping.entries.items():
+        name = type_.spellings.get(text, text)
+        if text not in type_.properties:
+            known = [n for n in type_.properties if n not in type_.spellings]
+            message = f"{type_.name} has no property {text!r}"
+            problems.append(Problem(message, key.position, _word_for(text, known), "input.unknown"))
+        elif name in nodes:
+            message = f"{text!r} and {nodes[name][0].text!r} are the same property"
+            problems.append(Problem(message, key.position, f"keep {name!r}", "input.duplicate_key"))
+        else:
+            nodes[name] = (key, value)
+    return nodes
+
+
+def declare(
+    type_: Type,
+    name: Scalar,
+    *,
+    nodes: Nodes,
+    problems: list[Problem],
+    written: str | None = None,
+    defaults: Nodes | None = None,
+) -> Declared:
+    """The resource with its templates parsed and everything checked that needs no host.
+
+    ``written``: it was generated, so nothing in it is a template; see ``Declared``. ``defaults``
+    stand behind its own properties.
+    """
+    whole = {**(defaults or {}), **nodes}
+    declared = Declared(type_, name, whole, frozenset(whole.keys() - nodes.keys()))
+    ensure = whole.get("ensure")
+    idle = declared.idle(ensure[1].value if ensure and isinstance(ensure[1], Scalar) else None)
+    nodes = declared.nodes = {
+        key: (word, _octal_text(node) if type_.properties[key].octal else node)
+        for key, (word, node) in whole.items()
+        if key not in idle
+    }
+    declared.written = written
+    rendered = _renders(nodes)
+    declared.raw = {key: to_plain(node) for key, (_, node) in nodes.items()}
+    if rendered and written is None and name.kind == "str" and holds_expression(name.text):
+        declared.name = parse_template(name, problems, extra=declared.loop_names)
+    for key, (_, node) in nodes.items():
+        kind = type_.properties[key]
+        # Beside what was generated there may be defaults, which the user has written.
+        generated = written is not None and node.source is name.source
+        if rendered and not generated and kind.render != "never":
+            declared.values[key] = compile_node(
+                node, problems, keys=kind.render_keys, extra=declared.loop_names
+            )
+        else:
+            declared.values[key] = declared.raw[key]
+    declared.templated = tuple(k for k, v in declared.values.items() if is_templated(v))
+    _check(declared, problems)
+    _take_over(declared, problems)
+    return declared
+
+
+def _octal_text(node: Node) -> Node:
+    """A mode is text: 0o644 is taken as it is written."""
+    if isinstance(node, Scalar) and node.kind == "int" and node.text.startswith("0o"):
+        return Scalar(
+            node.source,
+            node.line,
+            column=node.column,
+            text=node.text,
+            kind="str",
+            value=node.text,
+            plain=False,
+        )
+    return node
+
+
+def doubts(declared: Declared) -> list[Problem]:
+    """What is allowed and hardly meant, each with its place."""
+    text = declared.name_node.text
+    return [
+        Problem(f"{declared.id}: {key}: {message}", declared.where((key,)), hint)
+        for key, message, hint in declared.type.doubts(text, declared.raw)
+        if (isinstance(declared.name, str) if key == "name" else key not in declared.templated)
+        and not declared.hides(key)
+    ]
+
+
+def refuse_loop(defaults: Nodes, problems: list[Problem]) -> None:
+    """``foreach`` makes resources of one entry; defaults are of many."""
+    if "foreach" in defaults:
+        key, _ = defaults["foreach"]
+        message = "foreach cannot stand in defaults"
+        problems.append(Problem(message, key.position, "give it to each entry that loops", "input"))
+
+
+def _renders(nodes: Nodes) -> bool:
+    entry = nodes.get("render")
+    return not (entry and isinstance(entry[1], Scalar) and entry[1].value is False)
+
+
+def _check(declared: Declared, problems: list[Problem]) -> None:
+    type_ = declared.type
+    before = len(problems)
+    if isinstance(declared.name, str):
+        _report(declared, (), type_.name_complaints(declared.name), problems)
+    for key, value in declared.values.items():
+        kind = type_.properties[key]
+        if key in declared.templated:
+            found = certain_complaints(kind, declared.raw[key])
+        else:
+            found = kind.complaints(value)
+        _report(declared, (key,), found, problems)
+    _check_health(declared, problems)
+    _check_provider(declared, problems)
+    _check_files(declared, problems)
+    if "ensure" in declared.templated:
+        return  # it decides over the rules that follow
+    _report(declared, (), type_.whole_complaints(declared.raw), problems)
+    formed = all(has_its_form(type_.properties[k], declared.raw[k]) for k in declared.templated)
+    if len(problems) > before or not formed:
+        return  # the type's own rules may take it that the schema holds
+    for key, message in type_.check(declared.name_node.text, declared.raw):
+        known = isinstance(declared.name, str) if key == "name" else key not in declared.templated
+        if known:
+            text = message if key in ("", "name") else f"{key}: {message}"
+            if declared.hides(key):
+                text = f"{key} has a value that is not allowed (masked)"
+            problems.append(Problem(f"{declared.id}: {text}", declared.where((key,))))
+
+
+def _report(
+    declared: Declared,
+    prefix: tuple[str | int, ...],
+    found: list[Complaint],
+    problems: list[Problem],
+) -> None:
+    for complaint in found:
+        path = (*prefix, *complaint.path)
+        message, hint, kind = complaint.message, complaint.hint, "input"
+        scalar = declared.scalar_at(path)
+        if scalar is not None and path[0] in REFERENCES and holds_expression(scalar.text):
+            problems.append(unrendered(declared, str(path[0]), scalar.text, scalar.position))
+            continue
+        if path and declared.hides(str(path[0])):
+            message = f"{_name(path)} has a value that is not allowed (masked)"
+            if complaint.wants_text:
+                message, hint = f"{_name(path)} must be text (masked)", "quote it"
+        elif kind_of_text := _not_a_boolean(scalar):
+            hint = hint or kind_of_text
+        elif complaint.wants_text and scalar is not None:
+            as_text = str(scalar.value) == scalar.text
+            read = scalar.describe() if as_text else repr(scalar.value)
+            message = f"{_name(path)} must be text, but YAML reads {scalar.text} as {read}"
+            refusal = _refusal_of_quoted(declared, path, scalar.text)
+            hint = refusal or f'quote it: "{scalar.text}"'
+            kind = "input" if refusal else "input.quote"
+        missing = "" if path else complaint.missing
+        text = f"{declared.id}: {message}"
+        problems.append(Problem(text, declared.where(path), hint=hint, kind=kind, missing=missing))
+
+
+def _not_a_boolean(scalar: Scalar | None) -> str:
+    """What to write for a plain yes or no, which is text; "" for any other value."""
+    if scalar is None or not scalar.plain or scalar.kind != "str":
+        return ""
+    reading = other_reading(scalar.text)
+    return f"{scalar.text} is text; write {reading}" if reading in ("true", "false") else ""
+
+
+def _refusal_of_quoted(declared: Declared, path: tuple[str | int, ...], text: str) -> str:
+    """Why the text would not do at the path either; "" when quoting it is all that is wanted."""
+    key, type_ = str(path[0]), declared.type
+    value = with_entry(declared.raw[key], path[1:], text)
+    for complaint in type_.properties[key].complaints(value):
+        if complaint.path == path[1:]:
+            return "; ".join(filter(None, (complaint.message, complaint.hint)))
+    # The type's own rules may take it that the schema holds for whatever they are given.
+    fitting = {k: v for k, v in declared.raw.items() if not type_.properties[k].complaints(v)}
+    found = type_.check(declared.name_node.text, {**fitting, key: value})
+    return "; ".join(message for name, message in found if name == key)
+
+
+def _name(path: tuple[str | int, ...]) -> str:
+    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")
+
+
+def _check_health(declared: Declared, problems: list[Problem]) -> None:
+    if HEALTH_CHECKS in declared.raw:
+        found = health_complaints(declared.raw[HEALTH_CHECKS], HEALTH_CHECKS in declared.templated)
+        _report(declared, (HEALTH_CHECKS,), found, problems)
+
+
+def _check_provider(declared: Declared, problems: list[Problem]) -> None:
+    provider = declared.raw.get("provider")
+    if "provider" in declared.templated or not isinstance(provider, str):
+        return
+    known = declared.type.providers
+    if provider not in known:
+        message = f"{declared.id}: there is no provider {provider!r} for {declared.type.name}"
+        where = declared.where(("provider",))
+        problems.append(Problem(message, where, suggestion(provider, list(known)), "input.unknown"))
+
+
+def _check_files(declared: Declared, problems: list[Problem]) -> None:
+    """``file()`` of the target is for deferred properties; elsewhere its turn never comes."""
+    for key in declared.templated:
+        if declared.type.properties[key].render != "deferred":
+            _refuse_target_files(expressions_in(declared.values[key]), key, problems)
+    _refuse_target_files(expressions_in(declared.name), "the name", problems)
+
+
+def _refuse_target_files(found: list[Expression], key: str, problems: list[Problem]) -> None:
+    for expression in found:
+        for path in expression.target_files():
+            message = f"file({path!r}) reads a file of the target, which {key} cannot wait for"
+            hint = "an absolute path is for deferred properties such as content or command"
+            problems.append(Problem(message, expression.where, hint, "template.file"))
+
+
+def _take_over(declared: Declared, problems: list[Problem]) -> None:
+    raw = declared.raw
+    declared.sensitive = raw.get("sensitive") is True
+    declared.require = _texts(raw.get("require"))
+    declared.subscribe = _texts(raw.get("subscribe"))
+    declared.tags = _texts(raw.get("tags"))
+    if "foreach" in declared.nodes:
+        declared.foreach = _loop(declared, declared.nodes["foreach"][1], problems)
+    control = declared.nodes.get("control")
+    if control and isinstance(control[1], Mapping):
+        declared.control = Control(
+            _condition(declared, control[1].get("if"), problems),
+            _condition(declared, control[1].get("unless"), problems),
+        )
+
+
+def _loop(declared: Declared, node: Node, problems: list[Problem]) -> Expression | None:
+    """What ``foreach`` goes through."""
+    if not isinstance(node, Scalar) or node.kind != "str":
+        return None  # refused by the schema
+    if declared.written is not None:
+        message = f"{declared.id}: foreach is not evaluated in what a resources_jet_file gives"
+        problems.append(Problem(message, node.position, "loop with [[ range … ]]", "template"))
+        return None
+    expression = parse_bare(node, problems)
+    if expression is None:
+        return None
+    literal, value = expression.constant()
+    if literal:
+        problems.append(not_a_loop(declared, expression, value))
+    _refuse_target_files([expression], "foreach", problems)
+    return expression
+
+
+def not_a_loop(declared: Declared, expression: Expression, value: object) -> Problem:
+    """What is said where ``foreach`` gives neither a list nor a map."""
+    source = expression.source.strip()
+    message = f"{declared.id}: foreach must give a list or a map, {source} gives {value!r:.60}"
+    return Problem(message, expression.where, "such as data.users", "template.foreach")
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
+
+
+def _condition(declared: Declared, node: Node | None, problems: list[Problem]) -> Expression | None:
+    if not isinstance(node, Scalar) or node.kind != "str":
+        return None
+    if not declared.spells_out(node.text):
+        message = f"{declared.id}: control is not spelt out in the template: {node.text}"
+        hint = "leave the resource out with [[ if … ]]"
+        problems.append(Problem(message, node.position, hint, "template.tainted"))
+        return None
+    expression = parse_bare(node, problems, declared.loop_names)
+    if expression is None:
+        return None
+    literal, value = expression.constant()
+    if literal and not isinstance(value, bool):
+        message = f"control must give true or false, {node.text} gives {value!r}"
+        problems.append(Problem(message, node.position, "compare it with ==", "template.control"))
+    _refuse_target_files([expression], "control", problems)
+    return expression

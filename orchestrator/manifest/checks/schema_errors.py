@@ -1,0 +1,207 @@
+"""jsonschema's findings in our own words (controller)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from remote_runtime.text.nearest import nearest
+from schemas.fitting import Fits, fits
+
+_KINDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a map",
+    "null": "nothing",
+}
+_LIMITS = {
+    "minimum": "must be at least {}",
+    "maximum": "must be at most {}",
+    "exclusiveMinimum": "must be more than {}",
+    "exclusiveMaximum": "must be less than {}",
+    "minLength": "must have at least {} character(s)",
+    "maxLength": "must have at most {} characters",
+    "minItems": "must have at least {} entry",
+    "maxItems": "must have at most {} entries",
+    "minProperties": "must have at least {} key",
+    "maxProperties": "must have at most {} keys",
+    "multipleOf": "must be a multiple of {}",
+}
+_ONE_OF_THEM = "give exactly one of them"
+_REQUIRED = r"'(.*)' is a required property\Z"
+
+
+class Complaint(NamedTuple):
+    """What is wrong with a value: the way to it, the sentence and what to do.
+
+    ``wants_text`` says that text was expected and a number or a boolean was found, ``unknown_key``
+    that the path ends with a key that must not be there, whatever its value, ``missing`` which key
+    is not there.
+    """
+
+    path: tuple[str | int, ...]
+    message: str
+    hint: str = ""
+    wants_text: bool = False
+    unknown_key: bool = False
+    missing: str = ""
+
+
+class Against:
+    """A schema, and what it says against values.
+
+    What tells whether a value fits is made for the first one; jsonschema, which finds the words, is
+    loaded when there is something wrong.
+    """
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._schema = schema
+        self._validator: Any = None
+
+    @cached_property
+    def _fits(self) -> Fits | None:
+        return fits(self._schema)
+
+    def __call__(self, value: Any, name: str) -> list[Complaint]:
+        """What is wrong with a value, which is called ``name``."""
+        if self._fits is not None and self._fits(value):
+            return []
+        if self._validator is None:
+            from jsonschema import Draft202012Validator
+
+            self._validator = Draft202012Validator(self._schema)
+        errors = self._validator.iter_errors(value)
+        return [entry for error in errors for entry in complaints(error, name)]
+
+
+def complaints(error: Any, name: str) -> list[Complaint]:
+    """The sentences for one ``jsonschema.ValidationError`` about the value called ``name``."""
+    path = tuple(error.absolute_path)
+    subject = _subject(name, path)
+    keyword = error.validator
+    if keyword in ("anyOf", "oneOf") and error.context:
+        return _of_choice(error, name, subject, path)
+    if keyword == "oneOf" and (both := _fulfilled(error)):
+        return [Complaint(path, f"{subject} has both {' and '.join(both)}", _ONE_OF_THEM)]
+    if keyword == "additionalProperties" and isinstance(error.instance, dict):
+        return _of_unknown_keys(error, subject, path)
+    if keyword == "required":
+        match = re.match(_REQUIRED, error.message, re.DOTALL)
+        lacking = match[1] if match else ", ".join(error.validator_value)
+        return [Complaint(path, f"{subject} needs {lacking}", missing=lacking)]
+    message, hint = _sentence(error, keyword, subject)
+    wants_text = keyword == "type" and _wants_text(error.validator_value, error.instance)
+    return [Complaint(path, message, hint, wants_text)]
+
+
+def show(value: Any) -> str:
+    """A value as it would be written, shortened."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def with_article(noun: str) -> str:
+    """``an exec``, ``a file``."""
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, in words."""
+    for kind, words in ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string")):
+        if isinstance(value, kind):
+            return _KINDS[words]
+    return _KINDS["null" if value is None else "array" if isinstance(value, list) else "object"]
+
+
+def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
+    wanted, value, schema = error.validator_value, error.instance, error.schema
+    description = schema.get("description", "") if isinstance(schema, dict) else ""
+    if keyword == "type":
+        kinds = [wanted] if isinstance(wanted, str) else wanted
+        words = " or ".join(_KINDS[kind] for kind in kinds)
+        hint = "quote it" if _wants_text(wanted, value) else ""
+        return f"{subject} must be {words}, not {kind_of(value)} ({show(value)})", hint
+    if keyword == "enum":
+        known = [str(entry) for entry in wanted]
+        likely = nearest(str(value), known)
+        hint = f"did you mean {likely}?" if likely else ""
+        return f"{subject} must be one of {', '.join(known)}, not {show(value)}", hint
+    if keyword == "const":
+        return f"{subject} must be {show(wanted)}, not {show(value)}", ""
+    if keyword == "pattern":
+        return f"{subject} {show(value)} is not allowed", description.replace("`", "")
+    if keyword in _LIMITS:
+        return f"{subject} {_LIMITS[keyword].format(wanted)}, not {show(value)}", ""
+    return f"{subject} {show(value)} is not allowed", description
+
+
+def _of_choice(error: Any, name: str, subject: str, path: tuple[str | int, ...]) -> list[Complaint]:
+    """The branch whose type fits says what is wrong; else all types that would fit are named."""
+    branches: dict[Any, list[Any]] = {}
+    for found in error.context:
+        branches.setdefault(found.schema_path[0], []).append(found)
+    if all(f.validator == "required" for fs in branches.values() for f in fs):
+        one = error.validator == "oneOf"
+        words = " or ".join(", ".join(f.validator_value) for fs in branches.values() for f in fs)
+        return [Complaint(path, f"{subject} needs {words}", _ONE_OF_THEM if one else "")]
+    fitting = [
+        found
+        for found in branches.values()
+        if not any(f.validator in ("type", "const") and not f.path for f in found)
+    ]
+    if len(fitting) == 1:
+        return [entry for found in fitting[0] for entry in complaints(found, name)]
+    kinds = [f.validator_value for fs in branches.values() for f in fs if f.validator == "type"]
+    words = " or ".join(_KINDS[kind] for kind in kinds if isinstance(kind, str))
+    message = f"{subject} must be {words}" if words else f"{subject} fits none of its forms"
+    return [Complaint(path, f"{message}, not {show(error.instance)}", _description(error))]
+
+
+def _fulfilled(error: Any) -> list[str]:
+    """The keys of those branches that are there, of branches that only say what is required."""
+    branches = [branch.get("required") for branch in error.validator_value]
+    if not all(branches) or not isinstance(error.instance, dict):
+        return []
+    return [", ".join(keys) for keys in branches if all(key in error.instance for key in keys)]
+
+
+def _of_unknown_keys(error: Any, subject: str, path: tuple[str | int, ...]) -> list[Complaint]:
+    known = list(error.schema.get("properties", {}))
+    return [
+        Complaint(
+            (*path, key),
+            f"{subject} has no key {key!r}",
+            suggestion(key, known),
+            unknown_key=True,
+        )
+        for key in error.instance
+        if key not in known
+    ]
+
+
+def suggestion(word: str, known: list[str]) -> str:
+    """The nearest right word, or all of them."""
+    likely = nearest(word, known)
+    return f"did you mean {likely}?" if likely else "known: " + ", ".join(sorted(known))
+
+
+def _description(error: Any) -> str:
+    return str(error.schema.get("description", "")) if isinstance(error.schema, dict) else ""
+
+
+def _subject(name: str, path: tuple[str | int, ...]) -> str:
+    """What it is about: in a document, which has a name of several words, the path alone."""
+    text = "" if path and " " in name else name
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".")
+
+
+def _wants_text(wanted: Any, value: Any) -> bool:
+    return wanted == "string" and isinstance(value, bool | int | float)

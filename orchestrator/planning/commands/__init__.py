@@ -1,0 +1,1 @@
+"""The plans of commands that apply no manifest (controller)."""

@@ -1,0 +1,61 @@
+"""The plans of ``ccm fetch``: the same paths of every host (controller)."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from orchestrator.fleet.host.fetch_target import FetchTarget
+from orchestrator.planning.compiled import Whole
+from orchestrator.planning.facts import Gathered
+from orchestrator.planning.host_plan import HostPlan
+from remote_runtime.errors import UsageError
+from remote_runtime.fleet_commands import FETCH
+from remote_runtime.item import Item
+
+
+class FetchCommand:
+    """Files to bring here; ``shown`` is how people read it. UsageError for a path that is none."""
+
+    def __init__(self, paths: Sequence[str], landing: FetchTarget, recursive: bool) -> None:
+        for path in paths:
+            _check(path)
+        self.shown = shlex.join(paths)
+        self._paths = list(paths)
+        self._landing = landing
+        properties: dict[str, Any] = {
+            "paths": self._paths,
+            "recursive": recursive,
+            "max_size": landing.most_file,
+            "max_total": landing.most_total,
+        }
+        item = Item(index=0, type=FETCH, name=self.shown, properties=properties)
+        self._whole = [Whole.alone(item)]
+
+    def share(self) -> None:
+        """Bound what comes together with copies of this process, which are yet to be made."""
+        self._landing.share()
+
+    def plan(self, host: Any, gathered: Gathered) -> HostPlan:
+        """The plan of a host, which knows where its files come to lie."""
+        plan = HostPlan(
+            self._whole,
+            self._whole,
+            declared=(),
+            secrets=(),
+            warnings=(),
+            fail_on_error=False,
+        )
+        plan.incoming = self._landing.of(host.name, self._paths)
+        return plan
+
+
+def _check(path: str) -> None:
+    parts = path.rstrip("/").split("/")
+    if parts[0] or not all(parts[1:]) or len(parts) < 2:
+        hint = "write it from / on, as /var/log/syslog"
+        raise UsageError(f"fetch: {path!r} is not the path of a file or folder", hint=hint)
+    if {".", ".."} & set(parts) or not path.isprintable():
+        hint = "write it without . and .., and without what cannot be shown"
+        raise UsageError(f"fetch: {path!r} is not a plain path", hint=hint)

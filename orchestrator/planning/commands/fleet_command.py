@@ -1,0 +1,136 @@
+"""The plans of ``ccm run``: one command, the same on every host (controller).
+
+Nothing in it is a template, so it needs no facts: what the user wrote is what runs.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orchestrator.planning.compiled import Whole
+from orchestrator.planning.content.blobs import Blob, FileBlobs
+from orchestrator.planning.facts import Gathered
+from orchestrator.planning.host_plan import HostPlan
+from remote_runtime.errors import UsageError
+from remote_runtime.item import Item
+from remote_runtime.system.process.commands import WORDS_OF_SHELLS
+
+TYPE = "exec"  # as which its event tells of it
+_SHELL = "/bin/sh"
+_HEAD = 4096  # bytes of a script in which its first line ends
+
+
+class Said(NamedTuple):
+    """A command as the user said it: ``words``, which may be a ``line`` for the shell or the
+    arguments of a ``script``; its ``timeout`` in seconds."""
+
+    words: tuple[str, ...]
+    timeout: float = 0.0
+    line: bool = False
+    script: str = ""
+
+
+class FleetCommand:
+    """A command with all that it takes to run it; ``shown`` is how people read it.
+
+    UsageError for one that cannot be meant.
+    """
+
+    def __init__(self, shown: str, argv: Sequence[str], timeout: float = 0.0) -> None:
+        self.shown = shown
+        self.said = Said(tuple(argv), timeout)
+        self._properties: dict[str, Any] = {"argv": list(argv)}
+        if timeout:
+            self._properties["timeout"] = f"{timeout:g}s"
+        self._blobs: tuple[Blob, ...] = ()
+
+    @classmethod
+    def of(cls, said: Said) -> FleetCommand:
+        """The command that was said."""
+        if said.script:
+            return cls.of_script(Path(said.script), said.words, said.timeout)
+        return (cls.of_line if said.line else cls.of_words)(said.words, said.timeout)
+
+    @classmethod
+    def of_words(cls, words: Sequence[str], timeout: float = 0.0) -> FleetCommand:
+        """A program and its arguments."""
+        if not words or not words[0]:
+            raise UsageError("run: there is no command", hint="write it behind --: -- uptime")
+        _check(words)
+        if words[0] in WORDS_OF_SHELLS:
+            raise UsageError(
+                f"run: {words[0]} is a word of the shell, no program", hint="give --shell"
+            )
+        if len(words) == 1 and len(words[0].split()) > 1:
+            raise UsageError(
+                f"run: {words[0][:60]!r} is one word, so it would be the name of a program",
+                hint="leave the quotes out, or give --shell for a line that a shell reads",
+            )
+        return cls(shlex.join(words), words, timeout)
+
+    @classmethod
+    def of_line(cls, words: Sequence[str], timeout: float = 0.0) -> FleetCommand:
+        """A line that the shell of the host reads; several words are joined, as ssh does."""
+        line = " ".join(words)
+        if not line.strip():
+            raise UsageError("run: there is no command", hint="write it behind --: -- 'df | tail'")
+        _check(words)
+        command = cls(line, [_SHELL, "-c", line], timeout)
+        command.said = Said((line,), timeout, line=True)
+        return command
+
+    @classmethod
+    def of_script(cls, path: Path, arguments: Sequence[str], timeout: float = 0.0) -> FleetCommand:
+        """A script of this machine, which its first line says how to interpret."""
+        _check(arguments)
+        try:
+            blob = FileBlobs().get(path)
+            with open(path, "rb") as file:
+                head = file.read(_HEAD)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise UsageError(f"--script {path}: {why}", hint="name a file with a script") from error
+        command = cls(shlex.join([path.name, *arguments]), _interpreter(path, head), timeout)
+        command._properties |= {
+            "script": blob.reference,
+            "file": path.name,
+            "arguments": list(arguments),
+        }
+        command._blobs = (blob,)
+        command.said = Said(tuple(arguments), timeout, script=os.path.abspath(path))
+        return command
+
+    def plan(self, host: Any, gathered: Gathered) -> HostPlan:
+        """The plan of any host."""
+        item = Item(index=0, type=TYPE, name=self.shown, properties=self._properties)
+        whole = [Whole.alone(item, self._blobs)]
+        return HostPlan(whole, whole, declared=(), secrets=(), warnings=(), fail_on_error=False)
+
+
+def _check(words: Sequence[str]) -> None:
+    if any("\0" in word for word in words):
+        raise UsageError("run: a command cannot hold a NUL character", hint="leave it out")
+
+
+def _interpreter(path: Path, head: bytes) -> list[str]:
+    """The program that the first line names, with the one argument that it may have."""
+    if not head.startswith(b"#!"):
+        if b"\0" in head:
+            raise UsageError(
+                f"--script {path}: is a program, not a script",
+                hint="bring it to the hosts with a file resource, and run it there",
+            )
+        return [_SHELL]
+    line = head[2:].partition(b"\n")[0]
+    if line.endswith(b"\r"):
+        raise UsageError(
+            f"--script {path}: its lines end as on Windows", hint="convert it, as dos2unix does"
+        )
+    words = line.decode("utf-8", "replace").split(None, 1)
+    if not words:
+        raise UsageError(f"--script {path}: #! without a program", hint="write #!/bin/sh")
+    return [word.strip() for word in words]

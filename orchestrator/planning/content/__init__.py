@@ -1,0 +1,1 @@
+"""Content that plans refer to by its hash (controller)."""

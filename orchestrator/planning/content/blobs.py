@@ -1,0 +1,217 @@
+"""Content that travels by its SHA-256 (controller)."""
+
+from __future__ import annotations
+
+import functools
+import os
+import stat
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from orchestrator.support.hashing import sha256
+from remote_runtime.protocol.wire import CHUNK
+from remote_runtime.reporting.masking import Mask
+
+MOST_SEARCHED = 1 << 20
+
+
+@functools.lru_cache(maxsize=64)
+def _mask(secrets: tuple[str, ...]) -> Mask:
+    """The mask of a host's secrets, made once for all that it has."""
+    return Mask(secrets)
+
+
+@functools.lru_cache(maxsize=128)
+def _verdict(secrets: tuple[str, ...], found: bool) -> tuple[tuple[str, ...], bool]:
+    """What a search came to, one object for all blobs."""
+    return secrets, found
+
+
+class Blob(ABC):
+    """Bytes that a target may ask for."""
+
+    __slots__ = ("_verdict",)
+
+    def __init__(self) -> None:
+        self._verdict: tuple[tuple[str, ...], bool] | None = None
+
+    @staticmethod
+    def of_text(text: str) -> Blob:
+        """The blob of a text; ValueError for one that has no UTF-8 form."""
+        return TextBlob(text.encode("utf-8"))
+
+    @property
+    @abstractmethod
+    def sha(self) -> str:
+        """What names it: the SHA-256 of its bytes."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many bytes it has."""
+
+    @property
+    def text(self) -> str:
+        """The text itself; empty for a file."""
+        return ""
+
+    @abstractmethod
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes, in pieces of at most ``wire.CHUNK``; OSError where the file is gone."""
+
+    @property
+    def reference(self) -> dict[str, Any]:
+        """What stands for it in a plan."""
+        return {"$blob": self.sha, "size": self.size}
+
+    @property
+    def reference_json(self) -> bytes:
+        """Its JSON text."""
+        return b'{"$blob":"%b","size":%d}' % (self.sha.encode("ascii"), self.size)
+
+    def holds(self, secrets: tuple[str, ...]) -> bool:
+        """Whether it holds one of these texts, a login in a URL or the like.
+
+        A file of more than ``MOST_SEARCHED`` bytes is not looked into.
+        """
+        known = self._verdict
+        if known is None or known[0] != secrets:
+            text = self._searchable()
+            known = self._verdict = _verdict(secrets, _mask(secrets).text(text) != text)
+        return known[1]
+
+    def _searchable(self) -> str:
+        return self.text
+
+
+class TextBlob(Blob):
+    """A text in memory. A host has many of these, so they hold the bytes and nothing else."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self._data = data
+
+    @property
+    def sha(self) -> str:
+        """See ``Blob``; found anew each time."""
+        return sha256(self._data).hexdigest()
+
+    @property
+    def size(self) -> int:
+        """See ``Blob``."""
+        return len(self._data)
+
+    @property
+    def reference_json(self) -> bytes:
+        """See ``Blob``."""
+        return reference_text(self._data).encode("ascii")
+
+    @property
+    def text(self) -> str:
+        """See ``Blob``."""
+        return self._data.decode("utf-8")
+
+    def chunks(self) -> Iterator[bytes]:
+        """See ``Blob``."""
+        for at in range(0, len(self._data), CHUNK):
+            yield self._data[at : at + CHUNK]
+
+
+def reference_text(data: bytes) -> str:
+    """The JSON text of what stands for a text in a plan."""
+    return f'{{"$blob":"{sha256(data).hexdigest()}","size":{len(data)}}}'
+
+
+def any_holds(texts: Sequence[bytes], secrets: tuple[str, ...]) -> bool:
+    """Whether one of them may hold what ``Blob.holds`` looks for: small ones are searched as one,
+    which finds all that stands in one of them."""
+    if sum(map(len, texts)) > MOST_SEARCHED:
+        return any(TextBlob(text).holds(secrets) for text in texts)
+    together = b"\n".join(texts).decode("utf-8")
+    return _mask(secrets).text(together) != together
+
+
+class FileBlob(Blob):
+    """A file that is streamed from disk."""
+
+    __slots__ = ("_path", "_sha", "_size")
+
+    def __init__(self, path: Path, sha: str, size: int) -> None:
+        super().__init__()
+        self._path, self._sha, self._size = path, sha, size
+
+    @property
+    def sha(self) -> str:
+        """See ``Blob``."""
+        return self._sha
+
+    @property
+    def size(self) -> int:
+        """See ``Blob``."""
+        return self._size
+
+    def chunks(self) -> Iterator[bytes]:
+        """See ``Blob``."""
+        left = self._size
+        with open(self._path, "rb") as file:
+            while left:
+                piece = file.read(min(CHUNK, left))
+                if not piece:
+                    raise OSError(f"{self._path} became shorter while it was sent")
+                left -= len(piece)
+                yield piece
+
+    def _searchable(self) -> str:
+        if self._size > MOST_SEARCHED:
+            return ""
+        try:
+            return b"".join(self.chunks()).decode("utf-8", "replace")
+        except OSError:
+            return ""  # told where it is sent
+
+
+class FileBlobs:
+    """The files of one run, each hashed once for as long as it stays unchanged; thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[tuple[Any, ...], Blob] = {}
+
+    @property
+    def paths(self) -> Iterable[Path]:
+        """The files that were hashed."""
+        with self._lock:
+            return [Path(key[0]) for key in self._known]
+
+    @property
+    def count(self) -> int:
+        """How many these are."""
+        return len(self._known)
+
+    def get(self, path: Path) -> Blob:
+        """The blob of a regular file; OSError, ValueError for what is not a regular file."""
+        if path.is_dir():
+            raise ValueError("is a directory, not a file")
+        with open(path, "rb", opener=_open_without_waiting) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise ValueError("is not a regular file")
+            key = (str(path), status.st_ino, status.st_size, status.st_mtime_ns)
+            with self._lock:
+                if key not in self._known:
+                    digest = sha256(size=status.st_size)
+                    size = 0
+                    while piece := file.read(1 << 20):
+                        digest.update(piece)
+                        size += len(piece)
+                    self._known[key] = FileBlob(path, digest.hexdigest(), size)
+                return self._known[key]
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)

@@ -1,0 +1,154 @@
+"""Folders of templates: compiled once per run, rendered for each host, sent by hash (controller).
+
+The only planning pass that a property chooses by ``x-ccm-tree``. How its folder is rendered stand
+in properties beside it: ``engine``, ``left_delimiter``, ``right_delimiter``, ``skip_empty`` and
+``data``, which takes the place of the manifest's data.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.expressions.scope import Scope
+from orchestrator.language.errors import EvaluationError, NeedFileError
+from orchestrator.language.files import Folder
+from orchestrator.manifest.declared import Declared
+from orchestrator.planning.content.blobs import Blob, FileBlobs
+from remote_runtime.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from orchestrator.templates.tree import Rendered, Tree, TreeSettings
+
+MOST_COMPUTED = 64
+
+
+class Trees:
+    """The folders beside one manifest. Thread-safe."""
+
+    def __init__(self, folder: Folder, files: FileBlobs) -> None:
+        self._folder = folder
+        self._files = files
+        self._lock = Lock()
+        self._literal: dict[tuple[Path, TreeSettings], Tree] = {}
+        self._computed: dict[tuple[Path, TreeSettings], Tree] = {}
+
+    def check(self, declared: Declared) -> list[Problem]:
+        """What is wrong with the folder of a resource, as far as it shows before any host."""
+        key = declared.type.tree
+        known = {k: v for k, v in declared.values.items() if k not in declared.templated}
+        if not isinstance(known.get(key), str):
+            return []
+        try:
+            self._tree(declared, known)
+        except InputError as error:
+            return [_of(declared, problem) for problem in error.problems]
+        except EvaluationError as error:
+            return [Problem(f"{declared.id}: {error.message}", error.where, "", error.kind)]
+        return []
+
+    def replace(self, declared: Declared, values: dict[str, Any], scope: Scope) -> tuple[Blob, ...]:
+        """Put the files of one host in place of the folder's name; EvaluationError."""
+        key = declared.type.tree
+        name = str(values[key])
+        try:
+            tree = self._tree(declared, values)
+            files = tree.render(_with_data(scope, values.get("data")).names)
+        except InputError as error:
+            problem = error.problems[0]
+            raise EvaluationError(problem.message, problem.where, problem.kind) from error
+        except NeedFileError as error:
+            message = f"{error.path!r} is a file of the target, which {key} cannot wait for"
+            raise EvaluationError(message, declared.where((key,)), error.kind) from error
+        blobs = [self._blob(file, declared.where((key,))) for file in files]
+        values[key] = {
+            "$tree": name,
+            "files": [_entry(file, blob) for file, blob in zip(files, blobs, strict=True)],
+            "directories": _bare(tree.directories, files),
+        }
+        return tuple(blobs)
+
+    def _tree(self, declared: Declared, values: Mapping[str, Any]) -> Tree:
+        """The folder of a resource, read and compiled the first time. InputError."""
+        from orchestrator.templates.tree import Tree
+
+        key = declared.type.tree
+        name = str(values[key])
+        literal = name == declared.raw.get(key) and declared.spells_out(name)
+        place = self._locate(name, literal, declared)
+        settings = _settings(values)
+        kept = self._literal if literal else self._computed
+        with self._lock:
+            known = kept.get((place, settings))
+            if known is None:
+                if len(self._computed) >= MOST_COMPUTED:
+                    self._computed.clear()  # names that come of facts may be as many as hosts
+                known = kept[place, settings] = Tree(place, posixpath.join(name, ""), settings)
+            return known
+
+    def _locate(self, name: str, literal: bool, declared: Declared) -> Path:
+        key = declared.type.tree
+        where = declared.where((key,))
+        try:
+            place = self._folder.locate(name, literal)
+        except EvaluationError as error:
+            raise EvaluationError(f"{key}: {error.message}", where, error.kind) from error
+        if not os.path.isdir(place):  # Path.is_dir raises for a name that is too long
+            why = "is not a directory" if os.path.exists(place) else "does not exist"
+            raise EvaluationError(f"{key}: the folder {place} {why}", where, "plan.source")
+        return place
+
+    def _blob(self, file: Rendered, where: Any) -> Blob:
+        if isinstance(file.content, Path):
+            try:
+                return self._files.get(file.content)
+            except (OSError, ValueError) as error:
+                why = getattr(error, "strerror", None) or error
+                message = f"cannot read {file.content}: {why}"
+                raise EvaluationError(message, where, "plan.source") from error
+        try:
+            return Blob.of_text(file.content)
+        except UnicodeEncodeError as error:
+            message = f"{file.path} holds half a character, which no file can hold"
+            raise EvaluationError(message, where) from error
+
+
+def _settings(values: Mapping[str, Any]) -> TreeSettings:
+    from orchestrator.templates.tree import TreeSettings
+
+    left, right = values.get("left_delimiter"), values.get("right_delimiter")
+    delimiters = (left, right) if left and right else None
+    return TreeSettings(values.get("engine", "jet"), delimiters, values.get("skip_empty") is True)
+
+
+def _with_data(scope: Scope, data: Any) -> Scope:
+    return scope._replace(data=data) if data else scope
+
+
+def _entry(file: Rendered, blob: Blob) -> dict[str, Any]:
+    entry = {"path": file.path, **blob.reference}
+    if file.executable:
+        entry["executable"] = True
+    return entry
+
+
+def _bare(directories: list[str], files: list[Rendered]) -> list[str]:
+    """The directories that no file brings with it."""
+    brought = set()
+    for path in [file.path for file in files] + directories:
+        while path := posixpath.dirname(path):
+            brought.add(path)
+    return [path for path in directories if path not in brought]
+
+
+def _of(declared: Declared, problem: Problem) -> Problem:
+    """A problem of the folder: where it shows, or where the manifest names the folder."""
+    if problem.where is not None:
+        return problem
+    key = "engine" if "engine" in problem.message else declared.type.tree
+    text = f"{declared.id}: {problem.message}"
+    return Problem(text, declared.where((key,)), problem.hint, problem.kind)

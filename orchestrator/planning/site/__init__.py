@@ -1,0 +1,1 @@
+"""The manifests of a run and the resources chosen from them (controller)."""

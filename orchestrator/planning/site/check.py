@@ -1,0 +1,192 @@
+"""Checks a site with what an inventory says of its hosts; contacts none (controller)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+from orchestrator.expressions import Expression, Template
+from orchestrator.language.errors import FactsUnavailableError
+from orchestrator.language.facts import Facts
+from orchestrator.manifest.data import DataSource
+from orchestrator.manifest.values import expressions_in
+from remote_runtime.errors import Problem
+from remote_runtime.text.nearest import nearest
+
+if TYPE_CHECKING:
+    from orchestrator.planning.site.manifests import Part
+
+GATHERED = frozenset(("host", "cpu", "memory", "network", "partition"))
+"""The families of facts that every host reports."""
+UNKNOWN_READ = "data.unknown_read"
+"""The kind of a warning about a value that is read and that no data has."""
+NEEDS_FACTS = FactsUnavailableError.default_kind
+_MOST_NAMES = 3
+_READ = re.compile(r"\bData\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?!\w*\()")
+_LOOKUP = re.compile(r"\blookup\(\s*(['\"])data\.([\w-]+(?:\.[\w-]+)*)\1\s*\)")
+_TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
+_OPTIONAL = re.compile(r"\bdefault\b|\bdefined\b|\bif\b|\bor\b|\band\b|\bin\b|\?")
+
+
+class UnknownFacts(Facts):
+    """The facts of a host that is not contacted: touching what only the host tells raises."""
+
+    are_partial = True
+
+    def __init__(self, facts: Facts) -> None:
+        known = {key: value for key, value in dict.items(facts) if key not in GATHERED}
+        super().__init__(known, {})
+
+    def refuse(self, key: object) -> None:
+        """Raise FactsUnavailableError for what no variable and no ``--fact`` gives."""
+        if not dict.__contains__(self, key):
+            raise FactsUnavailableError(str(key), "no host is contacted")
+
+    def refuse_any(self) -> NoReturn:
+        """Raise it, because the host has more."""
+        raise FactsUnavailableError("host", "no host is contacted")
+
+
+class HostCheck(NamedTuple):
+    """What is wrong with one host's plan, which of its resources are sure to fail, how many
+    resources were looked into, and how many could not be."""
+
+    host: str
+    problems: tuple[Problem, ...]
+    warnings: tuple[str, ...]
+    known: int
+    unknown: int
+
+
+class SiteCheck:
+    """What is wrong on the hosts of an inventory, each mistake once with the hosts that have it."""
+
+    def __init__(self, checks: Iterable[HostCheck]) -> None:
+        wrong: dict[Problem, list[str]] = {}
+        doubtful: dict[str, list[str]] = {}
+        self.hosts = self.known = self.unknown = 0
+        for check in checks:
+            self.hosts += 1
+            self.known += check.known
+            self.unknown += check.unknown
+            for problem in dict.fromkeys(check.problems):
+                wrong.setdefault(problem, []).append(check.host)
+            for text in dict.fromkeys(check.warnings):
+                doubtful.setdefault(text, []).append(check.host)
+        self.problems = [
+            problem._replace(message=f"{problem.message} (on {_names(hosts)})")
+            for problem, hosts in wrong.items()
+        ]
+        self.warnings = [f"{text} (on {_names(hosts)})" for text, hosts in doubtful.items()]
+
+    @property
+    def told(self) -> str:
+        """What was looked into, in words, with what could not be."""
+        hosts = f"{self.hosts} host{'' if self.hosts == 1 else 's'}"
+        total = self.known + self.unknown
+        if not self.unknown:
+            return f"all {total} resources of {hosts} were checked"
+        return (
+            f"{self.known} of {total} resources of {hosts} were checked, "
+            f"{self.unknown} need facts that only a host gives"
+        )
+
+
+def _names(hosts: list[str]) -> str:
+    left = len(hosts) - _MOST_NAMES
+    shown = ", ".join(hosts[:_MOST_NAMES])
+    return f"{shown} and {left} more" if left > 0 else shown
+
+
+def unreachable_overrides(
+    source: DataSource, reached: Iterable[str] | None = None
+) -> list[Problem]:
+    """A warning for each override that no entry of the order can name.
+
+    ``reached`` are the names that the entries come to on all hosts; None where that is not known,
+    and then the fixed parts of each entry decide.
+    """
+    names = None if reached is None else set(reached)
+    possible = {name for entry in source.order for name in source.possible(entry)}
+    found = []
+    for name in source.overrides:
+        if name not in (possible if names is None else names):
+            known = [str(entry) for entry in source.order if not isinstance(entry, Template)]
+            likely = nearest(name, [*known, *(names or ())])
+            prefixes = [_prefix(entry) for entry in source.order if isinstance(entry, Template)]
+            begin = nearest(name.partition(":")[0] + ":", [one for one in prefixes if one])
+            hint = f"did you mean {likely}?" if likely else "no entry of hierarchy.order names it"
+            hint = f"did you mean {begin}...?" if begin and not likely else hint
+            message = f"no host can reach the override {name!r}"
+            found.append(Problem(message, source.place(name), hint, "data.override"))
+    return found
+
+
+def _prefix(entry: Template) -> str:
+    first = next(iter(entry.pieces))
+    return "" if isinstance(first, Expression) else str(first)
+
+
+def unknown_reads(
+    parts: Iterable[Part], sources: Iterable[DataSource], given: Iterable[str] = ()
+) -> list[Problem]:
+    """A warning for each value of the data that a template names and nothing sets.
+
+    ``sources`` are those of ``--hiera``, ``given`` the keys of ``--data``. What an expression
+    treats as optional is left out.
+    """
+    parts = list(parts)
+    held = [*sources, *(part.site.source for part in parts)]
+    handed = _handed(parts)
+    if handed is None:
+        return []
+    handed.update(given)
+    known = list(dict.fromkeys([*(key for source in held for key in source.names()), *handed]))
+    found: dict[Problem, None] = {}
+    for part in parts:
+        for expression in _expressions(part):
+            for path in _reads(expression.source):
+                keys = path.split(".")
+                if keys[0] in handed or any(source.holds(keys) for source in held):
+                    continue
+                if len(keys) > 1 and any(source.holds(keys[:1]) for source in held):
+                    continue
+                likely = nearest(keys[0], known)
+                hint = f"did you mean data.{likely}?" if likely else "nothing sets it"
+                message = f"data.{keys[0]} is read here, but no data has it"
+                found[Problem(message, expression.where, hint, UNKNOWN_READ)] = None
+    return list(found)
+
+
+def _handed(parts: list[Part]) -> set[str] | None:
+    """The keys that applies hand over; None where a template decides about them."""
+    keys: set[str] = set()
+    for part in parts:
+        for declared in part.site.resources:
+            data = declared.raw.get("data") if declared.type.applies else None
+            if isinstance(data, str):
+                return None
+            keys.update(data if isinstance(data, dict) else ())
+    return keys
+
+
+def _expressions(part: Part) -> Iterator[Expression]:
+    for declared in part.site.resources:
+        for value in (declared.name, *declared.values.values()):
+            yield from expressions_in(value)
+        if declared.control:
+            yield from filter(None, declared.control)
+        if declared.foreach:
+            yield declared.foreach
+
+
+def _reads(source: str) -> Iterator[str]:
+    """The paths below the data that an expression needs."""
+    if _OPTIONAL.search(_TEXT.sub("''", source)):
+        return
+    for match in _LOOKUP.finditer(source):
+        yield match[2]
+    for match in _READ.finditer(_TEXT.sub("''", source)):
+        if not hasattr(dict, match[1].partition(".")[0]):
+            yield match[1]

@@ -1,0 +1,87 @@
+"""``foreach``: the turns of one entry, and those that its alias stands for (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from orchestrator.expressions import EvaluationError, NeedFileError, Scope
+from orchestrator.manifest.checks.resource import not_a_loop
+from orchestrator.manifest.children import MOST_RESOURCES
+from orchestrator.manifest.declared import Declared
+from orchestrator.planning.compiled import Compiled
+from remote_runtime.errors import Problem
+
+
+def turns(declared: Declared, scope: Scope) -> tuple[list[Scope], list[Problem]]:
+    """What the templates of an entry see at each turn, and why there is none."""
+    if declared.foreach is None:
+        return [scope], []
+    where = declared.foreach.where
+    try:
+        value = declared.foreach.evaluate(scope)
+    except EvaluationError as error:
+        message = f"{declared.id}: foreach: {error.message}"
+        return [], [Problem(message, error.where or where, error.hint, error.kind)]
+    except NeedFileError as error:
+        message = f"{declared.id}: foreach cannot wait for {error.path}, a file of the target"
+        return [], [Problem(message, where, "use a path beside the manifest", error.kind)]
+    if not isinstance(value, list | dict):
+        return [], [not_a_loop(declared, declared.foreach, value)]
+    if len(value) > MOST_RESOURCES:
+        message = f"{declared.id}: foreach gives more than {MOST_RESOURCES} resources"
+        return [], [Problem(message, where, "", "plan")]
+    names: Iterable[Mapping[str, Any]] = (
+        [{"key": key, "item": item} for key, item in value.items()]
+        if isinstance(value, dict)
+        else [{"index": index, "item": item} for index, item in enumerate(value)]
+    )
+    return [scope._replace(loop=loop) for loop in names], []
+
+
+def at_turn(problem: Problem, scope: Scope) -> Problem:
+    """The problem, with the turn that it came up at."""
+    for name in ("key", "index"):
+        if name in scope.loop:
+            turn = f" (foreach, {name} {scope.loop[name]})"
+            return problem._replace(message=problem.message + turn)
+    return problem
+
+
+class Groups:
+    """What the alias of a ``foreach`` stands for, of the resources that came so far."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def add(self, declared: Declared, made: Iterable[Compiled]) -> None:
+        """Note what was made of an entry; what has its names later is meant from then on."""
+        if declared.foreach is not None:
+            alias = declared.raw.get("alias")
+            if isinstance(alias, str) and "alias" not in declared.templated:
+                self._known[f"{declared.type.name}#{alias}"] = ()
+            for entry in made:
+                item, identity = entry.outline.item, entry.outline.identity
+                if item.alias:
+                    reference = f"{item.type}#{item.alias}"
+                    self._known[reference] = (*self._known.get(reference, ()), identity)
+        elif self._known:
+            for entry in made:
+                item = entry.outline.item
+                for name in (item.name, item.alias):
+                    self._known.pop(f"{item.type}#{name}", None)
+
+    def spelt_out(self, entry: Compiled) -> Compiled:
+        """The resource, with the names of all in the place of such an alias."""
+        if not self._known:
+            return entry
+        item = entry.outline.item
+        if not any(reference in self._known for reference in (*item.require, *item.subscribe)):
+            return entry
+        return entry.extended(
+            require=self._each(item.require), subscribe=self._each(item.subscribe)
+        )
+
+    def _each(self, references: Iterable[str]) -> tuple[str, ...]:
+        found = [id_ for ref in references for id_ in self._known.get(ref, (ref,))]
+        return tuple(dict.fromkeys(found))

@@ -1,0 +1,207 @@
+"""The manifests of a run, each made ready once for all hosts and wherever it is applied."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.expressions import EvaluationError, Scope
+from orchestrator.language.files import Folder
+from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.site import Site, applies
+from orchestrator.manifest.values import expressions_in
+from orchestrator.planning.content.blob_references import SOURCE, Travel
+from orchestrator.planning.data import Given, ManifestData
+from orchestrator.planning.plan_groups import AlikeResources
+from orchestrator.planning.resources import GeneratedResources, Resources
+from remote_runtime.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from orchestrator.language import jet
+
+
+class Part:
+    """One manifest of a run. ``problems`` are what is wrong with it before any host is asked."""
+
+    def __init__(self, site: Site, given: Given, is_child: bool = False) -> None:
+        self.site = site
+        self.problems: list[Problem] = []
+        self.data = ManifestData(site.source, site.folder, given)
+        self.travel = Travel(site.folder)
+        self.alike = AlikeResources()
+        self.declared = Resources(site.resources, self.travel, self.problems)
+        template = site.resources_template
+        self._generated = (
+            GeneratedResources(
+                template,
+                self.travel,
+                types=site.types,
+                defaults=site.defaults,
+                is_child=is_child,
+            )
+            if template
+            else None
+        )
+        self._check_files()
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether each host's resources come of a template."""
+        return self._generated is not None
+
+    def files(self) -> Iterator[Path]:
+        """The manifest and the files beside it that were read so far."""
+        yield self.site.path
+        yield from self.site.folder.paths
+        yield from self.travel.files()
+
+    @property
+    def file_count(self) -> int:
+        """How many these are; with each file that is read it grows."""
+        return 1 + len(self.site.folder.paths) + self.travel.count
+
+    def resources(self, scope: Scope) -> tuple[Resources, list[Problem]]:
+        """The resources of one host, and what is wrong with them."""
+        return self._generated.of(scope) if self._generated else (self.declared, [])
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """What the user should know of it."""
+        return list(self.site.warnings)
+
+    def _check_files(self) -> None:
+        """The files beside the manifest that are spelt out must be there.
+
+        What control or a choice may leave out is only needed once its turn has come.
+        """
+        for declared in self.site.resources:
+            found = self.travel.trees.check(declared) if declared.type.tree else []
+            if not declared.is_static:  # else its files were opened as it was compiled
+                found += self._unreadable(declared)
+                for key in declared.templated:
+                    self._check_texts(declared, key)
+            self.problems += [
+                problem for problem in found if not (declared.control and problem.kind == SOURCE)
+            ]
+
+    def _unreadable(self, declared: Declared) -> list[Problem]:
+        plain = {k: v for k, v in declared.values.items() if k not in declared.templated}
+        try:
+            self.travel.replace(declared, plain)
+        except EvaluationError as error:
+            return [Problem(f"{declared.id}: {error.message}", error.where, "", error.kind)]
+        return []
+
+    def _check_texts(self, declared: Declared, key: str) -> None:
+        folder = self.site.folder
+        for expression in expressions_in(declared.values[key]):
+            try:
+                for path in expression.controller_files():
+                    folder.read(path, literal=True)
+                for path in expression.jet_files():
+                    _jet_library(folder).load(path)
+            except InputError as error:
+                self.problems += error.problems
+            except EvaluationError as error:
+                spared = declared.control or expression.chooses()
+                if spared and key in declared.type.deferred:
+                    continue
+                text = f"{declared.id}: {key}: {error.message}"
+                self.problems.append(Problem(text, expression.where, "", error.kind))
+
+
+class Refusal(NamedTuple):
+    """Why a child manifest cannot be applied.
+
+    That refuses the run, or the host whose path leads there. Where ``allow_apply`` denies it
+    (``denied``), it fails the resource that applies it.
+    """
+
+    problems: tuple[Problem, ...]
+    denied: bool = False
+
+    @property
+    def text(self) -> str:
+        """All of it in one line, for the event."""
+        found = list(map(str, self.problems[:3]))
+        left = len(self.problems) - len(found)
+        return "; ".join([*found, f"and {left} more"] if left > 0 else found)
+
+
+class Place:
+    """A manifest where it is applied: ``depth`` levels down, ``path`` from the first one's folder.
+
+    ``may_apply``: whether it may apply others itself. ``told`` are the resources of it that the
+    user was told of before any host was asked: what they apply cannot be.
+    """
+
+    def __init__(
+        self, part: Part, parts: Parts, *, depth: int = 0, path: str = "", may_apply: bool = True
+    ) -> None:
+        self.part = part
+        self.path = path
+        self._parts = parts
+        self._depth = depth
+        self._may_apply = may_apply
+        self.told: set[Declared] = set()
+        self._children: dict[tuple[str, bool], Place | Refusal] = {}
+
+    def child(self, declared: Declared, name: str, may_apply: bool) -> Place | Refusal:
+        """What a resource of this manifest applies under its final name."""
+        key = (name, may_apply)
+        if key not in self._children:
+            self._children[key] = self._enter(declared, name, may_apply)
+        return self._children[key]
+
+    def _enter(self, declared: Declared, name: str, may_apply: bool) -> Place | Refusal:
+        site = self.part.site
+        found = site.children.of(site, declared, name, self._depth)
+        if found.site is None:
+            return Refusal(found.problems)
+        part = self._parts.of(found.site)
+        if part.problems:
+            return Refusal(tuple(part.problems))
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(self.path), name))
+        place = Place(part, self._parts, depth=self._depth + 1, path=path, may_apply=may_apply)
+        return place.denial(declared) if applies(found.site) and not may_apply else place
+
+    def denies(self, resources: Resources) -> bool:
+        """Whether it applies others and may not."""
+        return not self._may_apply and any(entry.type.applies for entry in resources.declared)
+
+    def denial(self, declared: Declared) -> Refusal:
+        """What is said when it ``denies``; ``declared`` applies it."""
+        message = f"{self.path} holds apply resources, which are denied by allow_apply: false"
+        where = declared.where(("allow_apply",))
+        problem = Problem(message, where, "nothing of it is run", "input.child")
+        return Refusal((problem,), denied=True)
+
+
+class Parts:
+    """The child manifests of a run by what was read of them. Thread-safe."""
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        self._lock = Lock()
+        self._known: dict[Site, Part] = {}
+
+    def all(self) -> list[Part]:
+        """Those that were made so far."""
+        with self._lock:
+            return list(self._known.values())
+
+    def of(self, site: Site) -> Part:
+        """The part that a child manifest makes."""
+        with self._lock:
+            if site not in self._known:
+                self._known[site] = Part(site, self._given, is_child=True)
+            return self._known[site]
+
+
+def _jet_library(folder: Folder) -> jet.Library:
+    from orchestrator.language.jet import Delimiters, library_of
+
+    return library_of(folder, Delimiters())

@@ -1,0 +1,110 @@
+"""The manifests that a run applies, looked at before any host is (controller)."""
+
+from __future__ import annotations
+
+from orchestrator.manifest.declared import Declared
+from orchestrator.planning.site.agreement import disagreements
+from orchestrator.planning.site.manifests import Part, Place, Refusal
+from remote_runtime.errors import Problem
+from remote_runtime.item import Item
+from remote_runtime.options import RunOptions
+
+_STRENGTHENED = ("noop", "health_check_only")  # of an apply: it can switch them on, never off
+
+
+class Survey:
+    """The one reading of a manifest and of those that it applies by literal paths, which every
+    command shares.
+
+    ``problems`` refuse the run, ``warnings`` do not. ``conditional`` are mistakes in children that
+    ``control`` may leave out: they refuse the hosts on which it does not. ``failing`` are the
+    resources that cannot apply their child, each with the reason. ``parts`` are the manifests,
+    ``is_whole`` where no host has other resources. ``rows`` has each resource behind those that it
+    is a part of. ``resources`` and ``manifests`` count what was
+    seen, a manifest that is applied twice as two.
+    """
+
+    def __init__(self, root: Place, run: RunOptions) -> None:
+        self.warnings: list[Problem] = []
+        self.conditional: list[Problem] = []
+        self.failing: list[tuple[Declared, Problem]] = []
+        self.resources = 0
+        self.manifests = 0
+        self.parts: dict[Part, None] = {}
+        self.is_whole = True
+        self.rows: list[tuple[Declared, ...]] = []
+        self._certain: list[tuple[Declared, Item]] = []
+        self._broken: list[Problem] = []
+        switched = zip(_STRENGTHENED, (run.noop, run.monitor_only), strict=True)
+        self._enter(root, (), certain=True, on=frozenset(key for key, on in switched if on))
+        self.warnings = list(dict.fromkeys(self.warnings))
+        self.problems = list(dict.fromkeys(self._broken))
+        self.problems += disagreements(self._certain) if self.manifests > 1 else []
+        self.conditional = list(dict.fromkeys(self.conditional))
+
+    def _enter(
+        self, place: Place, above: tuple[Declared, ...], *, certain: bool, on: frozenset[str]
+    ) -> None:
+        """``above`` applies it. ``certain``: every host has these resources. ``on``: what is
+        switched on above them."""
+        part = place.part
+        self.manifests += 1
+        self.is_whole &= not part.is_generated
+        self.resources += len(part.declared.declared)
+        if part not in self.parts:
+            self.parts[part] = None
+            self.warnings += part.warnings
+        for index, declared in enumerate(part.declared.declared):
+            row = (*above, declared)
+            self.rows.append(row)
+            compiled = part.declared.shared(index)
+            if certain and compiled:
+                self._certain.append((declared, compiled.item))
+            if declared.type.applies:
+                self._weaken(declared, on)
+                self.is_whole &= declared.child is not None
+                if declared.child is not None:
+                    sure = certain and declared.is_static
+                    self._child(place, row, path=declared.child, certain=sure, on=on)
+
+    def _weaken(self, declared: Declared, on: frozenset[str]) -> None:
+        for key in _STRENGTHENED:
+            if key in on and declared.values.get(key) is False:
+                message = (
+                    f"{declared.id}: {key}: false changes nothing, because {key} is on for all of "
+                    "this manifest and can only be switched on"
+                )
+                self.warnings.append(Problem(message, declared.where((key,))))
+
+    def _child(
+        self,
+        place: Place,
+        row: tuple[Declared, ...],
+        *,
+        path: str,
+        certain: bool,
+        on: frozenset[str],
+    ) -> None:
+        declared = row[-1]
+        may_apply = declared.values.get("allow_apply") is not False
+        child = place.child(declared, path, may_apply)
+        found = child.problems if isinstance(child, Refusal) else _data_problems(child, declared)
+        if found or isinstance(child, Refusal):
+            if isinstance(child, Refusal) and child.denied:
+                self.failing.append((declared, found[0]))
+                place.told.add(declared)
+            elif any(one.control for one in row):
+                self.conditional += found
+                self.failing.append((declared, found[0]))
+            else:
+                self._broken += found
+            return
+        own = {key for key in _STRENGTHENED if declared.values.get(key) is True}
+        self._enter(child, row, certain=certain, on=on | own)
+
+
+def _data_problems(place: Place, declared: Declared) -> tuple[Problem, ...]:
+    if "data" in declared.templated:
+        return ()
+    resolved = place.part.data.shared(declared, declared.values.get("data") or {})
+    return tuple(resolved.problems) if resolved else ()

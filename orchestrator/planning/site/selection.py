@@ -1,0 +1,188 @@
+"""A part of a manifest: what ``--only``, ``--tags`` and ``--skip`` choose (controller)."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from orchestrator.manifest.declared import Declared
+from orchestrator.planning.options import PlanOptions
+from remote_runtime.errors import Problem
+from remote_runtime.item import SELECTION
+from remote_runtime.text.nearest import nearest
+
+ONLY, TAGS, SKIP = SELECTION
+_TEMPLATE = re.compile(r"\{\{|\$\{")
+_GLOB = re.compile(r"[*?\[]")
+
+
+class NamePattern(NamedTuple):
+    """``TYPE#GLOB``: the resources of a type by their name or alias; ``*`` stands for any text."""
+
+    option: str
+    text: str
+
+    @property
+    def _type(self) -> str:
+        return self.text.partition("#")[0]
+
+    @property
+    def _name(self) -> str:
+        return self.text.partition("#")[2] or "*"
+
+    def fits(self, type_: str, names: Iterable[str]) -> bool:
+        """Whether a resource is meant that has these names, and perhaps others."""
+        known = self._name == "*" or any(_fits(self._name, name) for name in names)
+        return known and _fits(self._type, type_)
+
+    def may_fit(self, declared: Declared) -> bool:
+        """Whether a resource could be meant whose names only a host tells."""
+        if not _fits(self._type, declared.type.name):
+            return False
+        begin = _GLOB.split(self._name, maxsplit=1)[0]
+        for text in open_names(declared):
+            known = _TEMPLATE.split(text, maxsplit=1)[0]
+            length = min(len(begin), len(known))
+            if begin[:length] == known[:length]:
+                return True
+        return False
+
+    @property
+    def spelt(self) -> str:
+        """As it was given."""
+        return f"--{self.option} {self.text!r}"
+
+
+def _fits(glob: str, text: str) -> bool:
+    return glob == text or fnmatch.fnmatchcase(text, glob)
+
+
+def known_names(declared: Declared) -> list[str]:
+    """The name and alias of a resource, as far as they are the same on every host."""
+    names = [declared.name] if isinstance(declared.name, str) else []
+    alias = declared.values.get("alias")
+    return [*names, *([alias] if isinstance(alias, str) else [])]
+
+
+def open_names(declared: Declared) -> list[str]:
+    """Those that are templates, as they were written."""
+    names = [] if isinstance(declared.name, str) else [declared.name_node.text]
+    return [*names, *([declared.raw["alias"]] if "alias" in declared.templated else [])]
+
+
+class Above(NamedTuple):
+    """What a resource has of those that it is a part of: ``only`` and ``skip`` fit one of them."""
+
+    only: bool = False
+    skip: bool = False
+    tags: frozenset[str] = frozenset()
+
+    def joined(self, tags: Iterable[str], *, only: bool, skip: bool) -> Above:
+        """What a part with these tags has; ``only`` and ``skip`` fit the part itself."""
+        return Above(self.only or only, self.skip or skip, self.tags.union(tags))
+
+
+class Selection:
+    """What the options say.
+
+    A resource is chosen where each kind of option that was given chooses it: its name, or that of
+    one that it is a part of, fits an ``--only``, it has one of the tags, none of those behind a
+    ``-``, and no ``--skip`` fits. ``problems`` receives what no manifest could make sense of;
+    ``types`` are the names of types, which may stand alone.
+    """
+
+    def __init__(self, options: PlanOptions, types: Sequence[str], problems: list[Problem]) -> None:
+        self.only = _patterns(ONLY, options.only, types, problems)
+        self.skip = _patterns(SKIP, options.skip, types, problems)
+        self.tags, self.not_tags = _words(options.tags, problems)
+
+    def leaves_out(self, whole: Above) -> str:
+        """The option that leaves a resource out; "" for one that is chosen."""
+        if whole.skip:
+            return SKIP
+        if self.only and not whole.only:
+            return ONLY
+        if self.not_tags & whole.tags or (self.tags and not self.tags & whole.tags):
+            return TAGS
+        return ""
+
+
+def _patterns(
+    option: str, texts: Sequence[str], types: Sequence[str], problems: list[Problem]
+) -> tuple[NamePattern, ...]:
+    found = []
+    for text in texts:
+        type_, _, name = text.partition("#")
+        if (type_ and name) or text in types:
+            found.append(NamePattern(option, text))
+            continue
+        likely = nearest(text, types)
+        hint = "write TYPE#NAME, as in 'file#/etc/nginx/*', or a type alone"
+        hint = f"did you mean {likely}? {hint}" if likely else hint
+        problems.append(_problem(f"--{option} {text!r} names no resource", hint))
+    return tuple(found)
+
+
+def _words(texts: Sequence[str], problems: list[Problem]) -> tuple[frozenset[str], frozenset[str]]:
+    """The tags that are wanted, and those that are not."""
+    words = [word.strip() for text in texts for word in text.split(",")]
+    if not all(word.removeprefix("-") for word in words):
+        problems.append(_problem("--tags has an empty tag", "write --tags web,-slow"))
+    unwanted = {word[1:] for word in words if word.startswith("-")}
+    wanted = {word for word in words if word and not word.startswith("-")}
+    for word in sorted(wanted & unwanted):
+        problems.append(_problem(f"--tags both wants {word!r} and leaves it out", "keep one"))
+    return frozenset(wanted), frozenset(unwanted - {""})
+
+
+def refusals(
+    selection: Selection, rows: Sequence[tuple[Declared, ...]], is_whole: bool
+) -> list[Problem]:
+    """What surely chooses nothing, whatever hosts say.
+
+    ``rows`` are the resources that are known beforehand, each behind those that it is a part of;
+    ``is_whole`` where there are no others.
+    """
+    if not is_whole:
+        return []
+    every = [row[-1] for row in rows]
+    problems = [
+        _problem(f"{pattern.spelt} fits no resource of the manifest", _hint(pattern, every))
+        for pattern in (*selection.only, *selection.skip)
+        if not any(_surely(pattern, one) or pattern.may_fit(one) for one in every)
+    ]
+    known = sorted({tag for one in every for tag in one.tags})
+    for word in sorted((selection.tags | selection.not_tags).difference(known)):
+        likely = nearest(word, known)
+        hint = f"did you mean {likely}?" if likely else f"tags: {', '.join(known)}"
+        hint = hint if known else "give some a tag: tags: [web]"
+        problems.append(_problem(f"--tags: no resource has the tag {word!r}", hint))
+    if not problems and not any(_may_choose(selection, row) for row in rows):
+        hint = "a resource must fit --only and --tags, and not --skip"
+        problems.append(_problem("together the options choose no resource of the manifest", hint))
+    return problems
+
+
+def _may_choose(selection: Selection, row: Iterable[Declared]) -> bool:
+    above = Above()
+    for one in row:
+        only = any(_surely(p, one) or p.may_fit(one) for p in selection.only)
+        skip = any(_surely(p, one) for p in selection.skip)
+        above = above.joined(one.tags, only=only, skip=skip)
+    return not selection.leaves_out(above)
+
+
+def _surely(pattern: NamePattern, declared: Declared) -> bool:
+    return pattern.fits(declared.type.name, known_names(declared))
+
+
+def _hint(pattern: NamePattern, every: Iterable[Declared]) -> str:
+    known = [f"{one.type.name}#{name}" for one in every for name in known_names(one)]
+    likely = nearest(pattern.text, known)
+    return f"did you mean {likely}?" if likely else "ccm render shows the resources of each host"
+
+
+def _problem(message: str, hint: str) -> Problem:
+    return Problem(message, None, hint, "input.selection")

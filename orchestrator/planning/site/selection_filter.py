@@ -1,0 +1,181 @@
+"""Leaves out of one host's plan what a selection does not choose (controller)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from threading import Lock
+from typing import Any
+
+from orchestrator.manifest.declared import Declared
+from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.site.selection import Above, NamePattern, Selection, known_names
+from remote_runtime.item import Item
+
+
+class Marker:
+    """Marks in the plans of all hosts what one selection leaves out. Thread-safe."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
+        self._lock = Lock()
+        self._hosts = 0
+        self._is_partial = False
+        self._fitted: set[NamePattern] = set()
+        self._tags: set[str] = set()
+
+    def mark(
+        self, resources: Sequence[Compiled], declared: Sequence[Declared]
+    ) -> tuple[tuple[Compiled, ...], list[Compiled]]:
+        """The resources of a manifest with what is left out marked so, and all of them pre-order.
+
+        ``declared`` is what each was made of, pre-order.
+        """
+        marking = _Marking(self._selection, iter(declared))
+        marking.judge(resources, Above())
+        with self._lock:
+            self._hosts += 1
+            self._fitted |= marking.fitted
+            self._tags |= marking.tags
+        return marking.marked(resources)
+
+    def note(self, unknown: Sequence[Declared], is_whole: bool) -> None:
+        """Take the tags of resources that have no plan yet. Where a part of the manifest is not
+        known either (not ``is_whole``), or names are not, patterns may fit what is not seen."""
+        with self._lock:
+            self._tags.update(tag for one in unknown for tag in one.tags)
+            self._is_partial |= not is_whole
+            if unknown:
+                chosen = self._selection
+                self._fitted.update(
+                    pattern
+                    for pattern in (*chosen.only, *chosen.skip)
+                    if any(
+                        pattern.may_fit(one) or pattern.fits(one.type.name, known_names(one))
+                        for one in unknown
+                    )
+                )
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some resources of a host were not seen."""
+        return self._is_partial
+
+    def remembered(self) -> list[Any]:
+        """What ``unmatched`` goes by, for JSON."""
+        with self._lock:
+            return [self._hosts, [list(pattern) for pattern in self._fitted], list(self._tags)]
+
+    def remember(self, told: Any) -> None:
+        """Take what one with the same selection has ``remembered``; all of it, or TypeError or
+        ValueError."""
+        hosts, fitted, tags = told
+        patterns, known = {NamePattern(*pattern) for pattern in fitted}, set(tags)
+        if type(hosts) is not int or hosts < 0:
+            raise ValueError("a number of hosts was expected")
+        with self._lock:
+            self._hosts += hosts
+            self._fitted |= patterns
+            self._tags |= known
+
+    def unmatched(self) -> list[str]:
+        """What of the selection has meant nothing on any host; nothing before one had a plan."""
+        chosen = self._selection
+        with self._lock:
+            if not self._hosts:
+                return []
+            patterns = [p for p in (*chosen.only, *chosen.skip) if p not in self._fitted]
+            tags = sorted((chosen.tags | chosen.not_tags) - self._tags)
+        return [
+            *(f"{pattern.spelt} fits no resource of any host" for pattern in patterns),
+            *(f"--tags: no resource of any host has the tag {tag!r}" for tag in tags),
+        ]
+
+
+class _Marking:
+    """Goes through the resources of one host; ``declared`` gives what each was made of.
+
+    What is told of each stands at its place, pre-order.
+    """
+
+    def __init__(self, selection: Selection, declared: Iterator[Declared]) -> None:
+        self._selection = selection
+        self._declared = declared
+        self._items: list[Item] = []
+        self._ends: list[int] = []  # where that begins which is no part of it
+        self._reasons: list[str] = []  # what leaves it out
+        self._leads: list[bool] = []  # only a part of it is chosen
+        self.fitted: set[NamePattern] = set()
+        self.tags: set[str] = set()
+
+    def judge(self, resources: Sequence[Compiled], above: Above) -> bool:
+        """Whether any of the resources of one manifest is chosen, which is noted of each."""
+        judged = [self._judge(resource, above) for resource in resources]
+        return True in judged
+
+    def _judge(self, resource: Compiled, above: Above) -> bool:
+        whole = self._joined(resource.outline.item, above)
+        left_out = self._selection.leaves_out(whole)
+        at = len(self._items)
+        self._items.append(resource.outline.item)
+        self._ends.append(0)
+        self._reasons.append(left_out)
+        self._leads.append(False)
+        if self.judge(resource.children, whole) and left_out:
+            self._reasons[at], self._leads[at] = "", True
+        self._ends[at] = len(self._items)
+        return not self._reasons[at]
+
+    def _joined(self, item: Item, above: Above) -> Above:
+        tags = next(self._declared).tags
+        names = [item.name, *([item.alias] if item.alias else [])]
+        chosen = self._selection
+        fitted = {p for p in (*chosen.only, *chosen.skip) if p.fits(item.type, names)}
+        self.fitted |= fitted
+        self.tags.update(tags)
+        return above.joined(
+            tags,
+            only=any(p in fitted for p in chosen.only),
+            skip=any(p in fitted for p in chosen.skip),
+        )
+
+    def needed(self) -> set[int]:
+        """The places of what is left out and is required by what is not, by others in between
+        too."""
+        places: dict[str, list[int]] = {}
+        for at, item in enumerate(self._items):
+            for name in {item.name, item.alias or item.name}:
+                places.setdefault(f"{item.type}#{name}", []).append(at)
+        found: set[int] = set()
+        looked = [at for at, reason in enumerate(self._reasons) if not reason]
+        while looked:
+            item = self._items[looked.pop()]
+            if not item.managed:
+                continue
+            for at in itertools.chain.from_iterable(places.get(r, ()) for r in item.require):
+                new = {one for one in range(at, self._ends[at]) if self._reasons[one]} - found
+                found |= new
+                looked += new
+        return found
+
+    def marked(self, resources: Sequence[Compiled]) -> tuple[tuple[Compiled, ...], list[Compiled]]:
+        """The same resources with what was found, and all of them pre-order."""
+        every: list[Compiled] = []
+        needed = self.needed()
+
+        def mark(some: Sequence[Compiled]) -> tuple[Compiled, ...]:
+            return tuple([one(resource) for resource in some])
+
+        def one(resource: Compiled) -> Compiled:
+            at = len(every)
+            every.append(resource)
+            children, reason = mark(resource.children), self._reasons[at]
+            if self._leads[at]:
+                # It only leads to what is chosen: what is told of all of it is told of no part.
+                led = resource.extended(children, health_checks=())
+                every[at] = led._replace(registrations=())
+            elif children or reason:
+                every[at] = resource.extended(children, left_out=reason, needed=at in needed)
+            return every[at]
+
+        return mark(resources), every

@@ -1,0 +1,89 @@
+"""Names given to ``--data`` that nothing in a run asks for (controller)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from orchestrator.expressions import EvaluationError, Expression
+from orchestrator.language.jet import Delimiters, library_of
+from orchestrator.manifest.data import DataSource
+from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.site import Site
+from orchestrator.manifest.values import expressions_in
+from orchestrator.planning.site.manifests import Part
+from remote_runtime.errors import Problem
+from remote_runtime.text.nearest import nearest
+
+_KIND = "data.unknown"
+_LIKE = "did you mean"
+_WORD = re.compile(r"\w+")
+
+
+def unknown_data(
+    texts: Sequence[str], parts: Iterable[Part], sources: Iterable[DataSource]
+) -> list[Problem]:
+    """A warning for each assignment to what no data holds and no template names.
+
+    ``sources`` are those of ``--hiera``, ``parts`` all manifests of the run.
+    """
+    names = list(dict.fromkeys(text.partition("=")[0] for text in texts))
+    parts = list(parts)
+    held = [*sources, *(part.site.source for part in parts)]
+    left = [name for name in names if not any(s.holds(name.split(".")) for s in held)]
+    if not left:
+        return []
+    words = {word for part in parts for text in _texts(part) for word in _WORD.findall(text)}
+    known = [key for source in held for key in source.names()]
+    return [_warning(name, known) for name in left if not words.issuperset(_WORD.findall(name))]
+
+
+def _warning(name: str, known: list[str]) -> Problem:
+    likely = nearest(name, known)
+    hint = f"{_LIKE} {likely}?" if likely else "no data holds it and no template names it"
+    return Problem(f"--data {name} changes nothing", None, hint, _KIND)
+
+
+def keep_common(sites: Sequence[Site]) -> None:
+    """Of manifests that are pushed together: leave what none of them knows, told with the first."""
+    told = [{p.message: p for p in site.warnings if p.kind == _KIND} for site in sites]
+    common = [name for name in told[0] if all(name in known for known in told)] if told else []
+    for site in sites:
+        site.warnings[:] = [p for p in site.warnings if p.kind != _KIND]
+    for name in common:  # with a name that is like it, where one of them has such
+        likely = (known[name] for known in told if known[name].hint.startswith(_LIKE))
+        sites[0].warnings.append(next(likely, told[0][name]))
+
+
+def _texts(part: Part) -> Iterator[str]:
+    """What may name data: the expressions of a manifest, and the templates beside it."""
+    site, jet = part.site, library_of(part.site.folder, Delimiters())
+    for expression in site.source.expressions():
+        yield expression.source
+    for declared in site.resources:
+        for expression in _expressions(declared):
+            yield expression.source
+            yield from map(_read, map(site.folder.path.joinpath, expression.controller_files()))
+            for name in expression.jet_files():
+                with suppress(EvaluationError):  # told where it is used
+                    yield from (reached.text for reached in jet.load(name).reached)
+        tree = declared.raw.get(declared.type.tree)
+        if isinstance(tree, str):
+            yield from map(_read, sorted(site.folder.path.joinpath(tree).rglob("*")))
+
+
+def _expressions(declared: Declared) -> Iterator[Expression]:
+    for value in (declared.name, *declared.values.values()):
+        yield from expressions_in(value)
+    if declared.control:
+        yield from filter(None, declared.control)
+
+
+def _read(path: Path) -> str:
+    """The text of a template; what cannot be read is told where it is used."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    except OSError:
+        return ""

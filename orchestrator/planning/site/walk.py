@@ -1,0 +1,275 @@
+"""One host's way through the manifest and those that it applies (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from orchestrator.expressions import Scope
+from orchestrator.language.facts import Facts
+from orchestrator.manifest.checks.references import Named, check_names
+from orchestrator.manifest.children import MOST_RESOURCES
+from orchestrator.manifest.declared import Declared
+from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.content.blob_references import Travel
+from orchestrator.planning.content.hash_redaction import veil
+from orchestrator.planning.data import plan_error
+from orchestrator.planning.implications import masked_texts
+from orchestrator.planning.rendering import Rendering, filled, names_vary
+from orchestrator.planning.resources import Resources
+from orchestrator.planning.site.agreement import disagreements
+from orchestrator.planning.site.loops import Groups, at_turn, turns
+from orchestrator.planning.site.manifests import Part, Place, Refusal
+from remote_runtime.errors import Problem
+from remote_runtime.reporting.masking import SHORTEST, strings_of
+
+
+class _Row(NamedTuple):
+    """What the checks of names ask about a resource; ``entry`` None where its name is not known,
+    or where there is no resource (``is_none``).
+
+    ``runs``: it is to run. The rest is as in ``Named``, which is made only where it is needed.
+    """
+
+    declared: Declared
+    entry: Compiled | None
+    place: int
+    runs: bool = False
+    opens: bool = False
+    begin: int = -1
+    is_none: bool = False
+
+    @property
+    def named(self) -> Named:
+        """What references find of it: one that was left out, or has no plan yet, has no name."""
+        item = self.entry.outline.item if self.entry else None
+        if self.is_none:
+            alias = self.declared.values.get("alias")
+            return Named(self.declared, "", alias if isinstance(alias, str) else None, self.place)
+        name, alias = (item.name, item.alias or None) if item else (None, None)
+        return Named(
+            self.declared, name, alias=alias, place=self.place, opens=self.opens, begin=self.begin
+        )
+
+
+class Walk:
+    """Compiles every resource of one host (an inventory's ``Host``).
+
+    ``found`` and ``declared`` are all resources pre-order, ``secrets`` the texts to mask, ``turns``
+    what is rendered at its turn, by its place in ``found``.
+    """
+
+    def __init__(self, host: Any, facts: Facts, secrets_before: Sequence[str] = ()) -> None:
+        self._host = host
+        self._facts = facts
+        self._secrets_before = secrets_before
+        self.found: list[Compiled] = []
+        self.declared: list[Declared] = []
+        self.turns: dict[int, tuple[Declared, Scope, Travel]] = {}
+        self.warnings: list[str] = []
+        self.secrets: dict[str, None] = {}
+        self._problems: list[Problem] = []
+        self._rows: list[_Row] = []
+        self._names_vary = False
+        self._is_checked = False  # whether the rows are asked about in the end
+        self._types_hide = False
+        self._groups = Groups()
+        self._places = 0
+        self.unread = 0
+        """How many resources stand in manifests whose data is not known."""
+
+    def examine(self, root: Place) -> tuple[tuple[Compiled, ...], list[Problem]]:
+        """The resources of the manifest as far as they are known, and every problem found."""
+        compiled = self._manifest(root, None, {}, True)
+        if not self._problems and self._names_vary:
+            self._problems = check_names([row.named for row in self._rows], final=True)
+        return compiled or (), self._problems
+
+    def unknown(self) -> list[Declared]:
+        """The resources that could not be compiled."""
+        return [row.declared for row in self._rows if row.entry is None and not row.is_none]
+
+    def run(self, root: Place, earlier: frozenset[str] | None) -> tuple[Compiled, ...]:
+        """The resources of the manifest itself; PlanError with every problem found."""
+        compiled = self._manifest(root, None, {}, True)
+        if not self._problems and self._names_vary:
+            names = [row.named for row in self._rows]
+            self._problems = check_names(names, final=True, earlier=earlier)
+        if not self._problems and self._places > 1:
+            managed = [
+                (row.declared, row.entry.item) for row in self._rows if row.entry and row.runs
+            ]
+            self._problems = disagreements(managed)
+        if self._problems or compiled is None:
+            raise plan_error(self._problems, list(self.secrets))
+        own = masked_texts(compiled) if self._types_hide else ()
+        known = dict.fromkeys((*self.secrets, *own, *self._secrets_before))
+        return veil(compiled, self.found, tuple(known))
+
+    def _manifest(
+        self, place: Place, by: Declared | None, handed: Mapping[str, Any], managed: bool
+    ) -> tuple[Compiled, ...] | None:
+        """The resources of one manifest; None where they are not known.
+
+        ``by`` applies it and hands data over. Not ``managed``: nothing of it will run, its
+        resources are only there to be named, and nothing that is wrong with them matters.
+        """
+        number, self._places = self._places, self._places + 1
+        scope, resolved = place.part.data.of(
+            self._host, self._facts, by=by, handed=handed, heard=self.secrets
+        )
+        self.secrets.update(dict.fromkeys(resolved.secrets))
+        problems = resolved.problems
+        if not problems:
+            resources, problems = place.part.resources(scope)
+        if problems:
+            self._problems += problems if managed else []
+            self.unread += len(place.part.declared.declared) if managed else 0
+            return None
+        if by and place.denies(resources):
+            return None
+        self._note(place.part, resources, by is not None)
+        compiled = self._resources(
+            place, scope, resources=resources, number=number, managed=managed
+        )
+        if by and len(self.found) > MOST_RESOURCES:
+            message = f"the plan has more than {MOST_RESOURCES} resources"
+            hint = "look for a manifest that is applied again and again"
+            raise plan_error([Problem(message, by.position, hint, "plan")])
+        return compiled
+
+    def _resources(
+        self, place: Place, scope: Scope, *, resources: Resources, number: int, managed: bool
+    ) -> tuple[Compiled, ...]:
+        """Compile what stands in one manifest, the place of ``number`` in the run."""
+        compiled: list[Compiled] = []
+        for index, declared in enumerate(resources.declared):
+            made = []
+            once = declared.foreach is None
+            for turn in (scope,) if once else self._turns(declared, scope, number, managed):
+                entry = resources.shared(index) or self._render(
+                    place.part, turn, index=index, declared=declared, managed=managed
+                )
+                if entry is None:
+                    self._rows.append(_Row(declared, None, number))
+                else:
+                    made.append(
+                        self._placed(
+                            place, turn, declared=declared, entry=entry, number=number,
+                            managed=managed,
+                        )
+                    )  # fmt: skip
+            self._groups.add(declared, made)
+            compiled += made
+        return tuple(compiled)
+
+    def _turns(self, declared: Declared, scope: Scope, number: int, managed: bool) -> list[Scope]:
+        """What each resource that an entry makes sees."""
+        scopes, problems = turns(declared, scope)
+        self._problems += problems if managed else []
+        if not scopes:
+            self._rows.append(_Row(declared, None, number, is_none=not problems))
+        return scopes
+
+    def _placed(
+        self,
+        place: Place,
+        scope: Scope,
+        *,
+        declared: Declared,
+        entry: Compiled,
+        number: int,
+        managed: bool,
+    ) -> Compiled:
+        """Put a resource, with what it applies, behind those that came so far."""
+        entry = self._groups.spelt_out(entry)
+        at, begin, opens = len(self.found), -1, False
+        self.found.append(entry)
+        self.declared.append(declared)
+        if declared.type.secrets:
+            self._types_hide = True
+        runs = managed and entry.outline.item.managed
+        if declared.type.applies:
+            begin = len(self._rows)
+            entry, opens = self._apply(place, declared, entry, runs)
+            self.found[at] = entry
+        if runs and entry.outline.item.deferred_render:
+            self.turns[at] = (declared, scope, place.part.travel)
+            scope.environ.hear(repr(declared.raw))
+        if self._is_checked:
+            row = _Row(declared, entry, place=number, runs=runs, opens=opens, begin=begin)
+            self._rows.append(row)
+        return entry
+
+    def _note(self, part: Part, resources: Resources, is_child: bool) -> None:
+        """What the resources of a manifest say about the check of names."""
+        if part.is_generated:
+            self._names_vary |= is_child or resources.applies
+        self._names_vary |= resources.names_vary
+        self._is_checked |= self._names_vary or resources.applies
+
+    def _render(
+        self, part: Part, scope: Scope, *, index: int, declared: Declared, managed: bool
+    ) -> Compiled | None:
+        known = filled(declared, scope, part.alike, index)
+        if known is not None:
+            return known
+        rendering = Rendering(declared, scope, part.travel, part.alike)
+        entry = rendering.compile(index)
+        if managed:
+            self._problems += [at_turn(problem, scope) for problem in rendering.problems]
+        elif entry is None and not names_vary(declared):
+            entry = rendering.name_only(index)
+        return entry
+
+    def _apply(
+        self, place: Place, declared: Declared, entry: Compiled, managed: bool
+    ) -> tuple[Compiled, bool]:
+        """The resource with what it applies, and whether that is not known."""
+        item = entry.item
+        properties = item.properties
+        handed = properties.get("data") or {}
+        may_apply = properties.get("allow_apply") is not False
+        if item.sensitive:
+            texts = [t for t in strings_of(handed) if len(t) >= SHORTEST]
+            self.secrets.update(dict.fromkeys(texts))
+        child = place.child(declared, properties.get("manifest") or item.name, may_apply)
+        if not isinstance(child, Refusal):
+            shared = child.part.data.shared(declared, handed)
+            if shared and shared.problems:
+                child = Refusal(tuple(shared.problems))
+        if isinstance(child, Refusal):
+            return self._refused(place, declared, entry=entry, refusal=child, managed=managed), True
+        children = self._manifest(child, declared, handed, managed)
+        if children is None and managed:
+            return self._refused(
+                place, declared, entry=entry, refusal=child.denial(declared), managed=managed
+            ), True
+        return entry.extended(
+            children or (),
+            applies=child.path,
+            fail_on_error=child.part.site.fail_on_error,
+            noop=properties.get("noop") is True,
+            monitor_only=properties.get("health_check_only") is True,
+        ), children is None
+
+    def _refused(
+        self,
+        place: Place,
+        declared: Declared,
+        *,
+        entry: Compiled,
+        refusal: Refusal,
+        managed: bool,
+    ) -> Compiled:
+        item = entry.item
+        if managed and not refusal.denied:
+            self._problems += refusal.problems
+        elif managed and declared not in place.told:
+            self.warnings.append(f"{item.id} will fail: {refusal.text}")
+        return entry.extended(
+            applies=item.name,
+            deferred_error=refusal.text,
+            noop=item.properties.get("noop") is True,
+            monitor_only=item.properties.get("health_check_only") is True,
+        )

@@ -1,0 +1,1 @@
+"""Reports that are files: JSON, JUnit, Markdown, metrics (controller)."""

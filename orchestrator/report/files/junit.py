@@ -1,0 +1,173 @@
+"""A run as JUnit XML: a suite per host, a case per resource (controller)."""
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
+from xml.sax.saxutils import escape, quoteattr
+
+from orchestrator.fleet import outcome
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.store.kept_runs import SavedRun
+from orchestrator.report.collected import Entry
+from orchestrator.report.grid import Grid
+from orchestrator.report.wording import check_line, ended, fate, headline
+from orchestrator.support.plain_text import junit_class
+from orchestrator.verify.assessment import Outcome
+from orchestrator.verify.kept import kept_assessment
+
+MOST_TEXT = 64 << 20  # bytes of messages and diffs
+NOT_KNOWN = "not known: the host was lost before it reported this"
+# What XML 1.0 cannot hold, in whatever form it is written.
+_UNFIT = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_junit(kept: SavedRun, out: TextIO) -> None:
+    """Write a kept run. A failed resource is a failure, a host not reached or lost an error.
+
+    InputError where the run's folder is damaged.
+    """
+    grid = Grid(kept, MOST_TEXT)
+    checked: dict[str, list[Outcome]] = {}
+    found = kept_assessment(kept)
+    for one in found.outcomes if found else ():
+        checked.setdefault(one.host, []).append(one)
+    out.write('<?xml version="1.0" encoding="UTF-8"?>\n')
+    out.write(f"<testsuites {_attributes(name=f'ccm {kept.run_id}', **_totals(grid, checked))}>\n")
+    for host in grid.hosts:
+        for line in _suite(grid, host):
+            out.write(line + "\n")
+    for host, outcomes in checked.items():
+        for line in _verified(host, outcomes):
+            out.write(line + "\n")
+    out.write("</testsuites>\n")
+    out.flush()
+
+
+def _totals(grid: Grid, checked: dict[str, list[Outcome]]) -> dict[str, Any]:
+    counts = [_counts(grid, host) for host in grid.hosts] + list(map(_counted, checked.values()))
+    return {key: sum(count[key] for count in counts) for key in ("tests", "failures", "errors")}
+
+
+def _counts(grid: Grid, host: str) -> dict[str, int]:
+    statuses = [cell.status for cell in grid.cells[host].values()]
+    error = _host_error(grid.results.get(host))
+    left = len(grid.turns.left.get(host, ())) + len(grid.turns.unknown.get(host, ()))
+    return {
+        "tests": len(statuses) + left + bool(error),
+        "failures": statuses.count("failed"),
+        "errors": int(bool(error)),
+        "skipped": statuses.count("skipped") + left,
+    }
+
+
+def _counted(outcomes: list[Outcome]) -> dict[str, int]:
+    statuses = [one.status for one in outcomes]
+    return {
+        "tests": len(statuses),
+        "failures": statuses.count("failed"),
+        "errors": 0,
+        "skipped": statuses.count("skipped"),
+    }
+
+
+def _verified(host: str, outcomes: list[Outcome]) -> Iterator[str]:
+    """The suite of what a verify found on a host."""
+    yield f"  <testsuite {_attributes(name=f'{host} verify', **_counted(outcomes))}>"
+    for one in outcomes:
+        yield from _case(host, f"verify {one.label}", _judged(one))
+    yield "  </testsuite>"
+
+
+def _suite(grid: Grid, host: str) -> Iterator[str]:
+    result = grid.results.get(host)
+    seconds = result.seconds if result else 0.0
+    began = result.phases[0][1] if result and result.phases else grid.kept.about["start"]
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(began))
+    told = _attributes(name=host, **_counts(grid, host), time=f"{seconds:.3f}", timestamp=stamp)
+    yield f"  <testsuite {told}>"
+    for name, cell in grid.cells[host].items():
+        inner = _inner(cell.status, cell.entry) if cell.entry else ()
+        yield from _case(host, name, inner, time=f"{cell.seconds:.3f}")
+    for name in grid.turns.left.get(host, ()):
+        yield from _case(host, name, [_skipped("did not run")])
+    for name in grid.turns.unknown.get(host, ()):
+        yield from _case(host, name, [_skipped(NOT_KNOWN)])
+    if error := _host_error(result):
+        yield from _case(host, "host", [_failed("error", error, _stderr(result))])
+    yield "  </testsuite>"
+
+
+def _host_error(result: HostResult | None) -> str:
+    """Why the host's run did not come to its end; "" where it did."""
+    if result is None:
+        return "the run ended before this host's did"
+    if not result.message:
+        return ""
+    if result.outcome in (outcome.INTERRUPTED, outcome.HELD):
+        return ended(result)
+    return f"{fate(result)} {ended(result)}"
+
+
+def _stderr(result: HostResult | None) -> str:
+    return "\n".join(filter(None, [result.advice, result.stderr])) if result else ""
+
+
+def _case(host: str, name: str, inner: Iterable[str], **more: str) -> Iterator[str]:
+    """A case, and what there is to say of it."""
+    case = _attributes(classname=junit_class(host), name=name, **more)
+    lines = list(inner)
+    yield f"    <testcase {case}{'' if lines else '/'}>"
+    if lines:
+        yield from (f"      {line}" for line in lines)
+        yield "    </testcase>"
+
+
+def _judged(one: Outcome) -> Iterator[str]:
+    first = one.text.partition("\n")[0] or "no reason given"
+    if one.status == "failed":
+        yield _failed("failure", first, one.text)
+    elif one.status != "passed":
+        yield _skipped(first)
+
+
+def _inner(status: str, entry: Entry) -> Iterator[str]:
+    if status == "failed":
+        first = entry.errors[0] if entry.errors else "no reason given"
+        rest = "\n".join([*entry.errors, *map(check_line, entry.health)])
+        yield _failed("failure", first, rest)
+    elif status == "skipped":
+        yield _skipped(headline(entry) or "not managed")
+    else:
+        text = _escaped("\n".join(_told(entry)))
+        if text:
+            yield f"<system-out>{text}</system-out>"
+
+
+def _failed(kind: str, message: str, text: str) -> str:
+    return f"<{kind} {_attributes(message=message)}>{_escaped(text)}</{kind}>"
+
+
+def _skipped(message: str) -> str:
+    return f"<skipped {_attributes(message=message)}/>"
+
+
+def _told(entry: Entry) -> Iterable[str]:
+    if entry.message:
+        yield headline(entry)
+    yield from map(check_line, entry.health)
+    for change in entry.changes:
+        sides = dict.fromkeys(filter(None, (change.before, change.after)))  # masked ones are equal
+        yield change.diff or f"{change.what}: {' -> '.join(sides)}"
+
+
+def _attributes(**values: Any) -> str:
+    return " ".join(f"{key}={quoteattr(_fit(str(value)))}" for key, value in values.items())
+
+
+def _escaped(text: str) -> str:
+    return escape(_fit(text))
+
+
+def _fit(text: str) -> str:
+    return _UNFIT.sub("\ufffd", text)

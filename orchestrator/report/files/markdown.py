@@ -1,0 +1,202 @@
+"""A run as Markdown, for a merge request or a ticket (controller)."""
+
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+from orchestrator.fleet.store.kept_runs import KeptRecord
+from orchestrator.report.collected import Entry
+from orchestrator.report.durations import took
+from orchestrator.report.failures import SharedFailure
+from orchestrator.report.files.markdown_text import cell, code, fence, inline
+from orchestrator.report.grid import Finding, Grid
+from orchestrator.report.grouping import Unheard, unheard_of
+from orchestrator.report.host_names import named
+from orchestrator.report.terminal.paragraphs import others_differ, ways_on, what_failed
+from orchestrator.report.terminal.totals import host_counts
+from orchestrator.report.terminal.verification import shared_failures, sum_of
+from orchestrator.report.wording import (
+    brief,
+    check_line,
+    headline,
+    listed,
+    part_of,
+    run_subject,
+    run_word,
+    shown_status,
+)
+from orchestrator.verify.kept import kept_assessment
+
+# GitHub takes 65,536 characters in a comment.
+MOST_CHARACTERS = 60_000
+MOST_TEXT = 4 << 20
+MOST_ROWS = 50
+_HOSTS = 80  # characters for the names of hosts
+_NAMES = 400  # of resources
+_TITLES = {"failed": "Failures", "changed": "Changes", "skipped": "Skipped"}
+
+
+def write_markdown(kept: KeptRecord, out: TextIO) -> None:
+    """Write a kept run, at most ``MOST_CHARACTERS``. InputError where its folder is damaged."""
+    left = MOST_CHARACTERS
+    note = f"\n_More in {code(kept.again)}._\n"
+    for block in _blocks(Grid(kept, MOST_TEXT)):
+        if len(block) > left - len(note):
+            out.write(note)
+            break
+        left -= len(block)
+        out.write(block)
+    out.flush()
+
+
+def _blocks(grid: Grid) -> Iterator[str]:
+    """Pieces that stand or fall as a whole."""
+    about = grid.kept.about
+    word = run_word(about["command"], grid.noop).capitalize()
+    what = inline(run_subject(about["command"], about["manifest"]))
+    yield f"## {inline(word)} of {what}\n\n{_totals(grid)}\n"
+    part = part_of(about)
+    if part:
+        yield f"\nPart of the manifest: {inline(part)}\n"
+    yield from _rollout(grid)
+    shared = grid.failures()
+    if shared:
+        yield "\n### What failed\n\n"
+    for failure in shared:
+        yield _failure(failure, grid)
+    troubled = [one for one in grid.results.values() if one.message and one.had_turn]
+    if troubled:
+        yield "\n| Host | Outcome | Reason |\n|---|---|---|\n"
+    for result in troubled[:MOST_ROWS]:
+        row = (result.host, result.outcome, result.message)
+        yield f"| {' | '.join(map(cell, row))} |\n"
+    if len(troubled) > MOST_ROWS:
+        yield f"\n… and {_counted(len(troubled) - MOST_ROWS, 'host', [])} more\n"
+    yield from _verified(grid.kept)
+    yield from _unknown(grid)
+    yield from _unheard(grid)
+    for status, title in _TITLES.items():
+        findings = grid.findings(status) if status != "failed" or not shared else []
+        if findings:
+            yield f"\n### {'Would change' if grid.noop and status == 'changed' else title}\n\n"
+        for finding in findings:
+            yield _finding(finding)
+    if grid.notices:
+        yield "\n### Warnings\n\n"
+    for (level, text), hosts in grid.notices.items():
+        who = f" \\[{inline(named(hosts, _HOSTS))}\\]" if hosts else ""
+        yield f"- {inline(level)}: {inline(text)}{who}\n"
+
+
+def _failure(failure: SharedFailure, grid: Grid) -> str:
+    """What failed, in one host's words, how others differ and how to go on."""
+    head = inline(what_failed(failure, _NAMES))
+    if len(failure.hosts) > 1:
+        head += f": {inline(listed(failure.hosts, _HOSTS))}"
+    told = list(failure.errors)
+    if told and len(failure.hosts) > 1:
+        told[0] = f"on {failure.host}: {told[0]}"
+    parts = [fence("\n".join(told), "") if told else f"see {code(grid.kept.again)}\n"]
+    others = others_differ(failure, _NAMES)
+    if others:
+        parts.append(f"{inline(others)}\n")
+    for words, command in ways_on(failure, grid.asked):
+        parts.append(f"{inline(words)} {code(command) if command else ''}".rstrip() + "\n")
+    return f"- {head}\n" + "\n".join(map(_indented, parts))
+
+
+def _rollout(grid: Grid) -> Iterator[str]:
+    """Waves and gates, where there were any."""
+    told = [text for _, text in grid.standing.came_to()]
+    waves = grid.standing.waves()
+    if told or waves:
+        yield "\n### Rollout\n\n"
+    for text in told:
+        yield f"- {inline(text)}\n"
+    if waves:
+        yield "\n| Wave | Hosts | How far |\n|---|---|---|\n"
+    for wave in waves[:MOST_ROWS]:
+        row = (str(wave.number), named(wave.hosts, _HOSTS), wave.told)
+        yield f"| {' | '.join(map(cell, row))} |\n"
+
+
+def _verified(kept: KeptRecord) -> Iterator[str]:
+    found = kept_assessment(kept)
+    if found is None:
+        return
+    yield f"\n### Verify\n\n{inline(sum_of(found))}\n\n"
+    for (label, text), hosts in shared_failures(found).items():
+        yield f"- {code(label)} on {inline(named(hosts, _HOSTS))}\n{_indented(fence(text, ''))}"
+
+
+def _unknown(grid: Grid) -> Iterator[str]:
+    found = unheard_of(grid.turns.unknown, grid.hosts)
+    if found:
+        yield "\n### Not known\n\n"
+        yield "The host was lost before it reported these. They may have run.\n\n"
+        yield from _resources(found)
+
+
+def _resources(found: Sequence[Unheard]) -> Iterator[str]:
+    """A line for each group of hosts, with their resources."""
+    for names, hosts in found[:MOST_ROWS]:
+        yield f"- on {inline(named(hosts, _HOSTS))}: {inline(listed(names, _NAMES))}\n"
+    if len(found) > MOST_ROWS:
+        yield f"\n… and {_counted(len(found) - MOST_ROWS, 'group', [])} more\n"
+
+
+def _unheard(grid: Grid) -> Iterator[str]:
+    found = unheard_of(grid.turns.left, grid.hosts)
+    silent = grid.without_turn
+    if found or silent:
+        yield f"\n### {'Not looked at' if grid.noop else 'Did not run'}\n\n"
+    if silent:
+        yield f"- on {inline(named(silent, _HOSTS))}: everything, the run ended before their turn\n"
+    yield from _resources(found)
+    for names, hosts in unheard_of(grid.turns.due, grid.hosts)[:MOST_ROWS]:
+        what = inline(listed(names, _NAMES))
+        yield f"- on {inline(named(hosts, _HOSTS))}: left for the next push to refresh: {what}\n"
+
+
+def _totals(grid: Grid) -> str:
+    about = grid.kept.about
+    count = grid.statuses()
+    total = sum(count.values())
+    parts = [f"{number:,} {shown_status(word, grid.noop)}" for word, number in count.items()]
+    ended = took(about["end"] - about["start"]) if about["end"] else "did not end"
+    counts = host_counts(grid.results.values(), grid.noop)
+    ends = [f"{number:,} {words}" for _, words, number in counts if number]
+    left = len(grid.hosts) - len(grid.results)
+    if left:
+        ends.append(f"{left:,} did not end")
+    hosts, resources = _counted(len(grid.hosts), "host", ends), _counted(total, "resource", parts)
+    kept = grid.kept
+    run = f"{kept.kind.capitalize()} {code(kept.run_id)}"
+    by = kept.origin.words
+    return f"{hosts}; {resources}, {kept.until or ended}. {run}{f', {inline(by)}' if by else ''}."
+
+
+def _counted(number: int, noun: str, parts: list[str]) -> str:
+    text = f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{text}: {', '.join(parts)}" if parts else text
+
+
+def _finding(finding: Finding) -> str:
+    entry = finding.entry
+    head = f"{code(entry.resource)} on {inline(named(finding.hosts, _HOSTS))}"
+    detail = headline(entry)
+    short = "; ".join(brief(change) for change in entry.changes if "\n" not in change.diff)
+    told = "; ".join(inline(text) for text in (detail, short) if text)
+    line = f"- {head}{f': {told}' if told else ''}\n"
+    return line + "".join(_indented(block) for block in _fences(entry))
+
+
+def _fences(entry: Entry) -> Iterator[str]:
+    if entry.errors or entry.health:
+        yield fence("\n".join([*entry.errors, *map(check_line, entry.health)]), "")
+    for change in entry.changes:
+        if "\n" in change.diff:
+            yield fence(change.diff, "diff")
+
+
+def _indented(text: str) -> str:
+    return "".join(f"  {line}" for line in text.splitlines(keepends=True))

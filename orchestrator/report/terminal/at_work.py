@@ -1,0 +1,121 @@
+"""What the hosts of a run are doing right now, for those who show it (controller)."""
+
+import time
+from collections.abc import Sequence
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.checks.unchanged_resources import UnchangedResources
+from orchestrator.fleet.host.phases import Phase
+from orchestrator.fleet.outcome import is_apply
+
+FINISHING = "finishing"  # all of its resources are done
+
+
+class HostAtWork:
+    """A host at work: what it is doing, since when, how far it is, whether it waits for another."""
+
+    __slots__ = ("_applies", "_resource", "doing", "done", "planned", "since", "waits")
+
+    def __init__(self, at: float) -> None:
+        self.since = at
+        self.doing = ""
+        self.done = self.planned = 0
+        self.waits = False
+        self._applies: frozenset[int] = frozenset()
+        self._resource = ""
+
+    def enter(self, doing: str, at: float, resource: str = "") -> None:
+        """Begin a step, of the ``resource`` where it is one of a resource."""
+        self.doing, self.since, self.waits = (
+            f"{resource}  {doing}" if resource else doing,
+            at,
+            False,
+        )
+        self._resource = resource
+
+    def wait(self, reason: str) -> None:
+        """Go on with the step once somebody else lets go of something."""
+        self.doing, self.waits = reason, True
+
+    def plan(self, resources: Sequence[str]) -> None:
+        """These are to be done; ``apply`` resources do not count."""
+        self._applies = frozenset(n for n, name in enumerate(resources) if is_apply(name))
+        self.planned = len(resources) - len(self._applies)
+
+    def count(self, resource: str) -> None:
+        """One more is done."""
+        self.done += not is_apply(resource)
+        self._ended_resource()
+
+    def count_unchanged(self, turns: UnchangedResources) -> None:
+        """A batch of unchanged resources is done."""
+        self.done += turns.total - len(self._applies.intersection(turns.indices))
+        self._ended_resource()
+
+    def _ended_resource(self) -> None:
+        """What was shown of a resource is over; the next one may say nothing for a while."""
+        self.waits = False
+        if self.planned and self.done >= self.planned:
+            self.enter(FINISHING, time.time())
+        elif self._resource:
+            self.enter(Phase.RUNNING.words, time.time())
+
+
+class AtWork:
+    """The hosts that have begun and not ended, by name; ``handle`` takes a run's events."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, HostAtWork] = {}
+        self.hosts = 0
+        self._ended: set[str] = set()
+
+    @property
+    def ended(self) -> int:
+        """How many hosts have ended."""
+        return len(self._ended)
+
+    @property
+    def running(self) -> int:
+        """How many hosts are at work and wait for nobody."""
+        return sum(not row.waits for row in self.rows.values())
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for their turn, or for somebody else on their host."""
+        return max(0, self.hosts - self.ended - self.running)
+
+    def longest(self) -> list[tuple[str, HostAtWork]]:
+        """The hosts whose step takes the longest first."""
+        return sorted(self.rows.items(), key=lambda item: item[1].since)
+
+    def handle(self, event: happening.Event) -> None:
+        """Take note of an event."""
+        if isinstance(event, happening.RunStarted):
+            self.hosts = len(event.hosts)
+        elif isinstance(event, happening.HostPhase):
+            row = self.rows.setdefault(event.host, HostAtWork(event.at))
+            row.enter(event.phase.words, event.at)
+        elif isinstance(event, happening.HostFinished):
+            self.rows.pop(event.result.host, None)
+            self._ended.add(event.result.host)
+        else:
+            host = getattr(event, "host", "")
+            waits = isinstance(event, happening.HostNotice) and event.waits
+            if waits and host not in self._ended:  # maybe for its first step
+                self.rows.setdefault(host, HostAtWork(time.time()))
+            row_of = self.rows.get(host)
+            if row_of is not None:
+                _of_row(row_of, event)
+
+
+def _of_row(row: HostAtWork, event: happening.Event) -> None:
+    if isinstance(event, happening.ResourceProgress):
+        row.enter(event.action, event.at, event.resource)
+    elif isinstance(event, happening.ResourceEvent):
+        row.count(f"{event.event['type']}#{event.event['name']}")
+    elif isinstance(event, happening.ResourcesStable):
+        row.count_unchanged(event.turns)
+    elif isinstance(event, happening.HostPlanned):
+        row.plan(event.resources)
+    elif isinstance(event, happening.HostNotice) and event.waits:
+        row.wait(event.text)

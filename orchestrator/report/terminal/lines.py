@@ -1,0 +1,82 @@
+"""Plain progress lines, for logs and pipes (controller)."""
+
+import time
+from typing import TextIO
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.bus import Subscriber
+from orchestrator.report.collected import entry_of
+from orchestrator.report.durations import took
+from orchestrator.report.terminal.at_work import AtWork
+from orchestrator.report.terminal.rollout_progress import Standing
+from orchestrator.report.wording import host_line, shown_status
+from orchestrator.support.plain_text import one_line
+
+SILENCE = 30.0  # seconds
+
+
+class Lines(Subscriber):
+    """Subscriber that writes a line for each host that ends, and for what needs attention before;
+    hosts that had no turn are left to the summary.
+
+    ``verbose`` adds a line for each phase and each resource that is not stable.
+    """
+
+    def __init__(self, out: TextIO, verbose: bool = False) -> None:
+        self._out = out
+        self._verbose = verbose
+        self._noop = False
+        self._work = AtWork()
+        self._standing = Standing()
+        self._said_at = time.monotonic()
+
+    def handle(self, event: happening.Event) -> None:
+        """Write what there is to say."""
+        self._work.handle(event)
+        self._standing.handle(event)
+        if isinstance(event, happening.ROLLOUT):
+            if text := self._standing.line(event):
+                self._say(text)
+        elif isinstance(event, happening.ResourceEvent):
+            self._resource(event)
+        elif isinstance(event, happening.HostFinished) and event.result.had_turn:
+            count = f"[{self._work.ended}/{self._work.hosts}]"
+            self._say(f"{count} {event.result.host}: {host_line(event.result, self._noop)}")
+        elif isinstance(event, happening.HostNotice):
+            if self._verbose or event.level == "info":
+                self._say(f"{event.host}: {event.text}")
+        elif isinstance(event, happening.HostPhase):
+            if self._verbose:
+                for phase, _ in event.entered:
+                    self._say(f"{event.host}: {phase.words}")
+        elif isinstance(event, happening.RunStarted):
+            self._noop = event.noop
+
+    def _resource(self, event: happening.ResourceEvent) -> None:
+        told = event.event
+        status = told["status"]
+        if status == "failed" or (self._verbose and status != "stable"):
+            entry = entry_of(told)
+            reason = entry.errors[0] if entry.errors else entry.message
+            name = f"{told['type']}#{told['name']}"
+            told_of = f"{event.host}: {shown_status(status)} {one_line(name)}"
+            self._say(told_of + (reason and f": {one_line(reason)}"))
+
+    def tick(self, now: float) -> None:
+        """Say that the run is at work, where it has said nothing for ``SILENCE`` seconds."""
+        if now - self._said_at < SILENCE:
+            return
+        if self._standing.waits:
+            self._say(self._standing.now(time.time()))
+            return
+        for host, row in self._work.longest()[:1]:
+            work = self._work
+            self._say(
+                f"[{work.ended}/{work.hosts}] {work.running} running, {work.waiting} waiting; "
+                f"longest {host}: {one_line(row.doing)} ({took(time.time() - row.since)})"
+            )
+
+    def _say(self, text: str) -> None:
+        self._said_at = time.monotonic()
+        self._out.write(text + "\n")
+        self._out.flush()

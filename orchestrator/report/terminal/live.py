@@ -1,0 +1,293 @@
+"""The live view on a terminal (controller): the only module that imports rich.
+
+Hosts by state, a progress bar, the failures of the most hosts, what each running host is doing and
+since when. The summary, which takes its place, tells the failures; with -v they are written above
+it, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple, TextIO
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.control import Control
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.segment import ControlType, Segment
+from rich.table import Table
+from rich.text import Text
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet import outcome
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.collected import entry_of
+from orchestrator.report.durations import took
+from orchestrator.report.failures import Failures
+from orchestrator.report.grouping import alike
+from orchestrator.report.terminal.at_work import AtWork
+from orchestrator.report.terminal.paragraphs import what_failed
+from orchestrator.report.terminal.rollout_progress import Standing
+from orchestrator.report.wording import UNCHANGED, host_line, shown_status
+from orchestrator.support.plain_text import one_line
+
+SHORTEST_REFRESH = 0.2
+MAX_ROWS = 16
+MAX_SLOWEST = 3
+MAX_LATEST = 4
+MAX_SAID = 1_000
+_STYLES = {
+    outcome.DEFECT: "bold red",
+    outcome.FAILED: "bold red",
+    outcome.REFUSED: "bold red",
+    outcome.UNREACHABLE: "bold magenta",
+    outcome.INTERRUPTED: "yellow",
+    outcome.HELD: "yellow",
+    "changed": "yellow",
+    "would change": "yellow",
+    UNCHANGED: "green",
+}
+
+
+class _Said(NamedTuple):
+    """What ``host`` said first, and how many hosts did."""
+
+    host: str
+    text: str
+    style: str
+    hosts: int
+
+
+class LiveView:
+    """Subscriber with a view that ``tick`` refreshes, from the main thread."""
+
+    def __init__(self, out: TextIO, title: str, verbose: bool = False) -> None:
+        self._console = Console(file=out, highlight=False)
+        self._title = title
+        self._verbose = verbose
+        self._lock = threading.Lock()
+        self._drawing = threading.Lock()
+        self._work = AtWork()
+        self._standing = Standing()
+        self._ended: Counter[str] = Counter()
+        self._slowest: list[HostResult] = []
+        self._above: list[Text] = []
+        self._failures = Failures()
+        self._said: dict[str, _Said] = {}
+        self._noop = False
+        self._note = ""
+        self._began = time.time()
+        self._drawn = 0.0
+        self._shown: tuple[Group, ConsoleOptions] | None = None
+        self._live = self._new_live()
+
+    def _new_live(self) -> Live:
+        # One that is started again would move up over what was written since it was stopped.
+        self._shown = None
+        return Live(
+            console=self._console,
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def handle(self, event: happening.Event) -> None:
+        """Take note of an event; nothing is drawn here."""
+        with self._lock:
+            self._work.handle(event)
+            self._standing.handle(event)
+            if isinstance(event, happening.ResourceEvent):
+                self._resource(event)
+            elif isinstance(event, happening.HostFinished):
+                self._finished(event.result)
+            elif isinstance(event, happening.HostNotice):
+                self._noticed(event)
+            elif isinstance(event, happening.RunStarted):
+                self._noop, self._began = event.noop, event.at
+                self._failures = Failures(event.hosts)
+
+    def _noticed(self, event: happening.HostNotice) -> None:
+        if event.level == "info" and not event.waits:  # what the user asked a command to print
+            text = one_line(event.text, 2000)
+            self._above.append(Text.assemble((event.host, "bold"), ": ", (text, "dim")))
+        elif not event.waits or self._verbose:
+            self._say(event.host, event.text, "dim")
+
+    def _resource(self, event: happening.ResourceEvent) -> None:
+        told = event.event
+        if told["status"] == "stable":
+            return
+        entry = entry_of(told)
+        if self._verbose:
+            reason = entry.errors[0] if entry.errors else entry.message
+            text = f"{told['status']} {told['type']}#{told['name']}{reason and ': ' + reason}"
+            self._say(event.host, text, "red" if told["failed"] else "yellow")
+        elif told["failed"]:
+            self._failures.add(event.host, entry)
+
+    def _finished(self, result: HostResult) -> None:
+        word: str = result.outcome
+        if word == outcome.OK:
+            word = "changed" if result.changed else UNCHANGED
+        self._ended[shown_status(word, self._noop)] += 1
+        self._slowest = sorted([*self._slowest, result], key=lambda r: -r.seconds)[:MAX_SLOWEST]
+        if self._verbose or (not result.had_turn and result.message):
+            style = _STYLES.get(result.outcome, "green")
+            self._say(result.host, host_line(result, self._noop), style)
+        else:
+            self._failures.end(result)
+
+    def _say(self, host: str, text: str, style: str) -> None:
+        """Show a line in the view, what many hosts say alike once; above it with -v."""
+        text = one_line(text, 2000)
+        if self._verbose:
+            self._above.append(Text.assemble((host, "bold"), ": ", (text, style)))
+            return
+        key = alike(text, host)
+        said = self._said.pop(key, _Said(host, text, style, 0))
+        if len(self._said) > MAX_SAID:
+            self._said.clear()
+        self._said[key] = said._replace(hosts=said.hosts + 1)
+
+    def _troubles(self) -> list[Text]:
+        """The failures of the most hosts, then what was said last."""
+        lines = []
+        width = self._console.width
+        for failure in self._failures.largest(MAX_LATEST):
+            line = Text(no_wrap=True, overflow="ellipsis")
+            line.append(what_failed(failure, width * 2 // 3), f"bold {_STYLES[failure.outcome]}")
+            lines.append(line.append(f": {one_line(failure.reason)}"))
+        left = len(self._failures) - len(lines)
+        if left > 0:
+            lines.append(Text(f"… {left:,} more failure{'s' if left > 1 else ''}", "dim"))
+        said = list(self._said.values())
+        for host, text, style, hosts in said[max(0, len(said) + len(lines) - MAX_LATEST) :]:
+            more = f" and {hosts - 1:,} more" if hosts > 1 else ""
+            line = Text(no_wrap=True, overflow="ellipsis")
+            lines.append(line.append(host, "bold").append(f"{more}: ").append(text, style))
+        return lines
+
+    def start(self) -> None:
+        """Begin to draw."""
+        self._live.start()
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Keep the terminal free for a question while this is entered; any thread."""
+        with self._drawing:
+            self._live.stop()
+            try:
+                yield
+            finally:
+                self._live = self._new_live()
+                self._live.start()
+
+    def note(self, text: str) -> None:
+        """Show one line below the counts, as while the run is being ended."""
+        self._note = text
+
+    def tick(self) -> None:
+        """Draw, unless that was done a moment ago."""
+        now = time.monotonic()
+        if now - self._drawn < SHORTEST_REFRESH:
+            return
+        self._drawn = now
+        if not self._drawing.acquire(blocking=False):
+            return  # a question stands on the terminal
+        try:
+            with self._lock:
+                above, self._above = self._above, []
+                view = self._view()
+            self._erase_wrapped()
+            for line in above:
+                self._console.print(line)
+            self._live.update(view, refresh=True)
+            self._shown = view, self._console.options
+        finally:
+            self._drawing.release()
+
+    def _erase_wrapped(self) -> None:
+        """Erase the rows that a narrower window has made of the view's lines: rich goes up over as
+        many as there were lines."""
+        if self._shown is None:
+            return
+        view, options = self._shown
+        width = max(1, self._console.width)
+        if width >= options.max_width:
+            return
+        lines = self._console.render_lines(view, options, pad=False)
+        more = sum(max(0, Segment.get_line_length(line) - 1) // width for line in lines)
+        up = ((ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1))
+        self._console.control(Control(ControlType.CARRIAGE_RETURN, *up * more))
+        self._shown = None
+
+    def close(self) -> None:
+        """Take the view away; what was written above it stays."""
+        self._erase_wrapped()
+        with self._lock:
+            above, self._above = self._above, []
+        for line in above:
+            self._console.print(line)
+        self._live.stop()
+
+    def _view(self) -> Group:
+        now = time.time()
+        ended = sum(self._ended.values())
+        counts = Text(no_wrap=True, overflow="ellipsis")
+        for name, style in _STYLES.items():
+            if self._ended[name]:
+                counts.append(f"{self._ended[name]:,} {name}   ", style)
+        counts.append(f"{self._work.running:,} running   ", "cyan")
+        counts.append(f"{self._work.waiting:,} waiting", "dim")
+        parts: list[RenderableType] = [self._head(now, ended), counts]
+        if standing := self._standing.now(now):
+            parts.append(Text(standing, "cyan", no_wrap=True, overflow="ellipsis"))
+        if self._note:
+            parts.append(Text(self._note, "bold yellow"))
+        latest = self._troubles() if self._console.size.height > MAX_LATEST + 12 else []
+        return Group(*parts, *latest, self._rows(now, len(latest)), self._slow())
+
+    def _head(self, now: float, ended: int) -> Table:
+        head = Table.grid(padding=(0, 2, 0, 0), expand=True)
+        head.width = self._console.width
+        head.add_column(no_wrap=True, overflow="ellipsis")
+        head.add_column(ratio=1, min_width=10)
+        head.add_column(justify="right", no_wrap=True)
+        bar = ProgressBar(
+            total=max(1, self._work.hosts),
+            completed=ended,
+            style="bright_black",
+            complete_style="green",
+        )
+        text = f"{ended:,}/{self._work.hosts:,} hosts  {took(now - self._began)}"
+        head.add_row(Text(self._title, "bold"), bar, Text(text))
+        return head
+
+    def _rows(self, now: float, taken: int) -> Table:
+        """The hosts at work, the one whose step takes the longest first."""
+        table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+        table.width = self._console.width
+        table.add_column(no_wrap=True, overflow="ellipsis", max_width=32)
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+        table.add_column(justify="right", no_wrap=True)
+        room = max(1, min(MAX_ROWS, self._console.size.height - 8 - taken))
+        rows = self._work.longest()
+        for host, row in rows[:room]:
+            done = Text(f"{row.done}/{row.planned}" if row.planned else "", "dim")
+            since = Text(took(max(0.0, now - row.since)), "dim")
+            table.add_row(Text(f"  {host}"), done, Text(row.doing), since)
+        if len(rows) > room:
+            table.add_row(Text(f"  … and {len(rows) - room:,} more", "dim"), "", "", "")
+        return table
+
+    def _slow(self) -> Text:
+        if len(self._slowest) < 2:
+            return Text("")
+        names = ", ".join(f"{result.host} {took(result.seconds)}" for result in self._slowest)
+        return Text(f"slowest so far: {names}", "dim", no_wrap=True, overflow="ellipsis")

@@ -1,0 +1,159 @@
+"""Failures as paragraphs: where, in whose words, how others differ, how to go on (controller)."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from orchestrator.fleet import outcome
+from orchestrator.fleet.host.stage_host import host_in, stage_in
+from orchestrator.report.failures import MOST_OTHERS, SharedFailure
+from orchestrator.report.host_names import fold
+from orchestrator.report.terminal.style import Style
+from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.wording import fate, listed, to_run
+from orchestrator.support.plain_text import one_line
+
+LONGEST_LIMIT = 200  # characters of what picks the hosts
+LEAST_ROOM = 8  # characters
+MOST_WORDS = 3  # lines of a reason's beginning, and of its end
+
+
+class Asked(NamedTuple):
+    """How a run is asked for: the ``run_id`` that patterns take, "" for none, and the words of the
+    command that does ``again`` what it did, but for ``-l``; none where nobody can say them."""
+
+    run_id: str = ""
+    again: Sequence[str] = ()
+
+    @property
+    def anew(self) -> bool:
+        """Whether hosts that failed take another plan."""
+        return tuple(self.again[1:2]) == ("plan",)
+
+    def on(self, limit: str, stage: str = "") -> str:
+        """That command on these hosts, from their ``stage`` on; "" where nobody can say it.
+
+        A preview goes through those before it all the same: it sees what they would leave.
+        """
+        alone = {"--noop", "--stage"} & set(self.again)
+        begin = ["--from", stage] if stage and not alone else []
+        command = [*self.again[:2], "-l", limit, *self.again[2:], *begin]
+        return shlex.join(command) if self.again else ""
+
+
+def limit_of(fate: str, hosts: list[str], run_id: str = "") -> str:
+    """What ``-l`` picks hosts by that failed with that outcome.
+
+    Names without an order would fill the screen: the word for all hosts that failed so in the run
+    stands for them. Without a run they do.
+    """
+    names = ",".join(fold(dict.fromkeys(map(host_in, hosts))))
+    if not run_id or len(names) <= LONGEST_LIMIT:
+        return names
+    word = outcome.UNREACHABLE if fate == outcome.UNREACHABLE else outcome.FAILED
+    return f"run:{run_id}:{word}"
+
+
+def going_on(fate: str, hosts: list[str], asked: Asked) -> tuple[str, str]:
+    """How to go on with hosts that failed: words, and behind them the command, or at least the
+    option that picks the hosts."""
+    limit = limit_of(fate, hosts, asked.run_id)
+    alone = limit == limit_of(fate, hosts)
+    what = "→ plan anew for" if asked.anew else "→ again on"
+    words = f"{what} these" if alone else f"{what} these and all others that failed"
+    stages = {stage_in(host) for host in hosts} if alone else set()
+    stage = stages.pop() if len(stages) == 1 else ""
+    return f"{words}:", asked.on(limit, stage) or f"-l {shlex.quote(limit)}"
+
+
+def ways_on(failure: SharedFailure, asked: Asked) -> Iterator[tuple[str, str]]:
+    """What to do about a failure, and how to go on with its hosts: words, and what is to be typed
+    behind them."""
+    if failure.results and failure.results[0].hint:
+        results = list(failure.results)
+        yield f"→ {results[0].hint}", to_run(results)
+    of_use = asked.anew or failure.kind not in outcome.OF_NO_USE
+    if len(failure.hosts) > 1 and of_use:
+        yield going_on(failure.outcome, failure.hosts, asked)
+
+
+def what_failed(failure: SharedFailure, room: int) -> str:
+    """What failed, how, and on how many hosts."""
+    hosts = failure.hosts
+    number = f"{len(hosts):,} hosts" if len(hosts) > 1 else hosts[0]
+    if failure.resources:
+        behind = f" failed on {number}"
+        room = max(LEAST_ROOM, room - len(behind))
+        return one_line(listed(failure.resources, room - len(", … 999 more")), room) + behind
+    return f"{number} {fate(failure.results[0]) if failure.results else failure.outcome}"
+
+
+def others_differ(failure: SharedFailure, room: int, all_by: str = "") -> str:
+    """What others have in the place of the first host's names and numbers, where these are few
+    before where they are many; in about ``room`` characters. "" where all are the same."""
+    if failure.texts < 2:
+        return ""
+    count = ", ".join(filter(None, (f"{failure.texts:,} texts", all_by)))
+    room -= len(count) + 14
+    shown: list[str] = []
+    for values in sorted(failure.others, key=len):
+        text = ", ".join([*fold(values), "…"] if len(values) == MOST_OTHERS else fold(values))
+        share = room if not shown else room // 2
+        if share < LEAST_ROOM:
+            break
+        shown.append(one_line(text, share))
+        room -= len(shown[-1]) + 2
+    return f"others: {'; '.join(shown)} ({count})" if shown else f"others differ ({count})"
+
+
+def in_one_line(failure: SharedFailure, style: Style) -> str:
+    """A failure on one line; the hosts stand on it where there is room."""
+    head = what_failed(failure, style.width * 2 // 3)
+    rest, who = f": {failure.reason}", f" [{', '.join(fold(failure.hosts))}]"
+    room = style.width - len(head)
+    if len(failure.hosts) > 1 and len(rest) + len(who) <= room:
+        rest += who
+    return style(failure.outcome, head) + one_line(rest, room)
+
+
+def paragraph(
+    failure: SharedFailure, style: Style, asked: Asked, *, everything: bool = False
+) -> Iterator[str]:
+    """A failure in lines; what is too much of it is left out, unless ``everything`` is wanted."""
+    head = what_failed(failure, style.width)
+    room = style.width - len(head) - 2
+    names = ": " + ", ".join(fold(failure.hosts))
+    if len(failure.hosts) == 1 or len(names) > room:
+        names = ""
+    yield style(failure.outcome, head) + names
+    yield from (f"    {line}" for line in _lines(failure, style.width - 4, asked, everything))
+
+
+def _lines(failure: SharedFailure, width: int, asked: Asked, everything: bool) -> Iterator[str]:
+    yield from _words(failure, width, everything)
+    room, all_by = (sys.maxsize, "") if everything else (width, "-v shows all")
+    yield from wrapped(others_differ(failure, room, all_by), width)
+    for words, command in ways_on(failure, asked):
+        yield from wrapped(words, width, command)
+
+
+def _words(failure: SharedFailure, width: int, everything: bool) -> Iterator[str]:
+    """What the host told, each line behind a bar: whatever it says cannot be taken for ours."""
+    if not failure.errors:
+        yield from wrapped("why is told by", width, f"ccm report --host {failure.host}")
+        return
+    name = f"{failure.host} " if len(failure.hosts) > 1 else ""
+    if len(name) > width // 3:
+        yield name.rstrip()
+        name = ""
+    room = width - len(name) - 2
+    lines = [line for text in failure.errors for line in text.splitlines()]
+    parts = [part for line in lines for part in wrapped(line, room)] or ["no reason given"]
+    if len(parts) > 2 * MOST_WORDS and not everything:
+        parts = [*parts[:MOST_WORDS], "…", *parts[-MOST_WORDS:]]
+    for part in parts:
+        yield f"{name}│ {part}"
+        name = " " * len(name)

@@ -1,0 +1,263 @@
+"""Where a rollout stands: its waves, gates and budget (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet import outcome
+from orchestrator.fleet.host.stage_host import stage_in
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.durations import took
+from orchestrator.report.host_names import named
+from orchestrator.rollout.budget import Budget, is_failure
+from orchestrator.rollout.deadline import clock_text
+from orchestrator.rollout.reasons import BUDGET, CANARY, INTERRUPTED, UNTIL
+
+_TAKEN = frozenset((happening.RunStarted, happening.HostFinished, *happening.ROLLOUT))
+
+
+class WaveRow(NamedTuple):
+    """A wave, counted from 1, and how far it came; "" in a preview."""
+
+    number: int
+    hosts: list[str]
+    told: str
+
+
+class Standing:
+    """Takes a run's events; without the options of a rollout there is nothing to tell."""
+
+    def __init__(self) -> None:
+        self.planned: happening.RolloutPlanned | None = None
+        self.wave = 0
+        self._asked: list[happening.GateAsked] = []
+        self.answers: list[happening.GateAnswered] = []
+        self.held: happening.RolloutHeld | None = None
+        self._noop = False
+        self._budgets = {"": Budget(None)}  # by stage, that of the whole run under ""
+        self._ended: set[str] = set()
+        self._failed: dict[str, HostResult] = {}
+
+    def handle(self, event: happening.Event) -> None:
+        """Take note of an event."""
+        if event.__class__ not in _TAKEN:  # which most are not
+            return
+        if isinstance(event, happening.RunStarted):
+            self._noop = event.noop
+        elif isinstance(event, happening.RolloutPlanned):
+            self.planned = event
+            limits = {"": event.max_fail, **event.limits}
+            self._budgets = {stage: Budget(limit) for stage, limit in limits.items()}
+        elif isinstance(event, happening.WaveStarted):
+            self.wave = event.wave
+        elif isinstance(event, happening.GateAsked):
+            self._asked.append(event)
+        elif isinstance(event, happening.GateAnswered):
+            self.answers.append(event)
+            answered = [one for one in self._asked if (one.wave, one.gate) == event[:2]]
+            for one in answered[:1]:  # clusters may have asked the same at once
+                self._asked.remove(one)
+        elif isinstance(event, happening.RolloutHeld):
+            self.held = event
+        elif isinstance(event, happening.HostFinished):
+            self._finished(event.result)
+
+    def _finished(self, result: HostResult) -> None:
+        for stage in {"", stage_in(result.host)} & self._budgets.keys():
+            self._budgets[stage].count(result)
+        if self.planned is not None and result.had_turn:
+            self._ended.add(result.host)
+        if is_failure(result) and result.outcome != outcome.INTERRUPTED:
+            self._failed[result.host] = result
+
+    def now(self, at: float) -> str:
+        """Where it stands at a moment, in one line; "" where there is nothing to tell."""
+        if self.planned is None or self._noop:
+            return ""
+        parts = [self._progress(), self._failures()]
+        if self.waits:
+            parts.append(self._wait(at))
+        if self.held is not None:
+            parts.append(f"held: {self.reason()}")
+        return "   ".join(filter(None, parts))
+
+    @property
+    def waits(self) -> bool:
+        """Whether a gate has still to answer."""
+        return bool(self._asked)
+
+    def _wait(self, at: float) -> str:
+        first = min(self._asked, key=lambda one: one.until)
+        others = len(self._asked) - 1
+        more = f" and {others:,} more gate{'s' if others > 1 else ''}" if others else ""
+        left = took(max(0.0, first.until - at))
+        return f"waiting for {first.gate}{more}, for at most {left}"
+
+    def _progress(self) -> str:
+        waves = self.planned.waves if self.planned else ()
+        if len(waves) < 2 or not self.wave:
+            return ""
+        hosts = waves[self.wave - 1]
+        done = sum(host in self._ended for host in hosts)
+        stage = f" ({self.stage})" if self.stage else ""
+        return f"wave {self.wave} of {len(waves)}{stage}: {done:,} of {len(hosts):,} hosts"
+
+    @property
+    def stage(self) -> str:
+        """The stage that the rollout is at; "" where there are none, or before the first."""
+        stages = self.planned.stages if self.planned else ()
+        return stages[self.wave - 1] if stages and self.wave else ""
+
+    @property
+    def _budget(self) -> Budget:
+        """That of the stage, or that of the whole run where this is the one that is spent."""
+        whole = self._budgets[""]
+        of_stage = self._budgets.get(self.stage, whole)
+        return whole if whole.spent or of_stage.limit is None else of_stage
+
+    def _failures(self) -> str:
+        budget = self._budget
+        return "" if budget.limit is None else f"{budget.failed:,} failed, {budget.limit:,} may"
+
+    def line(self, event: happening.Event) -> str:
+        """What a log is told of an event of the rollout; "" for another."""
+        if isinstance(event, happening.WaveStarted) and self.planned is not None:
+            waves = self.planned.waves
+            if len(waves) > 1:
+                hosts = waves[event.wave - 1]
+                return f"wave {event.wave} of {len(waves)}: {named(list(hosts), 60)}"
+        elif isinstance(event, happening.GateAsked):
+            at_most = f"at most until {clock_text(event.until)}"
+            return f"{_after(event.wave)}: {event.gate} is asked, {at_most}"
+        elif isinstance(event, happening.GateAnswered):
+            return _answer(event)
+        elif isinstance(event, happening.RolloutHeld):
+            return f"held: {self.reason()}{_left(event)}"
+        return ""
+
+    def reason(self) -> str:
+        """Why no host begins any more."""
+        held = self.held
+        if held is None:
+            return ""
+        if held.why == BUDGET:
+            return f"{_hosts(self._budget.failed)} failed, {self._budget.limit:,} may"
+        if held.why == CANARY:
+            return f"of the canaries failed {held.text}"
+        if held.why == INTERRUPTED:
+            return "the run was ended"
+        if held.why == UNTIL:
+            return f"it is {clock_text(held.at)}"
+        return held.text
+
+    def summary(self, width: int) -> Iterator[tuple[str, str]]:
+        """Titles and texts for the totals of a run."""
+        if self.planned is not None and self._noop:
+            yield from self._preview(self.planned, width)
+        yield from self.came_to()
+
+    def came_to(self) -> Iterator[tuple[str, str]]:
+        """The same without the waves of a preview."""
+        if self.planned is None:
+            return
+        if self._noop:
+            if told := self._foreseen(self.planned):
+                yield "Rollout", told
+            return
+        for answer in self.answers:
+            if not answer.passed or answer.hosts:
+                yield "Gate", _answer(answer)
+        far = "; ".join(filter(None, [self._waves_done(), self._failures()]))
+        if far:
+            yield "Rollout", far
+        if self.held is not None:
+            yield ("" if far else "Rollout"), f"held: {self.reason()}{_left(self.held)}"
+            if self.held.hosts and self.planned.again:
+                several = len(set(self.planned.stages)) > 1
+                begin = f" --from {self.stage}" if several and self.stage else ""
+                yield "", f"to go on: {self.planned.again}{begin}"
+
+    def _preview(self, planned: happening.RolloutPlanned, width: int) -> Iterator[tuple[str, str]]:
+        lines = [
+            f"{number}: {named(list(hosts), width - 15)}"
+            for number, hosts in enumerate(planned.waves, 1)
+        ]
+        if "canary" in planned.wishes:
+            lines.insert(0, "first one host of each group that would change, then the others:")
+        for line in lines:
+            yield ("Waves" if line is lines[0] else ""), line
+
+    def _foreseen(self, planned: happening.RolloutPlanned) -> str:
+        """Where a push would be held that comes out as this preview did; "" for nowhere."""
+        if "canary" in planned.wishes:
+            return ""
+        budgets = {name: Budget(one.limit) for name, one in self._budgets.items()}
+        stages = planned.stages or ("",) * len(planned.waves)
+        for at, (hosts, stage) in enumerate(zip(planned.waves, stages, strict=True), 1):
+            behind = sum(map(len, planned.waves[at:]))
+            for budget in (budgets[stage], budgets[""]):
+                for name in filter(self._failed.__contains__, hosts):
+                    budget.count(self._failed[name])
+                if budget.spent and behind:
+                    where = f"wave {at}" + (f" ({stage})" if stage else "")
+                    return (
+                        f"a push would be held in {where}: {_hosts(budget.failed)} failed,"
+                        f" {budget.limit:,} may; {_hosts(behind)} of the waves behind it would"
+                        " have no turn"
+                    )
+        return ""
+
+    def waves(self) -> list[WaveRow]:
+        """Every wave, where there is more than one."""
+        waves = self.planned.waves if self.planned else ()
+        if len(waves) < 2:
+            return []
+        numbered = enumerate(waves, 1)
+        return [
+            WaveRow(number, list(hosts), self._far(number, hosts)) for number, hosts in numbered
+        ]
+
+    def _far(self, number: int, hosts: tuple[str, ...]) -> str:
+        if self._noop:
+            return ""
+        if number > self.wave:
+            return "not begun"
+        done = sum(host in self._ended for host in hosts)
+        failed = sum(map(self._budgets[""].counts, hosts))
+        return f"{done:,} of {len(hosts):,} ended" + (f", {failed:,} failed" if failed else "")
+
+    def _waves_done(self) -> str:
+        waves = self.planned.waves if self.planned else ()
+        if len(waves) < 2:
+            return "" if self.held else "through"
+        if self.held is None and self.wave == len(waves):
+            stages = len(set(self.planned.stages)) if self.planned else 0
+            return ", ".join(filter(None, [_number(stages, "stage"), f"{len(waves)} waves"]))
+        stage = f" ({self.stage})" if self.stage else ""
+        return f"wave {self.wave} of {len(waves)}{stage}"
+
+
+def _after(wave: int) -> str:
+    return f"after wave {wave}"
+
+
+def _answer(answer: happening.GateAnswered) -> str:
+    what = "passed" if answer.passed else "did not pass"
+    wrong = f", wrong: {named(list(answer.hosts), 60)}" if answer.hosts else ""
+    return f"{_after(answer.wave)}: {answer.gate} {what}{wrong}{answer.text and ': '}{answer.text}"
+
+
+def _left(held: happening.RolloutHeld) -> str:
+    """Of a rollout that was held, who is left."""
+    return f"; {_hosts(len(held.hosts))} had no turn" if held.hosts else ""
+
+
+def _hosts(number: int) -> str:
+    return _number(number, "host") or "no hosts"
+
+
+def _number(number: int, what: str) -> str:
+    """So many of them; "" for none."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}" if number else ""

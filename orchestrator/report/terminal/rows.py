@@ -1,0 +1,160 @@
+"""The lines of one resource in a summary, on all hosts of a block (controller)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orchestrator.report.collected import Entry
+from orchestrator.report.grouping import Row, alike, alike_but_for, alike_in_values
+from orchestrator.report.host_names import named
+from orchestrator.report.terminal.style import Style
+from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.wording import (
+    INDENT,
+    briefly,
+    change_lines,
+    check_line,
+    error_lines,
+    flowing,
+    hashless,
+    is_hash,
+    meant,
+    printed_lines,
+    row_words,
+    shorten,
+)
+from orchestrator.support.plain_text import one_line
+
+MAX_VARIANTS = 3
+_INDENT = " " * INDENT
+
+Variant = tuple[Entry, list[str], bool]
+
+
+class Choice(NamedTuple):
+    """``diffs`` of changes, ``everything`` without bounds, ``quiet``: failures only."""
+
+    diffs: bool = False
+    everything: bool = False
+    quiet: bool = False
+
+
+class Rows:
+    """Writes rows; a diff that several of them share is shown once."""
+
+    def __init__(self, style: Style, choice: Choice) -> None:
+        self._style = style
+        self._choice = choice
+        self._shown: set[tuple[str, str, str]] = set()
+
+    def lines(self, row: Row, where: str = "") -> Iterator[str]:
+        """One resource: what is the same on all its hosts, then what differs; ``where`` names these
+        hosts where the lines around are of others.
+
+        Of too many variants the one of the most hosts is shown, and those of the fewest.
+        """
+        variants = self._variants(row)
+        yield from self._headline(row, variants, where)
+        shown = variants
+        if len(variants) > MAX_VARIANTS and not self._choice.everything:
+            first, *others = sorted(variants, key=lambda one: -len(one[1]))
+            shown = [first, *others[1 - MAX_VARIANTS :]]
+        for entry, names, alike_only in shown:
+            lines = list(self._details(entry, len(variants) == 1))
+            if len(variants) > 1:
+                yield self._faint(f"on {named(names, self._style.width - 24)}:")
+            yield from (f"{_INDENT}{text}" for text in lines)
+            if alike_only and lines:
+                folded = entry.errors or entry.health or entry.output
+                what = "names or numbers" if folded else "own names or values"
+                yield from self._remark(f"(as on {names[0]}; others differ in {what} only)")
+        if len(shown) < len(variants):
+            left = [host for one in variants if one not in shown for host in one[1]]
+            text = f"… and differently on {named(left, self._style.width // 2)}, -v shows all"
+            yield from self._remark(text)
+
+    def _headline(self, row: Row, variants: list[Variant], where: str) -> Iterator[str]:
+        first, hosts = next(iter(row.items()))
+        told = "".join(briefly(first)) if self._compact else shorten(meant(first).values)
+        word, detail = row_words(first, told if len(variants) == 1 else "")
+        resource = first.resource
+        if any(_headed(entry) != _headed(first) for entry in row):
+            resource, detail = (alike_but_for(hosts[0], text) for text in (resource, detail))
+        detail = ", ".join(filter(None, (detail, where)))
+        role = first.status if first.status != "stable" else "changed"
+        resource = one_line(resource)
+        behind, *below = flowing(f"    {word:<8} {resource}", detail, self._style.width)
+        yield f"    {self._style(role, f'{word:<8}')} {resource}{self._style('faint', behind)}"
+        yield from map(self._faint, below)
+
+    def _remark(self, text: str) -> Iterator[str]:
+        yield from map(self._faint, wrapped(text, self._style.width - len(_INDENT)))
+
+    def _faint(self, text: str) -> str:
+        return f"{_INDENT}{self._style('faint', text)}"
+
+    @property
+    def _compact(self) -> bool:
+        """Whether a change is told in a few words, on the line of its resource if there is room."""
+        return not self._choice.diffs and not self._choice.everything
+
+    def _variants(self, row: Row) -> list[Variant]:
+        """Entries that look different, the hosts of each, and whether those are only alike."""
+        found: dict[tuple[object, ...], Variant] = {}
+        for entry, names in row.items():
+            key = self._look(entry, names[0])
+            first = found.get(key)
+            if first is None:
+                found[key] = (entry, list(names), False)
+            else:
+                differs = _told(entry) != _told(first[0])
+                found[key] = (first[0], first[1] + names, first[2] or differs)
+        return list(found.values())
+
+    def _look(self, entry: Entry, host: str) -> tuple[object, ...]:
+        if self._choice.everything:
+            return entry.changes, entry.errors, entry.output
+        told = itertools.chain(entry.errors, *entry.health, [entry.output])
+        errors = [alike(text, host) for text in told]
+        if self._compact:
+            changes = [alike_in_values(host, text) for text in briefly(entry)]
+        else:
+            changes = [
+                alike_in_values(host, text) for change in entry.changes for text in hashless(change)
+            ]
+            changes += [change.before for change in entry.changes if is_hash(change.before)]
+        return tuple(errors), tuple(changes)
+
+    def _details(self, entry: Entry, alone: bool) -> Iterator[str]:
+        width = self._style.width - INDENT
+        yield from error_lines(entry.errors, width, self._choice.everything)
+        yield from printed_lines(entry.output, self._choice.everything)
+        if entry.planned:
+            yield from wrapped(f"the plan said: {entry.planned}", width)
+        for check in entry.health:
+            if not (check.failed and entry.errors):
+                yield from wrapped(check_line(check), width)
+        if self._compact:
+            yield from () if alone else briefly(entry)
+            return
+        _, value, rest = meant(entry)
+        if value and not alone:
+            yield shorten(value)
+        for change in rest:
+            key = (entry.resource, change.what, change.diff)
+            known = key in self._shown
+            if self._choice.diffs:
+                self._shown.add(key)
+            yield from change_lines(change, self._style, self._choice.diffs, known)
+
+
+def _headed(entry: Entry) -> tuple[str, ...]:
+    """What the first line of a row is made of."""
+    return entry.resource, entry.message, entry.doubt
+
+
+def _told(entry: Entry) -> tuple[object, ...]:
+    """What the lines below it are made of."""
+    return entry.changes, entry.errors, entry.health, entry.output

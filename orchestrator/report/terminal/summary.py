@@ -1,0 +1,274 @@
+"""The summary at the end of a run, and of ``ccm report`` (controller)."""
+
+import itertools
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TextIO
+
+from orchestrator.fleet import outcome
+from orchestrator.report.by_change import ChangeList, by_manifest, heading
+from orchestrator.report.collected import Collected
+from orchestrator.report.failures import failures_of
+from orchestrator.report.grouping import (
+    FINGERPRINT,
+    Block,
+    blocks_of,
+    overview,
+    unheard_of,
+)
+from orchestrator.report.host_names import named
+from orchestrator.report.pivot import FEW_HOSTS, failures_first, idle_lines
+from orchestrator.report.terminal.paragraphs import Asked, going_on
+from orchestrator.report.terminal.rows import Choice, Rows
+from orchestrator.report.terminal.style import Style
+from orchestrator.report.terminal.totals import total_lines
+from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.wording import (
+    INDENT,
+    counts,
+    ended,
+    error_lines,
+    fate,
+    listed,
+    span,
+    to_run,
+)
+
+MAX_ROWS = 40
+MAX_UNHEARD = 3
+MOST_LINES = 40  # of a fleet's summary
+MOST_BLOCKS = 6  # of hosts, in there
+LEAST_CHANGES = 6  # lines of changes in there, however much failed
+MAX_KEYS = 4  # fingerprints of hosts that stand together
+_INDENT = " " * INDENT
+_ASKED = ("push", "apply", "ensure", "drift")  # commands whose runs are kept
+
+
+class Summary:
+    """Writes the blocks of hosts, failures first, then the totals."""
+
+    def __init__(self, collected: Collected, style: Style, choice: Choice) -> None:
+        self._collected = collected
+        self._style = style
+        self._choice = choice
+        self._noop = bool(collected.started and collected.started.noop)
+        self._rows = Rows(style, choice)
+        self._told = False
+
+    def write(self, out: TextIO, kept: str = "") -> None:
+        """Write the summary; ``kept`` is the run's id, "" where ccm report has it not."""
+        for line in self.lines(kept):
+            out.write(line + "\n")
+        out.flush()
+
+    def lines(self, kept: str = "") -> Iterator[str]:
+        """The summary, line by line."""
+        blocks = blocks_of(self._collected)
+        several = len(blocks) > 1
+        if self._noop:  # what a preview could not know comes before what follows from that
+            yield from self._notices()
+        if self._choice.quiet:
+            blocks = [block for block in blocks if block.outcome != outcome.OK]
+        if several:
+            yield from self._by_change(blocks)
+        else:
+            for block in blocks:
+                yield from itertools.chain(self._block(block), self._going_on(block))
+        if not self._choice.quiet or blocks:
+            yield from self._ending(kept)
+        elif not self._noop:
+            yield from self._notices()
+
+    def _by_change(self, blocks: list[Block]) -> Iterator[str]:
+        """Hosts that differ: why some failed, what each came to, then every change once."""
+        many = len(self._collected.results) > FEW_HOSTS and not self._choice.everything
+        top = self._failures()
+        if many and not self._choice.quiet:
+            top = [*(top or [""]), *idle_lines(self._collected, self._style)]
+        if top[1:]:
+            yield from top
+        together = overview(blocks, lambda one: "" if many else counts([one], self._noop))
+        shown = together[:MOST_BLOCKS] if many else together
+        lines = [line for at, block in enumerate(shown) for line in self._host(block, at == 0)]
+        yield from lines
+        if len(shown) < len(together):
+            left = sum(len(block.hosts) for block in together[len(shown) :])
+            number = len(together) - len(shown)
+            text = f"… {number:,} more groups of {left:,} hosts, -v shows all"
+            yield self._style("faint", text)
+        if self._choice.quiet:
+            return
+        hosts = [host for block in together for host in block.hosts if block.result.had_turn]
+        changes = ChangeList(
+            self._collected, hosts, style=self._style, choice=self._choice, told=self._told
+        )
+        room = None
+        if many:
+            used = len(top) + len(lines) + len(list(self._ending("id"))) + 2
+            room = max(LEAST_CHANGES, MOST_LINES - used)
+        found = list(changes.lines(room))
+        yield from ["", *found] if found else []
+
+    def _host(self, block: Block, first: bool) -> Iterator[str]:
+        """What hosts came to, without their resources; a blank line before the first of them and
+        those that need more than a line."""
+        told = itertools.chain(self._block(block, rows=False), self._going_on(block))
+        head, *more = told
+        yield from [head] if first or len(more) > 1 else []
+        yield from more
+
+    def _ending(self, kept: str = "") -> Iterator[str]:
+        if not self._noop:
+            yield from self._notices()
+        yield ""
+        yield from total_lines(self._collected, self._style, kept)
+
+    def _failures(self) -> list[str]:
+        """A paragraph for each reason why hosts failed, behind a blank line; empty without any."""
+        found = failures_of(self._collected.entries, self._collected.results)
+        self._told = bool(found.all())
+        everything = self._choice.everything
+        lines = failures_first(found, self._style, self._asked, everything=everything)
+        return ["", *lines] if self._told else []
+
+    @property
+    def _asked(self) -> Asked:
+        """How the run is asked for; its id only where it can be asked for by that."""
+        started = self._collected.started
+        if started is None:
+            return Asked()
+        return Asked(started.run_id if started.command in _ASKED else "", started.again)
+
+    def _block(self, block: Block, *, rows: bool = True) -> Iterator[str]:
+        style, result = self._style, block.result
+        width = 10_000 if self._choice.everything else style.width - 24
+        role = "changed" if block.outcome == outcome.OK and block.changed else block.outcome
+        told = self._fate(block)
+        yield ""
+        yield f"{style('title', named(block.hosts, width))}  {style(role, told)}"
+        if result.message:
+            yield from self._host_error(block)
+            yield from self._unheard(block)
+        if rows:
+            yield from self._resources(block)
+        if not result.message:
+            yield from self._unheard(block)
+
+    def _resources(self, block: Block) -> Iterator[str]:
+        style = self._style
+        rows = by_manifest(block.entries)
+        shown = rows if self._choice.everything else rows[:MAX_ROWS]
+        manifest = ""
+        for row in shown:
+            entry = next(iter(row))
+            if entry.manifest != manifest:
+                manifest = entry.manifest
+                yield f"    {style('faint', heading(block.entries, manifest, style.width - 4))}"
+            yield from self._rows.lines(row)
+        if len(shown) < len(rows):
+            yield style("faint", f"    … {len(rows) - len(shown)} more resources, -v shows all")
+
+    def _going_on(self, block: Block) -> Iterator[str]:
+        """How to go on with hosts that failed, where no paragraph above tells it, or with those
+        that a run which was ended has left; what a rollout has left is told with it."""
+        if not block.result.had_turn and self._collected.standing.planned is None:
+            command = self._asked.on(f"run:{self._asked.run_id}:undone")
+            if self._asked.run_id and command:
+                for line in wrapped("→ to go on:", self._style.width - 4, command):
+                    yield f"    {line}"
+            return
+        failed = block.result.had_turn and block.outcome != outcome.OK
+        failed = failed and (self._asked.anew or block.result.kind not in outcome.OF_NO_USE)
+        if failed and not self._told and len(block.hosts) > 1:
+            words, option = going_on(block.outcome, block.hosts, self._asked)
+            for line in wrapped(words, self._style.width - 4, option):
+                yield f"    {line}"
+
+    def _unheard(self, block: Block) -> Iterator[str]:
+        """What had no turn, by the hosts on which it had none, and what of it is due."""
+        words = "was not looked at" if self._noop else "did not run"
+        if block.result.untried:
+            words = "not tried (fail_on_error)"
+        turns = self._collected.turns
+        yield from self._shares(block, "not known", turns.unknown)
+        yield from self._shares(block, words, turns.left)
+        yield from self._shares(block, "left for the next push to refresh", turns.due)
+
+    def _shares(
+        self, block: Block, what: str, by_host: Mapping[str, Iterable[str]]
+    ) -> Iterator[str]:
+        everything = self._choice.everything
+        found = unheard_of(by_host, block.hosts)
+        shown = found if everything else found[:MAX_UNHEARD]
+        for names, hosts in shown:
+            words = what
+            if len(hosts) < len(block.hosts):
+                words += f" on {named(hosts, self._style.width // 3)}"
+            width = self._style.width - INDENT
+            text = f"{words}: {listed(names, sys.maxsize if everything else 2 * width)}"
+            first, *more = wrapped(text, width)
+            yield f"    {first}"
+            yield from (f"{_INDENT}{line}" for line in more)
+        if len(shown) < len(found):
+            left = sorted({host for one in found[len(shown) :] for host in one.hosts})
+            where = named(left, self._style.width // 3)
+            yield self._style("faint", f"    … and more on {where}, -v shows all")
+
+    def _fate(self, block: Block) -> str:
+        result = block.result
+        words = counts(block.results, self._noop)
+        if block.outcome == outcome.OK:
+            return words or "nothing to do"
+        if block.outcome == outcome.FAILED and result.tally.shown.failed and not result.message:
+            return words
+        word = fate(result)
+        return f"{word} ({words})" if words else word
+
+    def _host_error(self, block: Block) -> Iterator[str]:
+        result, style = block.result, self._style
+        if result.had_turn and not self._told:
+            for line in error_lines([ended(result)], style.width - 6, self._choice.everything):
+                yield f"    {line}"
+        yield from self._other_keys(block)
+        if result.hint and not self._told:
+            for line in wrapped(f"→ {result.hint}", style.width - 6, to_run(block.results)):
+                yield f"    {line}"
+        if result.report:
+            yield f"    please report it with {result.report}"
+        if result.stderr.strip() and result.outcome != outcome.INTERRUPTED:
+            for line in error_lines(["stderr:", result.stderr], style.width, False):
+                yield f"    {style('faint', line)}"
+        if result.planned:
+            done = span([one.tally.shown.total for one in block.results])
+            applies = self._collected.turns.applies
+            planned = span([one.planned - applies.get(one.host, 0) for one in block.results])
+            if result.is_end_known:
+                yield f"    ran {done} of {planned} resources"
+            else:
+                yield f"    {done} of {planned} resources were reported"
+
+    def _other_keys(self, block: Block) -> Iterator[str]:
+        """The fingerprints of the other hosts of a block, where theirs are others."""
+        keys = {one.host: re.findall(FINGERPRINT, one.message) for one in block.results}
+        first = keys.pop(block.result.host)
+        others = [f"{host}: {' '.join(own)}" for host, own in keys.items() if own != first]
+        shown = others if self._choice.everything else others[:MAX_KEYS]
+        for line in shown:
+            yield f"    {line}"
+        if len(shown) < len(others):
+            left = f"{len(others) - len(shown):,} more keys, -v shows all"
+            yield self._style("faint", f"    … {left}")
+
+    def _notices(self) -> Iterator[str]:
+        notices = self._collected.notices
+        if notices and not self._choice.quiet:
+            yield ""
+        for (level, text), hosts in notices.items():
+            if not self._choice.quiet:
+                names = sorted(set(hosts) - {""})
+                who = f" [{named(names, self._style.width - 30)}]" if names else ""
+                width = self._style.width - INDENT
+                first, *more = wrapped(f"{level}: {text}{who}", width)
+                yield self._style("changed", level) + first.removeprefix(level)
+                yield from (f"{_INDENT}{line}" for line in more)

@@ -1,0 +1,154 @@
+"""The last lines of a summary: what the whole fleet adds up to (controller)."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+
+from orchestrator.fleet import outcome
+from orchestrator.fleet.outcome import HostResult, is_apply
+from orchestrator.report.collected import DRIFTS, Collected
+from orchestrator.report.durations import took
+from orchestrator.report.terminal.style import Style
+from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.wording import AD_HOC, UNCHANGED, buckets
+
+_SLOWEST = 3
+_COLUMN = 11  # where the text of a line begins
+_STYLES = {"would change": "changed", UNCHANGED: "ok"}
+
+
+def total_lines(collected: Collected, style: Style, kept: str) -> Iterator[str]:
+    """Hosts, resources, health checks and time."""
+    noop = bool(collected.started and collected.started.noop)
+    yield total_line(style, "Hosts", _hosts(collected, style, noop))
+    yield total_line(style, "Resources", _resources(collected, style, noop))
+    left = _left_undone(collected)
+    if left:
+        yield total_line(style, "Left out", left)
+    predicted = _predicted(collected)
+    if predicted:
+        yield total_line(style, "Plan", predicted)
+    if collected.started and collected.started.command == "drift":
+        yield total_line(style, "Drift", _drift(collected))
+    health = _health(collected)
+    if health:
+        yield total_line(style, "Health", health)
+    for title, text in collected.standing.summary(style.width):
+        yield total_line(style, title, text)
+    time = _time(collected)
+    if time:
+        first, *more = wrapped(time, style.width - _COLUMN)
+        yield total_line(style, "Time", first)
+        yield from (f"{'':<{_COLUMN}}{line}" for line in more)
+    if noop:
+        yield total_line(style, "Preview", "nothing was changed")
+    if kept:
+        yield total_line(style, "Run", f"{kept}{style('faint', '  (ccm report shows it again)')}")
+
+
+def total_line(style: Style, title: str, text: str) -> str:
+    """A line of the totals: its title, and behind it in their column what it says."""
+    return f"{style('title', f'{title:<{_COLUMN - 1}}')} {text}"
+
+
+def _parts(pairs: list[tuple[str, str, int]], style: Style) -> str:
+    return ", ".join(style(role, f"{number:,} {word}") for role, word, number in pairs if number)
+
+
+def host_counts(
+    results: Collection[HostResult], noop: bool, command: str = ""
+) -> list[tuple[str, str, int]]:
+    """How many hosts came to what, each with the role of its words; the worst first."""
+    found = Counter(result.outcome for result in results)
+    idle = Counter(result.outcome for result in results if not result.had_turn)
+    fine = [buckets(r.tally, noop) for r in results if r.outcome == outcome.OK]
+    changed = sum(1 for found in fine if found["changed"])
+    pending = sum(1 for found in fine if found["would change"] and not found["changed"])
+    return [
+        (outcome.DEFECT, "stopped by a defect", found[outcome.DEFECT]),
+        (outcome.FAILED, "failed", found[outcome.FAILED]),
+        (outcome.REFUSED, "refused", found[outcome.REFUSED]),
+        (outcome.UNREACHABLE, "unreachable", found[outcome.UNREACHABLE]),
+        (
+            outcome.INTERRUPTED,
+            "interrupted",
+            found[outcome.INTERRUPTED] - idle[outcome.INTERRUPTED],
+        ),
+        (outcome.INTERRUPTED, "had no turn", idle.total()),
+        ("ok", "ok", changed) if command in AD_HOC else ("changed", "changed", changed),
+        ("changed", "would change", pending),
+        ("ok", UNCHANGED, found[outcome.OK] - changed - pending),
+    ]
+
+
+def _hosts(collected: Collected, style: Style, noop: bool) -> str:
+    results = collected.results.values()
+    pairs = host_counts(results, noop)
+    return f"{len(results):,}: {_parts(pairs, style)}" if results else "none finished"
+
+
+def _resources(collected: Collected, style: Style, noop: bool) -> str:
+    tallies = [result.tally.shown for result in collected.results.values()]
+    total = sum(tally.total for tally in tallies)
+    added: Counter[str] = Counter()
+    for tally in tallies:
+        added.update(buckets(tally, noop))
+    pairs = [(_STYLES.get(word, word), word, number) for word, number in added.items()]
+    unknown = sum(tally.unpredicted for tally in tallies)
+    assumed = sum(tally.assumed for tally in tallies)
+    text = f"{total:,}: {_parts(pairs, style)}" if total else "0"
+    if assumed:
+        text += f"; {assumed:,} assumed"
+    return f"{text}; {unknown:,} not certain" if unknown else text
+
+
+def _left_undone(collected: Collected) -> str:
+    """How much that a selection requires, and leaves out, is not as desired; "" for nothing."""
+    entries = [one for found in collected.entries.values() for one in found]
+    told = []
+    for state, words in (("differs", "not as desired"), ("unknown", "not known to be as desired")):
+        number = len({one.resource for one in entries if one.left_as == state})
+        subject = "1 resource that is" if number == 1 else f"{number:,} resources that are"
+        told += [f"{subject} required and {words}"] if number else []
+    return "; ".join(told)
+
+
+def _predicted(collected: Collected) -> str:
+    """How much came out as the plan had said; "" without one."""
+    tallies = [result.tally.shown for result in collected.results.values()]
+    compared = sum(tally.compared for tally in tallies)
+    came = sum(tally.as_predicted for tally in tallies)
+    return f"as predicted: {came:,} of {compared:,}" if compared else ""
+
+
+def _drift(collected: Collected) -> str:
+    found: Counter[str] = Counter()
+    for entries in collected.entries.values():
+        found.update(one.drift for one in entries if one.drift and not is_apply(one.resource))
+    hosts = sum(1 for result in collected.results.values() if result.tally.drifted)
+    if not hosts:
+        return "nothing has drifted"
+    parts = ", ".join(f"{words} ({found[by]:,})" for by, words in DRIFTS.items() if found[by])
+    return f"on {hosts:,} host{'s' if hosts > 1 else ''}: {parts}"
+
+
+def _health(collected: Collected) -> str:
+    found: Counter[str] = Counter()
+    for result in collected.results.values():
+        found.update(result.tally.health_checks)
+    named = [(found[word], word) for word in ("critical", "unknown", "warning", "ok")]
+    return ", ".join(f"{number:,} {word}" for number, word in named if number)
+
+
+def _time(collected: Collected) -> str:
+    """How long the run took; "" where that is not kept, as in a plan."""
+    if collected.started is None or collected.ended is None:
+        return "not finished"
+    if collected.ended.at == collected.started.at:
+        return ""
+    text = took(max(0.0, collected.ended.at - collected.started.at))
+    turns = [result for result in collected.results.values() if result.had_turn]
+    slowest = sorted(turns, key=lambda r: -r.seconds)[:_SLOWEST]
+    if len(turns) > 1:
+        names = ", ".join(f"{result.host} {took(result.seconds)}" for result in slowest)
+        text += f", slowest: {names}"
+    return text

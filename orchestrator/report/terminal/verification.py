@@ -1,0 +1,189 @@
+"""Writes what a verify found, host by host (controller)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TextIO
+
+from orchestrator.report.host_names import named
+from orchestrator.report.terminal.style import Style, can_redraw
+
+if TYPE_CHECKING:
+    from orchestrator.verify.assessment import Assessment, Outcome
+
+_WORDS = {"passed": "ok", "failed": "failed", "skipped": "skipped"}
+
+_MOST_WARNINGS = 20
+_MOST_HOSTS = 10  # so many have a line of their own, of more those with the same counts share one
+_NAMES = 200  # characters
+_HEARTBEAT = 30.0  # seconds
+
+
+class Progress:
+    """How many hosts have answered: one line drawn over itself on a terminal, else one at times."""
+
+    def __init__(
+        self,
+        out: TextIO,
+        hosts: int,
+        quiet: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._out = out
+        self._hosts = hosts
+        self._quiet = quiet
+        self._clock = clock
+        self._redraws = can_redraw(out)
+        self._next = clock() + _HEARTBEAT
+
+    def __call__(self, answered: int) -> None:
+        if self._quiet or self._hosts == 1:
+            return
+        text = f"{answered} of {self._hosts} hosts have answered"
+        if self._redraws:
+            self._out.write(f"\r\x1b[K{text if answered < self._hosts else ''}")
+        elif self._clock() >= self._next:
+            self._next = self._clock() + _HEARTBEAT
+            self._out.write(text + "\n")
+        self._out.flush()
+
+
+class Verification:
+    """Takes outcomes as they come, and writes at the end what they come to.
+
+    What several hosts fail alike stands once, above what each host has of its own. Without
+    ``blocks`` something else shows them, and only the sum is written.
+    """
+
+    def __init__(
+        self, out: TextIO, style: Style, *, verbose: bool, quiet: bool, blocks: bool = True
+    ) -> None:
+        self._out = out
+        self._blocks = blocks
+        self._style = style
+        self._verbose = verbose
+        self._quiet = quiet
+        self._taken: dict[str, list[Outcome]] = {}
+
+    def begin(self, name: str, hosts: int) -> None:
+        """Say what is being done: the first answer may take a while."""
+        if not self._quiet:
+            self._write([self._style("title", f"verify of {name} on {_count(hosts, 'host')}"), ""])
+
+    def take(self, outcome: Outcome) -> None:
+        """Keep one outcome."""
+        self._taken.setdefault(outcome.host, []).append(outcome)
+
+    def finish(self, found: Assessment, seconds: float | None = None) -> None:
+        """Write the blocks and the sum of all; after so many ``seconds``, where that is known."""
+        if self._blocks:
+            self._write_blocks()
+        for text in found.warnings[:_MOST_WARNINGS]:
+            self._write([f"warning: {text}"])
+        if len(found.warnings) > _MOST_WARNINGS:
+            self._write([f"and {len(found.warnings) - _MOST_WARNINGS} warnings more"])
+        for text in found.refused:
+            self._write([self._style("failed", "refused"), *_indented(text, 2)])
+        self._write(
+            ["", *self._sum(found, seconds)] if not self._quiet else self._sum(found, seconds)
+        )
+
+    def _write_blocks(self) -> None:
+        shared = {} if self._verbose else self._shared()
+        for (label, text), hosts in shared.items():
+            self._write(self._block("failed", f"{label} on {named(hosts, _NAMES)}", text))
+        rows: dict[tuple[str, ...], list[str]] = {}
+        for host, group in self._taken.items():
+            bad = any(outcome.status == "failed" for outcome in group)
+            if self._quiet and not bad:
+                continue
+            own = [one for one in group if self._is_shown(one) and _failure(one) not in shared]
+            alone = own or self._verbose or len(self._taken) <= _MOST_HOSTS
+            lines = [line for one in own for line in self._block(one.status, one.label, one.text)]
+            key = (host if alone else "", self._counts(group), *lines)
+            rows.setdefault(key, []).append(host or "no host")
+        for (_, counts, *lines), hosts in rows.items():
+            head = self._style("title", named(hosts, _NAMES))
+            self._write([f"{head}  {'each ' if len(hosts) > 1 else ''}{counts}", *lines])
+
+    def _shared(self) -> dict[tuple[str, str], list[str]]:
+        """What more than one host fails, in the same words."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for host, group in self._taken.items():
+            for outcome in group:
+                if outcome.status == "failed":
+                    found.setdefault(_failure(outcome), []).append(host)
+        return {failure: hosts for failure, hosts in found.items() if len(set(hosts)) > 1}
+
+    def _is_shown(self, outcome: Outcome) -> bool:
+        return outcome.status == "failed" or self._verbose
+
+    def _counts(self, group: list[Outcome]) -> str:
+        parts = []
+        for status, role in _WORDS.items():
+            number = sum(outcome.status == status for outcome in group)
+            if number:
+                parts.append(self._style(role, f"{number} {status}"))
+        return ", ".join(parts)
+
+    def _block(self, status: str, label: str, text: str) -> Iterator[str]:
+        role = _WORDS.get(status, "faint")
+        yield f"  {self._style(role, status):<8} {label}"
+        yield from _indented(text, 11)
+
+    def _sum(self, found: Assessment, seconds: float | None) -> list[str]:
+        role = "ok" if found.exit_code == 0 else "failed"
+        took = "" if seconds is None else f" in {seconds:.1f} s"
+        lines = [f"{self._style(role, sum_of(found))}{took}"]
+        if found.not_run:
+            stopped = "interrupted" if found.interrupted else "stopped at a failure"
+            silent = [host for host in found.not_run if host not in self._taken]
+            nothing = f", none of {named(silent, _NAMES)}" if silent else ""
+            number = _count(sum(found.not_run.values()), "check")
+            lines.append(f"{stopped}: {number} had no turn{nothing}")
+        left = [f"{number} {reason}" for reason, number in sorted(found.left_out.items())]
+        if left:
+            total = sum(found.left_out.values())
+            lines.append(f"{_count(total, 'resource')} without a check: {', '.join(left)}")
+        return lines
+
+    def _write(self, lines: Iterator[str] | list[str]) -> None:
+        for line in lines:
+            self._out.write(line + "\n")
+        self._out.flush()
+
+
+def sum_of(found: Assessment) -> str:
+    """How many hosts were looked at, and how many checks came to what."""
+    counts = [f"{found.count(status)} {status}" for status in _WORDS if found.count(status)]
+    counts = counts or ["nothing to check"]
+    if found.unreached:
+        counts.append(f"{_count(len(found.unreached), 'host')} not reached")
+    if found.not_run:
+        counts.append(f"{sum(found.not_run.values())} not run")
+    if found.interrupted:
+        counts.append("interrupted")
+    return f"{_count(found.hosts, 'host')}: {', '.join(counts)}"
+
+
+def shared_failures(found: Assessment) -> dict[tuple[str, str], list[str]]:
+    """What failed, as label and text, with the hosts that it failed on alike."""
+    failures: dict[tuple[str, str], list[str]] = {}
+    for one in found.failed:
+        failures.setdefault(_failure(one), []).append(one.host)
+    for host, why in found.unreached.items():
+        failures.setdefault(("the host was not reached", why), []).append(host)
+    return failures
+
+
+def _failure(outcome: Outcome) -> tuple[str, str]:
+    return outcome.label, outcome.text
+
+
+def _indented(text: str, columns: int) -> list[str]:
+    return [" " * columns + line if line else "" for line in text.splitlines()]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,1 @@
+"""Reads OpenSSH client configuration (controller)."""

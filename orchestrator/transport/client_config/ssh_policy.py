@@ -1,0 +1,116 @@
+"""Which SSH configuration directives ccm honours, refuses, or lists as not honoured (controller).
+
+Refused is what decides how a host proves itself or how we log in, because to leave it out in
+silence would mean other trust than the user wrote. ``StrictHostKeyChecking`` is never weaker than
+yes: a weaker value is listed, and an unknown key is refused all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from orchestrator.transport.client_config.ssh_directives import Directive, Directives
+from orchestrator.transport.settings import UNDECIDED
+from remote_runtime.errors import Problem
+
+HONOURED = {
+    "addressfamily", "casignaturealgorithms", "certificatefile", "connecttimeout",
+    "globalknownhostsfile", "hashknownhosts",
+    "hostkeyalgorithms", "hostkeyalias", "hostname", "identitiesonly", "identityagent",
+    "identityfile", "ignoreunknown", "kbdinteractiveauthentication",
+    "challengeresponseauthentication", "passwordauthentication", "port", "preferredauthentications",
+    "proxycommand", "proxyjump", "pubkeyauthentication", "revokedhostkeys", "serveralivecountmax",
+    "serveraliveinterval", "tag", "tcpkeepalive", "user", "userknownhostsfile",
+}  # fmt: skip
+
+# Of no consequence to a command without a terminal, so not worth a word.
+HARMLESS = {
+    "addkeystoagent", "batchmode", "checkhostip", "controlmaster", "controlpath", "controlpersist",
+    "escapechar", "exitonforwardfailure", "forkafterauthentication", "forwardagent", "forwardx11",
+    "forwardx11timeout", "forwardx11trusted", "loglevel", "logverbose", "numberofpasswordprompts",
+    "permitlocalcommand", "requesttty", "sendenv", "setenv", "streamlocalbindmask",
+    "streamlocalbindunlink", "updatehostkeys", "usekeychain", "visualhostkey",
+    "xauthlocation", "gssapidelegatecredentials", "fingerprinthash", "obscurekeystroketiming",
+}  # fmt: skip
+
+
+def _says_yes(value: str) -> bool:
+    return value.lower() in ("yes", "true", "ask")
+
+
+def _says_something(value: str) -> bool:
+    return value.lower() not in ("none", "no", "")
+
+
+def _no_method_left(value: str) -> bool:
+    methods = {method.strip() for method in value.lower().split(",")}
+    return not methods & {"publickey", "password", "keyboard-interactive"}
+
+
+_REFUSED: dict[str, Callable[[str], bool]] = {
+    "hostbasedauthentication": _says_yes,
+    "knownhostscommand": _says_something,
+    "pkcs11provider": _says_something,
+    "preferredauthentications": _no_method_left,
+    "proxyusefdpass": _says_yes,
+    "securitykeyprovider": lambda value: value.lower() not in ("internal", "none", ""),
+    "verifyhostkeydns": _says_yes,
+}
+
+
+def problems(found: Directives, settled: Collection[str] = ()) -> list[Problem]:
+    """The directives in force that ccm must not leave out and cannot honour, and those of which it
+    cannot be known whether they are in force. ``settled`` are answered by the inventory."""
+    refused = [
+        Problem(
+            f"ccm cannot honour {line.key} {line.value}, which decides authentication or trust",
+            line.where,
+            "remove it for this host, or log in by other means",
+            "transport.config",
+        )
+        for line in _lines(found)
+        if _is_refused(line)
+    ]
+    return [*refused, *_undecided(found, settled)]
+
+
+def _is_refused(line: Directive) -> bool:
+    return line.key in _REFUSED and _REFUSED[line.key](line.value.strip('"'))
+
+
+def _undecided(found: Directives, settled: Collection[str]) -> list[Problem]:
+    lines: dict[Directive, list[str]] = {}
+    for condition, line in found.undecided:
+        same = any(line.value == other.value for other in found.get(line.key, [])[:1])
+        if line.key in settled or same or not (line.key in HONOURED or _is_refused(line)):
+            continue
+        names = lines.setdefault(condition, [])
+        if line.key not in names:
+            names.append(line.key)
+    return [
+        Problem(
+            f"ccm cannot know whether 'Match {condition.value}' holds, and {', '.join(names)} of "
+            "this host depend on it",
+            condition.where,
+            "write them for this host above that line, or in the inventory",
+            UNDECIDED,
+        )
+        for condition, names in lines.items()
+    ]
+
+
+def unhonoured(found: Directives) -> list[Directive]:
+    """The directives in force that have no effect with ccm, in the order of the keywords."""
+    return sorted(line for line in _lines(found) if _without_effect(line))
+
+
+def _without_effect(line: Directive) -> bool:
+    if line.key == "stricthostkeychecking":
+        return line.value.lower() not in ("yes", "ask", "true")
+    if line.key in HONOURED or line.key in HARMLESS:
+        return False
+    return line.key not in _REFUSED
+
+
+def _lines(found: Directives) -> list[Directive]:
+    return [line for lines in found.values() for line in lines]

@@ -1,0 +1,87 @@
+"""The host keys that ``RevokedHostKeys`` of the SSH configuration revokes (controller).
+
+As with ssh, a file that cannot be read refuses every host it is for: what it revokes is not known.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import functools
+import itertools
+from collections.abc import Iterable
+from pathlib import Path
+
+from orchestrator.transport.host_keys.known_hosts import Line
+from remote_runtime.errors import UnreachableError
+
+KRL = b"SSHKRL\n"
+"""How a binary revocation list of ssh-keygen begins."""
+_MARKER = "@revoked"
+
+
+def revoked_lines(label: str, files: Iterable[Path]) -> list[Line]:
+    """The keys of these files: one public key in a line, names may stand before it as in
+    known_hosts. UnreachableError for a file that cannot be used, said of the host ``label``."""
+    found: list[Line] = []
+    for path in files:
+        try:
+            status = path.stat()
+            found += _parsed(path, status.st_mtime_ns, status.st_size)
+        except OSError as error:
+            raise _refused(
+                label,
+                f"{path} cannot be read: {error.strerror or error}",
+                "make the file readable, or write 'RevokedHostKeys none' for this host",
+            ) from error
+        except _UnusableError as error:
+            raise _refused(label, str(error), error.hint) from error
+    return found
+
+
+class _UnusableError(Exception):
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def _refused(label: str, why: str, hint: str) -> UnreachableError:
+    message = f"{label}: RevokedHostKeys of the SSH configuration: {why}"
+    return UnreachableError(message, "transport.config", hint=hint)
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(path: Path, mtime_ns: int, size: int) -> tuple[Line, ...]:
+    data = path.read_bytes()
+    if data.startswith(KRL):
+        raise _UnusableError(
+            f"{path} is a binary revocation list (KRL), which ccm does not read",
+            "name a text file with one public key in each line for this host, above that line",
+        )
+    text = data.decode("utf-8-sig", "surrogateescape")
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        key = _key_of(words)
+        if key is None:
+            raise _UnusableError(
+                f"{path}:{number} is no public key, such as 'ssh-ed25519 AAAA...'",
+                "correct that line, or make it a comment with #",
+            )
+        found.append(Line(_MARKER, (), key_type=key[0], blob=key[1], path=str(path), number=number))
+    return tuple(found)
+
+
+def _key_of(words: list[str]) -> tuple[str, bytes] | None:
+    """The type and the key of a line, behind whatever stands before them."""
+    for key_type, text in itertools.pairwise(words):
+        try:
+            blob = base64.b64decode(text, validate=True)
+        except (ValueError, binascii.Error):
+            continue
+        name = key_type.encode("utf-8", "surrogateescape")
+        if blob.startswith(len(name).to_bytes(4, "big") + name):
+            return key_type, blob
+    return None

@@ -1,0 +1,55 @@
+"""Asks many hosts for their keys at the same time, without logging in (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from orchestrator.transport.credentials import Credentials
+from orchestrator.transport.host_keys.trusting import Shown, Unscanned, judge
+from orchestrator.transport.route import Route, Router
+from orchestrator.transport.settings import Settings, Target
+from remote_runtime.errors import CcmError, InputError, UnreachableError
+
+
+def scan(
+    hosts: Iterable[Target], settings: Settings, credentials: Credentials, forks: int
+) -> list[Shown | Unscanned]:
+    """The key of every host, in their order; hosts without SSH are left out.
+
+    Hosts behind a jump host are asked through it, which takes a login there and so a key of the
+    jump host that is trusted already; jump hosts are asked too. Hosts that share address, port and
+    name are asked once.
+    """
+    from orchestrator.transport.ssh_connect import Dialer
+
+    router = Router(settings)
+    routes: dict[tuple[object, ...], Route | Unscanned] = {}
+    for host in hosts:
+        if host.connection == "local":
+            continue
+        try:
+            route = router.route(host)
+            for one in (*route.hops(), route):
+                routes.setdefault((one.address, one.port, one.key_name, one.jumps), one)
+        except InputError as error:
+            failed = UnreachableError(str(error), "transport.config")
+            routes[(host.name,)] = Unscanned(host.name, failed)
+    dialer = Dialer(credentials)
+
+    def shown(route: Route | Unscanned) -> Shown | Unscanned:
+        """What one host shows, or why it shows nothing."""
+        if isinstance(route, Unscanned):
+            return route
+        try:
+            return judge(route, *dialer.host_key(route))
+        except UnreachableError as error:
+            return Unscanned(route.label, error)
+        except CcmError as error:
+            return Unscanned(route.label, UnreachableError(str(error), error.kind))
+
+    try:
+        with ThreadPoolExecutor(max(1, forks)) as pool:
+            return list(pool.map(shown, routes.values()))
+    finally:
+        dialer.close()

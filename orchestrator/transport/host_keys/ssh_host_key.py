@@ -1,0 +1,199 @@
+"""Holds a host to the keys and the CAs that known_hosts has of it (controller; paramiko)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import paramiko
+
+from orchestrator.transport.host_keys.certificates import (
+    Certificate,
+    is_certificate,
+    parse_certificate,
+)
+from orchestrator.transport.host_keys.known_hosts import (
+    KnownHosts,
+    Line,
+    fingerprint,
+    matches_any,
+)
+from orchestrator.transport.host_keys.revoked_keys import revoked_lines
+from orchestrator.transport.key_files import shown
+from orchestrator.transport.route import Route
+from orchestrator.transport.ssh_transport import EagerTransport
+from remote_runtime.errors import UnreachableError
+
+_CA_ALGORITHMS = (
+    "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
+    "rsa-sha2-512", "rsa-sha2-256",
+)  # fmt: skip
+_RSA = ("rsa-sha2-512", "rsa-sha2-256")
+
+
+class HostKeyCheck(paramiko.MissingHostKeyPolicy):
+    """What paramiko asks about a key; it is given no keys of its own, so it asks every time.
+
+    As with ssh, a certificate counts if a ``@cert-authority`` line has its CA; else its key does.
+    """
+
+    def __init__(self, route: Route) -> None:
+        self._route = route
+        self._lines = KnownHosts(route.known_hosts).lookup(route.key_name, route.key_port)
+        self._session: EagerTransport | None = None
+
+    def prepare(self, session: EagerTransport) -> None:
+        """Let the server show a key or certificate that can be checked, if it has one."""
+        self._session = session
+        offered = session.offered_host_keys
+        of_ca = [name for name in offered if is_certificate(name)] if self._authorities() else []
+        types = [line.key_type for line in self._lines if not line.marker]
+        session.prefer_host_keys([*of_ca, *_algorithms(types)])
+        if self._route.host_key_algorithms:
+            text = self._route.host_key_algorithms
+            named = _listed(text, session.offered_host_keys)
+            if not named:
+                raise self._nothing_left(offered)
+            session.restrict_host_keys(named)
+
+    def missing_host_key(self, client: Any, hostname: str, key: paramiko.PKey) -> None:
+        """Return if the key is known; UnreachableError otherwise."""
+        shown = self._session.shown_host_key if self._session is not None else b""
+        self._session = None
+        if not self.certified(shown):
+            self._check(key, parse_certificate(shown))
+
+    def certified(self, shown: bytes) -> bool:
+        """Whether a host that shows this proves itself by a certificate of a CA that is known.
+
+        False for a plain key, and for a certificate of another CA: then the key has to be known.
+        UnreachableError for what is revoked, and for a certificate of a known CA that is not valid.
+        """
+        certificate = parse_certificate(shown)
+        self._check_revoked(shown, certificate)
+        if certificate is None or certificate.ca_blob not in self._authorities():
+            return False
+        why = certificate.invalid_for("host", self._route.key_name) or self._unsound(certificate)
+        if why:
+            raise UnreachableError(
+                f"the host certificate of {self._route.label} is not valid: {why} "
+                f"({certificate.title})",
+                "transport.host_key.certificate",
+                hint=_advice(certificate, why),
+            )
+        return True
+
+    def _authorities(self) -> list[bytes]:
+        return [line.blob for line in self._lines if line.marker == "@cert-authority"]
+
+    def _check_revoked(self, shown: bytes, certificate: Certificate | None) -> None:
+        blobs = [shown]
+        if certificate is not None:
+            blobs += [certificate.key_blob, certificate.ca_blob]
+        for line in [*self._lines, *revoked_lines(self._route.label, self._route.revoked)]:
+            if line.marker == "@revoked" and line.blob in blobs:
+                of_ca = certificate is not None and line.blob == certificate.ca_blob
+                raise _revoked(self._route, line, of_ca=of_ca)
+
+    def _unsound(self, certificate: Certificate) -> str:
+        """Why the signature of a CA does not count; "" for one that does."""
+        if certificate.critical:
+            return f"ccm does not know its critical option {certificate.critical[0]}"
+        allowed = _listed(self._route.ca_algorithms or "+", _CA_ALGORITHMS)
+        if certificate.signature_type not in allowed:
+            return f"its CA signed with {certificate.signature_type}, which is not allowed here"
+        try:
+            ca = paramiko.PKey.from_type_string(certificate.ca_type, certificate.ca_blob)
+            sound = ca.verify_ssh_sig(certificate.signed, paramiko.Message(certificate.signature))
+        except (paramiko.SSHException, paramiko.pkey.UnknownKeyType, ValueError):
+            return f"ccm cannot check signatures of a {certificate.ca_type} key"
+        return "" if sound else "the signature of its CA is wrong"
+
+    def _check(self, key: paramiko.PKey, certificate: Certificate | None) -> None:
+        blob = key.asbytes()
+        known = [line for line in self._lines if not line.marker]
+        if any(line.blob == blob for line in known):
+            return
+        if known:
+            raise _changed(self._route, key, known)
+        raise _unknown(self._route, key, certificate, authorities=self._authorities())
+
+    def _nothing_left(self, offered: Sequence[str]) -> UnreachableError:
+        return UnreachableError(
+            f"{self._route.label}: none of HostKeyAlgorithms {self._route.host_key_algorithms} is"
+            " one that ccm knows",
+            "transport.config",
+            hint=f"ccm knows {', '.join(offered)}",
+        )
+
+
+def _advice(certificate: Certificate, why: str) -> str:
+    if why == certificate.outside_of_its_time():
+        return "is the clock of this machine right? If so, the host needs a new certificate"
+    return "the host needs another certificate, or 'HostKeyAlias' names it as the certificate does"
+
+
+def _algorithms(types: Sequence[str]) -> list[str]:
+    return [name for kind in types for name in (_RSA if kind == "ssh-rsa" else (kind,))]
+
+
+def _listed(text: str, offered: Sequence[str]) -> list[str]:
+    """A list of algorithms, or one added to (+), taken from (-) or put before (^) ours."""
+    how = text[0] if text[0] in "+-^" else ""
+    patterns = text.removeprefix(how).split(",")
+    named = [name for name in offered if matches_any(name, patterns)]
+    if how == "-":
+        named = [name for name in offered if name not in named]
+    elif how in ("+", "^"):
+        named = [*named, *(n for n in offered if n not in named)] if how == "^" else list(offered)
+    return named
+
+
+def _shown(key: paramiko.PKey) -> str:
+    kind = key.get_name().removeprefix("ssh-").split("-")[0].upper()
+    return f"{kind} key {fingerprint(key.asbytes())}"
+
+
+def _unknown(
+    route: Route,
+    key: paramiko.PKey,
+    certificate: Certificate | None,
+    *,
+    authorities: Sequence[bytes],
+) -> UnreachableError:
+    message = f"the host key of {route.label} is unknown: {_shown(key)}"
+    if certificate is not None and authorities:
+        known = ", ".join(fingerprint(blob) for blob in authorities)
+        message += f"; it shows the {certificate.title}, and known_hosts has the CA {known}"
+    elif authorities:
+        message += "; it shows no certificate, though known_hosts has a CA for it"
+    if route.known_hosts and not any(path.exists() for path in route.known_hosts):
+        message += f"; {shown(route.known_hosts[0])}, where it should stand, does not exist"
+    return UnreachableError(
+        message,
+        "transport.host_key.unknown",
+        hint="this shows each fingerprint and asks:",
+        command=route.trust,
+        only=route.label if route.listed else "",
+    )
+
+
+def _changed(route: Route, key: paramiko.PKey, known: list[Line]) -> UnreachableError:
+    line = next((line for line in known if line.key_type == key.get_name()), known[0])
+    return UnreachableError(
+        f"THE HOST KEY OF {route.label} HAS CHANGED: it shows {_shown(key)}, but {line.where} has "
+        f"{line.key_type} {fingerprint(line.blob)}; somebody may be in between",
+        "transport.host_key.changed",
+        hint="find out why; if you know, this shows the old and the new fingerprint and asks:",
+        command=f"{route.trust} --replace",
+        only=route.label if route.listed else "",
+    )
+
+
+def _revoked(route: Route, line: Line, *, of_ca: bool) -> UnreachableError:
+    what = "the CA of the host certificate" if of_ca else "the host key"
+    return UnreachableError(
+        f"{what} of {route.label} is revoked by {line.where}: {fingerprint(line.blob)}",
+        "transport.host_key.revoked",
+        hint=f"the host needs a new {'certificate of another CA' if of_ca else 'key'}",
+    )

@@ -1,0 +1,1 @@
+"""Runs the checks of a verify with pytest and testinfra (controller)."""

@@ -1,0 +1,110 @@
+"""testinfra's way to a host over ccm's own connection (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from testinfra.backend.base import BaseBackend, CommandResult
+from testinfra.host import Host
+
+from orchestrator.verify.shell import Answer
+
+if TYPE_CHECKING:
+    from orchestrator.verify.members import Fleet, Member
+
+
+class Unanswered(BaseException):
+    """A command that was not run yet; nothing between here and ``observing`` may swallow it."""
+
+
+class UnendedError(RuntimeError):
+    """A command that had to be ended before it ended by itself."""
+
+
+class HostBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no stubs
+    """What every way shares: the host's name, and text that is always UTF-8."""
+
+    NAME = "ccm"
+
+    def __init__(self, name: str, **_: Any) -> None:
+        super().__init__(name)
+        self._encoding = "utf-8"
+        self.last: CommandResult | None = None
+
+    def get_pytest_id(self) -> str:
+        """The host's name alone: the inventory says how it is reached."""
+        return str(self.hostname)
+
+    def decode(self, data: bytes) -> str:
+        """Text of a host; bytes that are none are kept in sight."""
+        return data.decode("utf-8", "backslashreplace")
+
+    def encode(self, data: str) -> bytes:
+        """A command as the host gets it."""
+        return data.encode("utf-8", "surrogateescape")
+
+    def answered(self, command: bytes, answer: Answer) -> CommandResult:
+        """An answer as testinfra's modules take it; UnendedError."""
+        if answer.fate:
+            shown = command.decode("utf-8", "replace")[:200]
+            raise UnendedError(f"a command {answer.fate}: {shown}")
+        self.last = self.result(answer.code, command, answer.out, answer.err)
+        return self.last
+
+
+class LiveBackend(HostBackend):
+    """Runs every command when it is asked for; for the user's own tests."""
+
+    def __init__(self, name: str, member: Member | None = None, **given: Any) -> None:
+        super().__init__(name)
+        self.fleet: Fleet | None = None
+        if member is None:
+            from orchestrator.verify.pytest_run.hostspecs import fleet_of
+
+            self.fleet = fleet_of(given)
+            member = self.fleet.member(name)
+        self.member = member
+
+    @classmethod
+    def get_hosts(cls, host: str, **given: Any) -> list[str]:
+        """The names of the hosts that a pattern such as ``web:&prod`` picks."""
+        from orchestrator.verify.pytest_run.hostspecs import names_of
+
+        return names_of(given, host)
+
+    def run(self, command: str, *args: str, **_: Any) -> CommandResult:
+        """Run a command over the host's one connection; CcmError where it is lost."""
+        data = self.encode(self.get_command(command, *args))
+        return self.answered(data, self.member.shell().run(data))
+
+
+class RecordingBackend(HostBackend):
+    """Answers what was asked before, and takes note of what was not; ``opening`` is, too."""
+
+    def __init__(self, name: str, opening: Iterable[bytes]) -> None:
+        super().__init__(name)
+        self._answers: dict[bytes, Answer] = {}
+        self._missing = dict.fromkeys(opening)
+
+    def ask(self, read_all: Callable[[Sequence[bytes]], list[Answer]]) -> None:
+        """Find out what is missing."""
+        commands = list(self._missing)
+        self._missing.clear()
+        self._answers.update(zip(commands, read_all(commands), strict=True))
+
+    def run(self, command: str, *args: str, **_: Any) -> CommandResult:
+        """The known answer; Unanswered."""
+        data = self.encode(self.get_command(command, *args))
+        answer = self._answers.get(data)
+        if answer is None:
+            self._missing[data] = None
+            raise Unanswered
+        return self.answered(data, answer)
+
+
+def as_host(backend: HostBackend) -> Host:
+    """testinfra's ``host`` over a backend."""
+    host = Host(backend)
+    backend.set_host(host)
+    return host

@@ -1,0 +1,198 @@
+"""The pytest plugin of one ``ccm verify`` (controller): what is collected, what came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.support.crash import DefectError
+from orchestrator.support.plain_text import junit_class, one_line, plain
+from orchestrator.verify.assessment import Assessment, Outcome
+from orchestrator.verify.pytest_run.items import LOST, DerivedItem, ManifestFile, MismatchesError
+from orchestrator.verify.pytest_run.masking import hide
+from orchestrator.verify.visiting import Visited
+from remote_runtime.errors import CcmError
+from remote_runtime.reporting.masking import Mask
+
+
+class Checking:
+    """Gives pytest the checks of the hosts, and the user's tests their hosts.
+
+    ``visit`` is called when everything else has been collected without a mistake. ``token`` names
+    the fleet for testinfra, ``told`` gets each outcome as it comes.
+    """
+
+    def __init__(
+        self,
+        manifest: Path,
+        hosts: Sequence[str],
+        *,
+        visit: Callable[[], Mapping[str, Visited]],
+        token: str,
+        told: Callable[[Outcome], None],
+    ) -> None:
+        self._manifest = manifest
+        self._hosts = hosts
+        self._visit = visit
+        self._token = token
+        self._told = told
+        self._visited: Mapping[str, Visited] = {}
+        self._places: dict[str, tuple[str, str, bool]] = {}
+        self._masks: dict[str, Mask] = {}
+        self._ran: set[str] = set()
+        self._outcomes: list[Outcome] = []
+        self._refused: list[str] = []
+        self._unreached: dict[str, str] = {}
+        self._deselected = 0
+        self._defect = False
+        self._interrupted = False
+
+    def assessment(self, code: int) -> Assessment:
+        """What it came to; ``code`` is what pytest returned."""
+        refused, visited = list(self._refused), self._visited.values()
+        if code == pytest.ExitCode.USAGE_ERROR:
+            refused.append("pytest refused its options, see above")
+        elif code == pytest.ExitCode.NO_TESTS_COLLECTED and self._deselected:
+            refused.append("the options for pytest leave no check")
+        stopped = code == pytest.ExitCode.INTERRUPTED and not refused
+        return Assessment(
+            hosts=len(self._hosts),
+            outcomes=self._outcomes,
+            refused=refused,
+            unreached=self._unreached,
+            warnings=[f"{one.name}: {text}" for one in visited for text in one.warnings],
+            left_out=sum((one.left_out for one in visited), Counter()),
+            not_run=Counter(
+                place[0] for node, place in self._places.items() if node not in self._ran
+            ),
+            defect=self._defect or code == pytest.ExitCode.INTERNAL_ERROR,
+            interrupted=self._interrupted or stopped,
+        )
+
+    def visited(self) -> Mapping[str, Visited]:
+        """What the hosts said; none of them is contacted where a test was refused."""
+        if not self._visited and not self._refused:
+            self._visited = self._visit()
+            for one in self._visited.values():
+                self._note(one.name, one.error)
+        return self._visited
+
+    def mask(self, host: str) -> Mask:
+        """What hides the secrets of a host."""
+        if host not in self._masks:
+            self._masks[host] = Mask(self._visited[host].secrets if host in self._visited else ())
+        return self._masks[host]
+
+    def _note(self, host: str, error: BaseException | None) -> None:
+        if isinstance(error, LOST):
+            self._unreached[host] = one_line(str(error))
+        elif isinstance(error, CcmError) and error.kind == DefectError.default_kind:
+            self._defect = True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Let testinfra make the user's tests for every host."""
+        if getattr(config.option, "numprocesses", None):
+            raise pytest.UsageError("ccm verify asks hosts side by side by itself, without -n")
+        token = self._token
+        config.option.hosts = ",".join(f"ccm://{name}?fleet={token}" for name in self._hosts)
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> Any:
+        """The checks stand where the manifest is."""
+        if file_path != self._manifest:
+            return None
+        return ManifestFile.from_parent(parent, path=file_path, visited=self.visited)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Host by host."""
+        order = {name: number for number, name in enumerate(self._hosts)}
+        items.sort(key=lambda item: order.get(_host_of(item), len(order)))
+        for item in items:
+            host, derived = _host_of(item), isinstance(item, DerivedItem)
+            label = item.label if isinstance(item, DerivedItem) else item.nodeid
+            self._places[item.nodeid] = host, label.replace(f"[{host}]", ""), derived
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Name it in JUnit's way; leave out the user's tests of a host that is not there."""
+        host, label, derived = self._places[item.nodeid]
+        if host:
+            _name_in_junit(item, host, label)
+        if not derived and host in self._visited and self._visited[host].error is not None:
+            pytest.skip(f"{host} could not be asked")
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Plain text without secrets, whoever wrote it."""
+        report = yield
+        host = _host_of(item)
+        if call.excinfo is not None:
+            self._note(host, call.excinfo.value)
+            expected = (MismatchesError, CcmError, pytest.skip.Exception)
+            if isinstance(item, DerivedItem) and not isinstance(call.excinfo.value, expected):
+                self._defect = True
+        hide(report, self.mask(host))
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count: a test passes when it was called, and fails wherever it does."""
+        if report.when != "call" and report.passed:
+            return
+        host, label, derived = self._places.get(report.nodeid, ("", report.nodeid, False))
+        self._ran.add(report.nodeid)
+        outcome = Outcome(host, label, status=report.outcome, text=_why(report), derived=derived)
+        self._outcomes.append(outcome)
+        self._told(outcome)
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Count, to tell an empty choice from an empty manifest."""
+        self._deselected += len(items)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A test file that cannot be collected is refused input."""
+        if report.failed:
+            self._refused.append(plain(report.longreprtext).strip())
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """The user ended it; pytest's own reasons to stop are kinds of the same exception."""
+        self._interrupted |= excinfo.type is KeyboardInterrupt
+
+    def pytest_internalerror(self) -> None:
+        """pytest, or one of its plugins, or ours, has a defect."""
+        self._defect = True
+
+
+def _host_of(item: pytest.Item) -> str:
+    """The name of the host that a test is for, "" where it is for none."""
+    if isinstance(item, DerivedItem):
+        return item.host_name
+    callspec = getattr(item, "callspec", None)
+    host = callspec.params.get("_testinfra_host") if callspec is not None else None
+    return str(host.backend.get_pytest_id()) if host is not None else ""
+
+
+def _why(report: pytest.TestReport) -> str:
+    if report.passed:
+        return ""
+    if report.skipped:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+        return one_line(str(reason).removeprefix("Skipped: "))
+    shown = [f"{name}\n{text.rstrip()}" for name, text in report.sections if text.strip()]
+    return "\n".join([str(report.longrepr).rstrip(), *shown])
+
+
+def _name_in_junit(item: pytest.Item, host: str, label: str) -> None:
+    """JUnit's readers group by class: the host; pytest would make one of the id's slashes."""
+    from _pytest.junitxml import xml_key
+
+    xml = item.config.stash.get(xml_key, None)
+    if xml is not None:
+        reporter = xml.node_reporter(item.nodeid)
+        reporter.add_attribute("classname", junit_class(host))
+        reporter.add_attribute("name", label)

@@ -1,0 +1,39 @@
+"""Takes secrets and control characters out of what pytest tells of a test (controller)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from orchestrator.support.plain_text import plain
+from remote_runtime.reporting.masking import Mask
+
+
+class _Told(str):
+    """A failure as text; ``reprcrash`` is what pytest's reports say of it in a line."""
+
+    def __new__(cls, text: str, crash: Any) -> _Told:
+        return super().__new__(cls, text)
+
+    def __init__(self, text: str, crash: Any) -> None:
+        self.reprcrash = crash
+
+
+def hide(report: pytest.TestReport, mask: Mask) -> None:
+    """Mask all that a report tells, in a form that terminals and files may show."""
+    report.sections = [(name, mask.text(plain(text))) for name, text in report.sections]
+    report.user_properties = [
+        (name, mask.text(plain(str(value)))) for name, value in report.user_properties
+    ]
+    if isinstance(report.longrepr, tuple):  # of a skip
+        path, line, reason = report.longrepr
+        report.longrepr = (path, line, mask.text(plain(reason)))
+    elif report.longrepr is not None:
+        crash: Any = getattr(report.longrepr, "reprcrash", None)
+        if crash is not None:
+            crash = dataclasses.replace(crash, message=mask.text(plain(crash.message)))
+        report.longrepr = _Told(mask.text(plain(report.longreprtext)), crash)
+    if hasattr(report, "wasxfail"):
+        report.wasxfail = mask.text(plain(str(report.wasxfail)))

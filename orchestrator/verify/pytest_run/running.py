@@ -1,0 +1,112 @@
+"""Carries a verify out: hosts side by side, pytest around them (controller)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.support.state_folder import make_private, state_folder
+from remote_runtime.errors import InputError, Position, Problem
+
+if TYPE_CHECKING:
+    from inventory import Host, Inventory
+    from orchestrator.fleet.window import Window
+    from orchestrator.planning import Planner
+    from orchestrator.transport import Connector
+    from orchestrator.verify.assessment import Assessment, Outcome
+
+
+class Checkup(NamedTuple):
+    """What to verify where. ``tests`` are the user's own, ``options`` are pytest's."""
+
+    manifest: Path
+    inventory: Inventory
+    hosts: Sequence[Host]
+    connector: Connector
+    planner: Planner
+    forks: int
+    timeout: float = 300.0
+    tests: Sequence[str] = ()
+    options: Sequence[str] = ()
+
+
+def check_tests(paths: Sequence[str]) -> None:
+    """InputError where a test is not there or is no Python; nothing of it is run."""
+    problems: list[Problem] = []
+    for text in paths:
+        path = Path(text.split("::")[0])
+        if not path.exists():
+            problems.append(Problem(f"there is no test {path}", None, "name a file or a folder"))
+        files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        for file in files:
+            if file.suffix == ".py" and (file == path or _is_test(file)) and file.exists():
+                problems += _syntax(file)
+    if problems:
+        raise InputError(problems, kind="input.test")
+
+
+def _is_test(file: Path) -> bool:
+    name = file.name
+    return name == "conftest.py" or name.startswith("test_") or name.endswith("_test.py")
+
+
+def _syntax(file: Path) -> list[Problem]:
+    try:
+        compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+    except SyntaxError as error:
+        where = Position(str(file), error.lineno or 1, error.offset or 1)
+        return [Problem(f"this is no Python: {error.msg}", where)]
+    except (OSError, ValueError) as error:
+        return [Problem(f"cannot read {file}: {error}")]
+    return []
+
+
+def verify(
+    checkup: Checkup,
+    told: Callable[[Outcome], None],
+    watch: Callable[[Window[Any] | None], None] = lambda window: None,
+    asked: Callable[[int], None] = lambda hosts: None,
+) -> Assessment:
+    """Run every check; ``told`` gets each outcome, ``watch`` the window while it asks the hosts,
+    and then None, ``asked`` how many of them have answered."""
+    import pytest
+
+    from orchestrator.verify.members import Fleet, Means
+    from orchestrator.verify.pytest_run import hostspecs
+    from orchestrator.verify.pytest_run.collection import Checking
+    from orchestrator.verify.visiting import Visited, visit_all
+
+    token = secrets.token_hex(8)
+    means = Means(checkup.connector, checkup.planner, checkup.timeout)
+    fleet = Fleet(checkup.inventory, means, checkup.hosts)
+    names = [host.name for host in checkup.hosts]
+
+    def visit() -> Mapping[str, Visited]:
+        found = visit_all(
+            fleet.members, checkup.forks, keep=bool(checkup.tests), watch=watch, asked=asked
+        )
+        watch(None)
+        return {name: found[name] for name in names}
+
+    checking = Checking(checkup.manifest, names, visit=visit, token=token, told=told)
+    hostspecs.enter(token, fleet)
+    try:
+        code = int(pytest.main(_arguments(checkup), plugins=[checking]))
+    finally:
+        hostspecs.leave(token)
+        fleet.close()
+    return checking.assessment(code)
+
+
+def _arguments(checkup: Checkup) -> list[str]:
+    """pytest's command line: the user's tests first, so that they are refused before a login."""
+    cache = make_private(state_folder() / "pytest")
+    words = ["-o", f"cache_dir={cache}", "-p", "orchestrator.verify.pytest_run.quieting"]
+    words += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # testinfra is loaded before
+    if not checkup.tests:
+        # Settings and conftest.py that happen to stand beside a manifest are not meant for it.
+        words += ["-c", os.devnull, "--rootdir", str(checkup.manifest.parent), "--noconftest"]
+    return [*words, *checkup.options, *checkup.tests, str(checkup.manifest)]

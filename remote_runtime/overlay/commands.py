@@ -1,0 +1,230 @@
+"""Commands of the user in a preview (target): guards, validations, post commands."""
+
+import os
+import re
+from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.errors import ResourceError
+from remote_runtime.overlay.accounts import WorldAccounts
+from remote_runtime.overlay.files import WorldFiles
+from remote_runtime.overlay.layer import Layer
+from remote_runtime.overlay.planned_nodes import Node, shared
+from remote_runtime.overlay.uncertainty import UnknownRegions
+from remote_runtime.system.process.commands import KEEP, CommandNotStarted, Commands, Result
+
+if TYPE_CHECKING:
+    from remote_runtime.system.process.conversation import OutputSink
+
+
+# What is asked of a file system and not of its files: over the layer it is an overlay in memory.
+_ABOUT_SYSTEMS = re.compile(
+    r"(?:^|[\s;|&(`'\"/])(?:df|lsblk|quota)(?:[\s;|&)`'\"]|$)"
+    r"|\bstat\s+(?:-\w+\s+)*(?:-f|--file-system)\b"
+    r"|\bfindmnt\b.*(?:FSTYPE|SIZE|USE|AVAIL|\s-t\b)"
+)
+
+
+# What differs between a file and its copy in an overlay: whether two names are one file, and how
+# many names, which number and which device a file has.
+_ONE_FILE = re.compile(r"\s-(?:ef|samefile)\s")
+_ABOUT_INODES = re.compile(
+    r"\s-(?:inum|links|xdev|mount)\b|\bmountpoint\b|\bstat\b.*%-?\d*[hidDm]\b|\bls\s+-\w*i"
+)
+_SCRIPT = 64 << 10  # bytes of one that is read for what it names
+
+
+class WorldCommands(Commands):
+    """Runs them on the host as it will be: where the layer holds paths, with these over it.
+
+    ``beyond`` has the names of what is planned that no path shows: packages, units, accounts.
+    ``hearsay`` has the packages whose files in the layer are another host's word, each with what
+    looks whether it is so: nothing is run over them before.
+    """
+
+    def __init__(
+        self,
+        host: Commands,
+        layer: Layer,
+        *,
+        files: WorldFiles,
+        accounts: WorldAccounts,
+        clouds: UnknownRegions,
+        beyond: Callable[[], Set[str]],
+        hearsay: Dict[str, Callable[[], bool]],
+    ) -> None:
+        self._host, self._layer, self._files = host, layer, files
+        self._theirs, self._clouds, self._beyond = accounts, clouds, beyond
+        self._hearsay = hearsay
+
+    def _texts_of_units(self) -> Set[str]:
+        """The units whose files are planned, or files beside them."""
+        found = [path.partition("/systemd/system/")[2] for path in self._layer.nodes]
+        return {name.partition("/")[0] for name in found if name}
+
+    def _ask(self, argv: Sequence[str], planned: Set[str], path: Optional[str]) -> None:
+        """Note the doubt over what a command asks for by name. ``Unknowable`` where that, or what
+        else it finds, is planned."""
+        from remote_runtime.overlay.probe_commands import asked, asked_by_script
+
+        things = asked(argv, planned)
+        if things is None:
+            script = self._text(argv[:1]).partition("\n")[2]
+            things = asked_by_script(script, planned)
+        if things is None:
+            raise Unknowable("what %s says depends on what is not there yet" % argv[0])
+        for kind, name in things:
+            if kind in ("user", "group"):
+                self._theirs.number(kind, name)
+            elif kind == "program":
+                self.find(name, path)
+            else:
+                full = name if kind == "package" or "." in name else name + ".service"
+                for present in (True, False):
+                    self._clouds.heed(kind, full, present)
+
+    def _heed(self, argv: Sequence[str], cwd: str, path: Optional[str]) -> Optional[List[str]]:
+        """Note the doubt over what a command reads: what it names, or anything whatever. Returned
+        are the paths that it reads; None where it may read others."""
+        from remote_runtime.overlay.probe_commands import named
+
+        found = named(argv)
+        if found is not None:
+            words = [os.path.join(cwd, word) for word in found.links + found.words]
+            try:
+                programs = [self.find(program, path, cwd) for program in found.programs]
+                for word in words:
+                    self._files.status(word, follow=False)
+                for word in words[len(found.links) :]:
+                    self._files.status(word, follow=True)
+                return [program for program in programs if program] + words
+            except ResourceError:
+                pass  # it is there, and nobody can tell what it is
+        self._clouds.heed("host", "", True)
+        self._clouds.heed("text", self._text(argv), True)
+        return None
+
+    def _is_as_today(self, path: str) -> bool:
+        """Whether what is planned has no say in what is at a path, nor on the way to it."""
+        for follow in (False, True):
+            found = self._layer.find(path, follow)
+            if found.node is not None or found.laid or self._layer.is_touched(found.path):
+                return False
+        return True
+
+    def _sees_today(self, argv: Sequence[str], cwd: str, read: Optional[List[str]]) -> bool:
+        """Whether a command reads nothing that is planned, so it can run on the host as it is."""
+        if read is None or _ABOUT_INODES.search(" ".join(argv)):
+            return False
+        return all(map(self._is_as_today, read)) and not self._layer.find(cwd, True).laid
+
+    def _require_same_in_overlay(self, argv: Sequence[str]) -> None:
+        """``Unknowable`` for a command that an overlay would tell something else."""
+        text = " ".join(argv)
+        if _ONE_FILE.search(text) or _ABOUT_INODES.search(text):
+            raise Unknowable("%s would see other files than there will be" % argv[0])
+        if _ABOUT_SYSTEMS.search(text):
+            raise Unknowable("%s would see other file systems than there are" % argv[0])
+        mounts = [node.mount for node in self._layer.nodes.values() if node.mount is not None]
+        if any(mount.source for mount in mounts):
+            raise Unknowable("nothing can be run on what is planned to be mounted twice")
+
+    def _nodes(self, argv: Sequence[str], cwd: str, read: Optional[List[str]]) -> Dict[str, Node]:
+        """The nodes of the layer, with the other names of files whose attributes are planned.
+
+        ``Unknowable`` for a command that may read others than those that are found.
+        """
+        nodes = dict(self._layer.nodes)
+        words = [os.path.join(cwd, word) for word in self._text(argv).split()]
+        missing = ""
+        for path, node in self._layer.nodes.items():
+            if node.inode is None:
+                continue
+            folder = os.path.dirname(path)
+            held = os.listdir(folder) if os.path.isdir(folder) else []
+            beside = [os.path.join(folder, name) for name in held]
+            names = [
+                name for name in {*beside, *words, *(read or ())} if shared(name) == node.inode
+            ]
+            nodes.update((os.path.realpath(name), node) for name in names)
+            same = [one for one, its in nodes.items() if its.inode == node.inode]
+            missing = path if len(same) < os.lstat(path).st_nlink else missing
+        if missing and read is None:
+            raise Unknowable("%s may read another name of %s" % (argv[0], missing))
+        return nodes
+
+    def _text(self, argv: Sequence[str]) -> str:
+        """The words of a command, with the script that it runs where that can be read."""
+        texts = [" ".join(argv)]
+        for word in argv[:2]:
+            try:
+                status = self._files.status(word, True) if word.startswith("/") else None
+                if status is not None and status.kind == "file" and status.size <= _SCRIPT:
+                    texts.append(self._files.read(word, _SCRIPT, True).decode("utf-8", "replace"))
+            except ResourceError:
+                pass
+        return "\n".join(texts)
+
+    def is_program(self, path: str) -> bool:
+        return self._files.is_program(path)
+
+    def is_there(self, path: str) -> bool:
+        return self._files.exists(path)
+
+    def run(
+        self,
+        argv: Sequence[str],
+        cwd: Optional[str] = None,
+        *,
+        env: Optional[Mapping[str, str]] = None,
+        path: Optional[str] = None,
+        timeout: Optional[float] = None,
+        user: Optional[str] = None,
+        group: Optional[str] = None,
+        umask: Optional[int] = None,
+        input: Optional[bytes] = None,  # noqa: A002 - as in the base class
+        limit: int = KEEP,
+        on_output: Optional["OutputSink"] = None,
+    ) -> Result:
+        """Run it as ``Commands.run`` does. ``Unknowable`` where it would not see what there will
+        be."""
+        beyond = self._beyond()
+        if any("systemctl" in word for word in argv):  # it asks who sees no layer
+            beyond.update(self._texts_of_units())
+        if beyond:
+            self._ask(argv, beyond, path)
+        read = self._heed(argv, cwd or "/", path)
+        identity = self._theirs.identity(user, group)
+        if not self._layer.nodes or self._sees_today(argv, cwd or "/", read):
+            return self._host.run(
+                argv,
+                cwd,
+                env=env,
+                path=path,
+                timeout=timeout,
+                user=user,
+                group=group,
+                umask=umask,
+                input=input,
+                limit=limit,
+                on_output=on_output,
+            )
+        self._require_same_in_overlay(argv)
+        from remote_runtime.overlay.layered import Layered, Start
+
+        program = self._program(argv, path, cwd)
+        # Unknowable for a program that only the push makes.
+        self._files.blocks(os.path.join(cwd or "/", program), follow=True)
+        if cwd is not None and not self._files.is_directory(cwd):
+            raise CommandNotStarted(argv[0], "the working directory %s does not exist" % cwd)
+        env = self.environment(identity, env, path)
+        for package in list(self._hearsay):
+            if not self._hearsay[package]():
+                raise Unknowable("nothing can be run on what another host says of %s" % package)
+            del self._hearsay[package]
+        start = Start(
+            argv, program, cwd=cwd or "/", env=env, identity=identity, umask=umask, input=input
+        )
+        nodes = self._nodes(argv, cwd or "/", read)
+        layered = Layered(self._host, nodes, sorted(self._files.own_folders))
+        return layered.run(start, timeout, limit, on_output)

@@ -1,0 +1,301 @@
+"""The file system as it will be at a resource's turn (target): the host's under the layer."""
+
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING, Generator, List, Optional, Tuple
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.content import Content
+from remote_runtime.errors import ResourceError
+from remote_runtime.overlay.layer import Layer
+from remote_runtime.overlay.planned_nodes import Found, Node
+from remote_runtime.overlay.rights import ours
+from remote_runtime.overlay.uncertainty import UnknownRegions
+from remote_runtime.system.errno_messages import refusal
+from remote_runtime.system.files import Files, Reader, Status
+from remote_runtime.system.paths import has_long_name, is_too_long
+from remote_runtime.system.walk import has_acl
+
+if TYPE_CHECKING:
+    from remote_runtime.system.preconditions import Obstacles
+    from remote_runtime.system.temp_journal import Unfinished
+    from remote_runtime.system.walk import Folder
+
+
+class WorldFiles(Files):
+    """What is read here is what there will be; a path that the layer leaves alone is the host's.
+
+    Folders for work of our own are those of the host.
+    """
+
+    def __init__(self, host: Files, layer: Layer, clouds: UnknownRegions) -> None:
+        super().__init__()
+        self._host, self._layer, self._clouds = host, layer, clouds
+        self.own_folders = host.own_folders
+
+    def _find(self, path: str, follow: bool) -> Found:
+        found = self._layer.find(path, follow)
+        if not self._host.is_own(path):
+            self._clouds.heed("path", found.path, self._is_there(found), found.since)
+            for link, since in found.links:
+                if found.node is None or link not in found.node.via:
+                    self._clouds.heed("path", link, True, since)
+        if found.within is not None:
+            raise self._untold(path, found.within)
+        if os.geteuid() != 0:
+            self._require_seen(found)
+        return found
+
+    @staticmethod
+    def _untold(path: str, node: Node) -> Unknowable:
+        return Unknowable("what %s will have made at %s is not known" % (node.by, path))
+
+    @staticmethod
+    def _is_there(found: Found) -> bool:
+        if found.node is not None:
+            return found.node.kind != "absent"
+        return found.there and os.path.lexists(found.path)
+
+    def status(self, path: str, follow: bool = False) -> Optional[Status]:
+        found = self._find(path, follow)
+        if not self._host.is_own(path):
+            self._clouds.heed("attributes", found.path, True, found.since)
+        if found.node is not None:
+            return self._status(found.path, found.node)
+        if found.below_file:
+            raise refusal("look at", path, errno.ENOTDIR)
+        if not found.there:
+            self._require_nameable(path, found)
+            return None
+        return self._host.status(found.path if found.laid else path, follow)
+
+    def _require_nameable(self, path: str, found: Found) -> None:
+        """``ResourceError`` for a name that no folder holds, where there will be the folder, and a
+        path that nobody can name."""
+        folder, name = os.path.split(found.path)
+        if is_too_long(path) or (has_long_name(name) and self.is_directory(folder)):
+            raise refusal("look at", path, errno.ENAMETOOLONG)
+
+    def _status(self, path: str, node: Node) -> Optional[Status]:
+        if node.kind == "absent":
+            return None
+        if node.kind == "something":
+            raise self._untold(path, node)
+        size = node.content.size if node.content is not None else 0
+        identity = (node.device, -node.since, size, 0, 0)
+        return Status(node.kind, node.mode, node.uid, node.gid, size, 0, identity)
+
+    def folder(self, path: str) -> "Folder":
+        return self._host.folder(path)
+
+    def is_directory(self, path: str) -> bool:
+        found = self._find(path, follow=True)
+        if found.node is not None and found.node.kind == "something":
+            raise self._untold(path, found.node)
+        if found.node is not None:
+            return found.node.kind == "directory"
+        return found.there and os.path.isdir(found.path)
+
+    def exists(self, path: str) -> bool:
+        found = self._find(path, follow=True)
+        if found.node is not None:
+            return found.node.kind not in ("absent", "symlink")
+        return found.there and os.path.exists(found.path)
+
+    def is_there(self, path: str) -> bool:
+        return self._is_there(self._find(path, follow=False))
+
+    def link(self, path: str) -> str:
+        found = self._find(path, follow=False)
+        if found.node is not None:
+            return found.node.target
+        return self._host.link(found.path if found.laid else path) if found.there else ""
+
+    def is_program(self, path: str) -> bool:
+        found = self._find(path, follow=True)
+        if found.node is not None:
+            if found.node.kind not in ("file", "something"):
+                return False
+            if found.node.kind == "file" and not found.node.mode & 0o111:
+                return False
+            mount = self._layer.mounted(found.path)
+            if mount is not None:
+                return not mount.no_execution
+            from remote_runtime.system.preconditions import keeps_from_executing
+
+            return not keeps_from_executing(found.path)
+        return found.there and os.path.isfile(found.path) and os.access(found.path, os.X_OK)
+
+    def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
+        found = self._find(path, follow)
+        self._clouds.heed("content", found.path, True, found.since)
+        if found.node is not None:
+            return self._content(path, found.node).sha256
+        return self._host.sha256(found.path if found.laid else path, known, follow)
+
+    def _content(self, path: str, node: Node) -> Content:
+        if node.kind not in ("file", "something"):
+            raise ResourceError("could not read %s: it is not a regular file" % path)
+        if node.content is None:
+            raise Unknowable("what %s will hold is not known before %s has run" % (path, node.by))
+        self._require_readable(path, node)
+        return node.content
+
+    def reader(self, path: str, follow: bool = False) -> Reader:
+        found = self._find(path, follow)
+        self._clouds.heed("content", found.path, True, found.since)
+        if found.node is not None:
+            return self._content(path, found.node).chunks
+        return self._host.reader(found.path if found.laid else path, follow)
+
+    def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
+        return self.reader(path, follow)()
+
+    def entries(self, path: str) -> List[str]:
+        found = self._find(path, follow=True)
+        if found.node is not None and found.node.kind == "directory":
+            self._require_readable(path, found.node, "list")
+        names = set()
+        if found.there or (found.node is not None and not found.node.opaque):
+            self._require_listed(found)
+            names.update(self._host.entries(found.path if found.laid else path))
+        for name in self._layer.below(found.path):
+            node = self._layer.nodes[os.path.join(found.path, name)]
+            (names.discard if node.kind == "absent" else names.add)(name)
+        return sorted(names)
+
+    def obstacles(self, path: str, follow: bool = False) -> "Obstacles":
+        from remote_runtime.system import preconditions
+
+        found = self._find(path, follow)
+        kept = found.node is not None and not found.node.opaque
+        planned = self._layer.planned(found.path)
+        counts = found.there or kept
+        within = self._folder_above(found.path)
+        above = self._planned_folder(within)
+        gid = above and (above.gid if above.mode & stat.S_ISGID else -1)
+        on_host = preconditions.at(
+            path,
+            found.path,
+            counts=counts,
+            planned=planned,
+            shared=self._host.in_shared_folder(found.path),
+            writable=self._may_write(within),
+            within=within,
+            gid=gid,
+            owned=_owned(found.node),
+            emptied=lambda there: self._require_emptied(found.path, there),
+        )
+        points = self._layer.mount_points(path)
+        mount = self._layer.mounted(found.path)
+        if mount is None and not points:
+            return on_host
+        from remote_runtime.overlay.mount_checks import OnMount
+
+        return OnMount(path, on_host, mount=mount, taken=planned, points=points)
+
+    def _folder_above(self, path: str) -> str:
+        """The nearest folder above a path without links that there will be."""
+        above = os.path.dirname(path)
+        while above != "/":
+            found = self._layer.find(above, follow=False)
+            if found.node is None and found.there and os.path.isdir(above):
+                break
+            if found.node is not None and found.node.kind == "directory":
+                break
+            above = os.path.dirname(above)
+        return above
+
+    # -- rights, which root needs none of ---------------------------------------------------------
+
+    def _planned_folder(self, path: str) -> Optional[Node]:
+        """The folder that is planned there, where its attributes say who may do what."""
+        node = self._layer.nodes.get(path)
+        return node if node is not None and node.kind == "directory" else None
+
+    def _may_write(self, folder: str) -> Optional[bool]:
+        """Whether names may be made in a folder by its planned attributes; None without such."""
+        rights = self._rights(folder)
+        return None if rights is None else rights & 3 == 3
+
+    def _rights(self, folder: str) -> Optional[int]:
+        """What we may do in a folder by its planned attributes; None without such."""
+        node = self._planned_folder(folder) if os.geteuid() != 0 else None
+        return None if node is None or _is_by_acl(folder, node) else ours(node)
+
+    def _require_emptied(self, path: str, there: str) -> None:
+        """As of a tree of the host, with what is planned in it; root needs no rights there."""
+        if os.geteuid() == 0 or not self._layer.is_touched(path):
+            from remote_runtime.system.preconditions import require_emptied
+
+            require_emptied(there)
+        else:
+            from remote_runtime.overlay.removal_checks import require_removable
+
+            require_removable(self, path, self._rights)
+
+    def _require_seen(self, found: Found) -> None:
+        """``Unknowable`` below a folder that is closed to us until it is changed."""
+        path = found.path
+        while path != "/" and found.there and found.node is None:
+            path = os.path.dirname(path)
+            node = self._planned_folder(path)
+            if node is not None and os.path.isdir(path) and not _enterable(path):
+                raise _closed(path, node)
+
+    def _require_listed(self, found: Found) -> None:
+        """``Unknowable`` where a folder whose names we may not read is to be opened."""
+        shut = os.path.isdir(found.path) and not os.access(found.path, os.R_OK, effective_ids=True)
+        if found.node is not None and shut:
+            raise _closed(found.path, found.node)
+
+    def _require_readable(self, path: str, node: Node, doing: str = "read") -> None:
+        if os.geteuid() != 0 and not ours(node) & 4 and not _is_by_acl(path, node):
+            raise refusal(doing, path, errno.EACCES)
+
+    # -- work of our own --------------------------------------------------------------------------
+
+    def is_own(self, path: str) -> bool:
+        return self._host.is_own(path)
+
+    @property
+    def unfinished(self) -> "Unfinished":
+        return self._host.unfinished
+
+    def private_folder(self) -> str:
+        return self._host.private_folder()
+
+    def remove_private_folder(self, path: str) -> None:
+        self._host.remove_private_folder(path)
+
+    def discard_temporary(self) -> None:
+        self._host.discard_temporary()
+
+    def opened(self, path: str, doing: str, follow: bool = False) -> int:
+        return self._host.opened(path, doing, follow)
+
+    def stage(self, parent: str) -> str:
+        return self._host.stage(parent)
+
+    def staged(self, name: str) -> None:
+        self._host.staged(name)
+
+
+def _is_by_acl(path: str, node: Node) -> bool:
+    """Whether an access list says what we may do there; of its owner the mode says it."""
+    return node.uid != os.geteuid() and has_acl(path)
+
+
+def _owned(node: Optional[Node]) -> Optional[Tuple[int, int]]:
+    """The owner and group that are planned for a file or folder."""
+    planned = node is not None and node.kind in ("file", "directory")
+    return (node.uid, node.gid) if node is not None and planned else None
+
+
+def _closed(path: str, node: Node) -> Unknowable:
+    return Unknowable("what %s holds is not seen before %s opens it" % (path, node.by))
+
+
+def _enterable(folder: str) -> bool:
+    return os.access(folder, os.X_OK, effective_ids=True)

@@ -1,0 +1,332 @@
+"""The paths that a preview knows to be changed, over those of the host (target)."""
+
+import os
+import stat
+from typing import Dict, List, Optional, Set, Tuple
+
+from remote_runtime.effects import MountEffect, PathEffect
+from remote_runtime.errors import ResourceError
+from remote_runtime.overlay.host_content import OnHost
+from remote_runtime.overlay.mounts import Mounts
+from remote_runtime.overlay.planned_content import Held, Room
+from remote_runtime.overlay.planned_nodes import (
+    UNTOLD,
+    Found,
+    Node,
+    held_at,
+    kind_at,
+    shared,
+    undoes,
+)
+from remote_runtime.system.files import Files
+from remote_runtime.system.paths import is_within
+from remote_runtime.system.preconditions import PAGE
+
+_MOST_LINKS = 40  # as in Linux
+
+
+class Layer(object):
+    """Nodes by the paths that they have without links."""
+
+    def __init__(self, files: Files, mounts: Optional[Mounts] = None) -> None:
+        self._files = files
+        self._mounts = mounts or Mounts()
+        self._room = Room()
+        self.nodes: Dict[str, Node] = {}
+        self._inodes: Set[Tuple[int, int]] = set()
+        self._inside: Dict[str, Dict[str, None]] = {}  # of a folder what leads to a node, or did
+        self._shares: Dict[str, Tuple[int, int, int]] = {}  # of nodes: device, bytes, files
+        self._sums: Dict[int, Tuple[int, int]] = {}  # of the shares, by device
+        self._uncounted: Dict[str, None] = {}  # the nodes without a share
+
+    def copy(self) -> "Layer":
+        """The same, to go on by itself."""
+        other = Layer(self._files, self._mounts)
+        for path, node in self.nodes.items():
+            other._lay(path, node)
+        other._inodes = set(self._inodes)
+        return other
+
+    def _lay(self, path: str, node: Node) -> None:
+        self._leave_out(path)
+        self.nodes[path] = node
+        self._uncounted[path] = None
+        while path != "/":
+            folder, name = os.path.split(path)
+            names = self._inside.setdefault(folder, {})
+            if name in names:
+                return
+            names[name] = None
+            path = folder
+
+    def _leave_out(self, path: str) -> None:
+        """Count a node no longer."""
+        self._uncounted.pop(path, None)
+        self._count(self._shares.pop(path, (0, 0, 0)), -1)
+
+    def _count(self, share: Tuple[int, int, int], sign: int) -> None:
+        device, size, count = share
+        sizes, counts = self._sums.get(device, (0, 0))
+        self._sums[device] = (sizes + sign * size, counts + sign * count)
+
+    def find(self, path: str, follow: bool) -> Found:
+        """Walk a path through layer and host; ``follow`` a link at its end, too."""
+        waiting = [part for part in reversed(path.split("/")) if part not in ("", ".")]
+        at, hidden, laid, since = "/", False, False, 0
+        links: List[Tuple[str, int]] = []
+        while waiting:
+            part = waiting.pop()
+            if part == "..":
+                if self._is_file(at, hidden):
+                    return Found(at, None, False, laid, since, links=tuple(links))
+                at = os.path.dirname(at)
+                hidden = self._hidden(at)
+                continue
+            full = os.path.join(at, part)
+            node = self.nodes.get(full)
+            if node is not None:
+                laid, since = True, max(since, node.counts_since(bool(waiting)))
+            if node is None and not hidden and not waiting:
+                node = self._of_other_name(full)
+            if node is None and not hidden and not waiting and not follow:
+                return Found(full, None, True, laid, since, links=tuple(links))
+            kind, target = kind_at(node, full, hidden)
+            if node is not None and node.mount is not None and node.mount.source:
+                kind, target = "mount", node.mount.source
+            goes_on = kind == "symlink" and (waiting or follow)
+            if (goes_on or kind == "mount") and len(links) < _MOST_LINKS:
+                links.append((full, node.since if node is not None else since))
+                waiting += [p for p in reversed(target.split("/")) if p not in ("", ".")]
+                if target.startswith("/"):
+                    at, hidden = "/", False
+                continue
+            hidden = node.opaque if node is not None else hidden
+            if not waiting:
+                ends = kind != "file" or not path.endswith("/")
+                free = node is None and not hidden and ends
+                node = node if ends else None
+                return Found(full, node, free, laid, since, links=tuple(links))
+            if (kind != "directory" and node is not None) or kind == "absent":
+                rest = os.path.normpath(os.path.join(full, *reversed(waiting)))
+                gone = node is not None or hidden or ".." in waiting
+                within = node if kind == UNTOLD else None
+                below = node is not None and kind == "file"
+                return Found(rest, None, not gone, laid, since, within, tuple(links), below)
+            at = full
+        free = not self._hidden(at)
+        return Found(at, self.nodes.get(at), free, laid, since, links=tuple(links))
+
+    def _is_file(self, path: str, hidden: bool) -> bool:
+        """Whether what a path leads to is there, and nothing that anything is below."""
+        kind, _ = kind_at(self.nodes.get(path), path, hidden)
+        return kind == "file"
+
+    def _hidden(self, path: str) -> bool:
+        while path != "/":
+            node = self.nodes.get(path)
+            if node is not None:
+                return node.opaque
+            path = os.path.dirname(path)
+        return False
+
+    def mount(self, effect: MountEffect, since: int, by: str) -> None:
+        """Lay a file system over a folder, or take it away; what was planned below it goes."""
+        path = self._place(effect.path)
+        self._drop_below(path)
+        old = self.nodes.get(path)
+        if effect.present:
+            node = Node("directory", effect.mode, effect.uid, effect.gid, since=since, by=by)
+            self._lay(path, node._replace(device=-since, once=True, mount=effect))
+            self._imply(os.path.dirname(path), since, by)
+        elif old is not None and old.mount is not None:
+            self._leave_out(path)
+            del self.nodes[path]
+
+    def _place(self, path: str) -> str:
+        """A path without the links on its way."""
+        folder, name = os.path.split(path)
+        return os.path.join(self.find(folder, follow=True).path, name)
+
+    def mounted(self, path: str) -> Optional[MountEffect]:
+        """The planned file system that a path without links is on, if it is one of its own."""
+        while path != "/":
+            node = self.nodes.get(path)
+            if node is not None and node.mount is not None:
+                return node.mount
+            path = os.path.dirname(path)
+        return None
+
+    def others(self, path: str) -> List[str]:
+        """The other paths of the host, without links, at which the same thing is seen."""
+        return [] if self.mounted(path) else self._mounts.others(path)
+
+    def mount_points(self, path: str) -> List[str]:
+        """Where something is planned to be mounted, at a path and below it."""
+        place = self._place(path)
+        mounts = [at for at, node in self.nodes.items() if node.mount is not None]
+        return sorted(at for at in mounts if is_within(at, place))
+
+    def below(self, path: str) -> List[str]:
+        """The names right below a folder that the layer has something for."""
+        names = self._inside.get(path, ())
+        return [name for name in names if os.path.join(path, name) in self.nodes]
+
+    def is_touched(self, path: str) -> bool:
+        """Whether something is planned at a path or below it, or was."""
+        return path in self.nodes or bool(self._inside.get(path))
+
+    def planned(self, path: str) -> Tuple[int, int]:
+        """The bytes and files that are to be written to the file system of a path."""
+        for at in self._uncounted:
+            self._shares[at] = share = self._share(at)
+            self._count(share, 1)
+        self._uncounted.clear()
+        return self._sums.get(self._device(path), (0, 0))
+
+    def _share(self, path: str) -> Tuple[int, int, int]:
+        node = self.nodes[path]
+        device = node.device or self._device(path)
+        if device < 0:  # nothing of the host is there, and it counts by pages
+            held = node.content.size if node.content is not None else 0
+            return device, -(-held // PAGE) * PAGE, int(node.kind != "absent")
+        old_size, old_count = held_at(path, below=node.opaque)
+        size, count = -old_size, (node.kind != "absent") - old_count
+        if node.kind == "file":
+            size += node.content.size if node.content is not None else old_size
+        return device, size, count
+
+    def put(self, effect: PathEffect, since: int, by: str, sure: bool = True) -> str:
+        """Lay one effect over what is there now; return the resource that it undoes, or "".
+
+        Not ``sure``: what is there now may be something else.
+        """
+        # Only a directory is changed where a link leads to; all else replaces the link.
+        found = self.find(effect.path, follow=effect.kind == "directory")
+        path = found.path
+        node = self._node(effect, found)._replace(since=since, by=by)
+        unsure = not sure and effect.kind == "directory"
+        node = node._replace(firm=effect.firm, once=effect.once)
+        node = node._replace(unsure=unsure, via=tuple(link for link, _ in found.links))
+        others = self.others(path)
+        for other in [path, *others]:
+            if effect.kind in ("absent", "file", "symlink"):
+                self._drop_below(other)
+            self._lay(other, node)
+        if node.inode is not None:
+            self._inodes.add(node.inode)
+            for other in [p for p, n in self.nodes.items() if n.inode == node.inode]:
+                self._lay(other, node)
+        if effect.kind != "absent":
+            for other in [path, *others]:
+                self._imply(os.path.dirname(other), since, by)
+        old = found.node
+        return old.by if old is not None and old.by != by and undoes(node, old) else ""
+
+    def _of_other_name(self, path: str) -> Optional[Node]:
+        """What changed under another name of the file that the host has at a path."""
+        inode = shared(path) if self._inodes else None
+        if inode not in self._inodes:
+            return None
+        return next((node for node in self.nodes.values() if node.inode == inode), None)
+
+    def _imply(self, path: str, since: int, by: str) -> None:
+        """What is there has directories above it."""
+        while path != "/":
+            found = self.find(path, follow=False)
+            node = found.node
+            if node is not None and node.kind != "absent":
+                return
+            if node is None and found.there and os.path.lexists(path):
+                return
+            node = self._born("directory", path)
+            self._lay(path, node._replace(since=since, by=by, implied=True))
+            path = os.path.dirname(path)
+
+    def _node(self, effect: PathEffect, found: Found) -> Node:
+        if effect.kind in ("absent", UNTOLD):
+            return Node(effect.kind)
+        old = found.node or self._of_host(found)
+        same = old is not None and old.kind == effect.kind
+        if old is None or not same:
+            old = self._born(effect.kind, found.path)
+        # One that stays, with other attributes perhaps, says nothing new of what is in it.
+        stays = same and effect.kind == "directory" and old.since
+        return old._replace(
+            began=(old.began or old.since) if stays else 0,
+            mode=old.mode if effect.mode is None else effect.mode,
+            uid=old.uid if effect.uid is None else effect.uid,
+            gid=old.gid if effect.gid is None else effect.gid,
+            content=Held(effect.content, self._room) if effect.content else old.content,
+            target=effect.target,
+            inode=old.inode if effect.content is None else None,
+        )
+
+    def _born(self, kind: str, path: str) -> Node:
+        """What our user makes at a path; below a folder with setgid it gets that one's group."""
+        mode = {"directory": 0o755, "file": 0o644, "symlink": 0o777}.get(kind, 0)
+        new = Node(kind, mode, os.geteuid(), os.getegid(), device=self._device(path))
+        above = self._nearest(path)
+        if above is None or not above.mode & stat.S_ISGID:
+            return new
+        inherited = stat.S_ISGID if kind == "directory" else 0
+        return new._replace(mode=mode | inherited, gid=above.gid)
+
+    def _nearest(self, path: str) -> Optional[Node]:
+        """The innermost folder above a path that will be there."""
+        while path != "/":
+            path = os.path.dirname(path)
+            found = self.find(path, follow=False)
+            node = found.node or self._of_host(found)
+            if node is not None and node.kind != "absent":
+                return node
+        return None
+
+    def _of_host(self, found: Found) -> Optional[Node]:
+        """What the host has there, as a node that leaves all as it is."""
+        if not found.there:
+            return None
+        try:
+            status = self._files.status(found.path)
+        except ResourceError:
+            return None
+        if status is None:
+            return None
+        content: Optional[Held] = None
+        if status.kind == "file":
+            content = Held(OnHost(found.path, status, self._files), self._room)
+        opaque = status.kind != "directory"
+        return Node(
+            status.kind,
+            status.mode,
+            uid=status.uid,
+            gid=status.gid,
+            content=content,
+            opaque=opaque,
+            device=status.device,
+            inode=shared(found.path),
+        )
+
+    def _device(self, path: str) -> int:
+        while path != "/":
+            path = os.path.dirname(path)
+            node = self.nodes.get(path)
+            if node is not None and node.device:
+                return node.device
+            if self._hidden(path):
+                continue
+            try:
+                return os.lstat(path).st_dev
+            except OSError:
+                continue
+        return 0
+
+    def _drop_below(self, path: str) -> None:
+        folders = [path]
+        while folders:
+            folder = folders.pop()
+            for name in self._inside.pop(folder, ()):
+                below = os.path.join(folder, name)
+                folders.append(below)
+                if below in self.nodes:
+                    self._leave_out(below)
+                    del self.nodes[below]

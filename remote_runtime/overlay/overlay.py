@@ -1,0 +1,234 @@
+"""The target as it will be at a resource's turn (target): what a preview reads.
+
+It is the host with a layer over it: the effects of what earlier resources would have done. Where
+nobody can tell what one of them does there is fog, and what is read in it is noted. In a run that
+changes things there is no world but the host; in a preview there is none before the first change.
+"""
+
+from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Set, Tuple
+
+from remote_runtime.effects import (
+    DATABASES,
+    UNKNOWN,
+    AccountEffect,
+    Effect,
+    MountEffect,
+    PackageEffect,
+    PathEffect,
+    Uncertainty,
+    UnitEffect,
+    UnknownEffect,
+    below,
+    tells_accounts,
+)
+from remote_runtime.errors import ResourceError
+from remote_runtime.overlay.accounts import Table, WorldAccounts, parsed
+from remote_runtime.overlay.commands import WorldCommands
+from remote_runtime.overlay.files import WorldFiles
+from remote_runtime.overlay.layer import Layer
+from remote_runtime.overlay.planned_nodes import UNTOLD
+from remote_runtime.overlay.uncertainty import Elsewhere, Note, UnknownRegions
+
+if TYPE_CHECKING:
+    from remote_runtime.system.accounts import Accounts
+    from remote_runtime.system.files import Files
+    from remote_runtime.system.process.commands import Commands
+
+
+_MOST = 4 << 20  # bytes of a file of accounts
+_ACCOUNTS = {path: kind for kind, path in DATABASES.items()}
+
+
+class Clash(NamedTuple):
+    """What another resource wants at a path is undone."""
+
+    other: str
+    path: str
+
+
+class World(object):
+    """What earlier actions of a preview would have left, over the host.
+
+    ``files``, ``accounts`` and ``commands`` are the doors of the host that also see the layer.
+    ``packages`` and ``units`` are the latest effects by name. ``note`` is told of each doubt.
+    """
+
+    def __init__(
+        self,
+        files: "Files",
+        accounts: "Accounts",
+        commands: "Commands",
+        note: Note,
+    ) -> None:
+        self._doors = files, accounts, commands
+        self.sequence = 0
+        self.packages: Dict[str, PackageEffect] = {}
+        self.units: Dict[str, UnitEffect] = {}
+        self._hearsay: Dict[str, Callable[[], bool]] = {}
+        layer = Layer(files)
+        self._open(layer, UnknownRegions(note, layer.others))
+
+    def _open(self, layer: Layer, clouds: UnknownRegions) -> None:
+        files, accounts, commands = self._doors
+        self.layer = layer
+        self.clouds = clouds
+        self.files = WorldFiles(files, layer, clouds)
+        self.accounts = WorldAccounts(accounts, clouds)
+        self.commands = WorldCommands(
+            commands,
+            layer,
+            files=self.files,
+            accounts=self.accounts,
+            clouds=clouds,
+            beyond=self._beyond_files,
+            hearsay=self._hearsay,
+        )
+
+    def _beyond_files(self) -> Set[str]:
+        """What is planned that no file shows to a command, by each of its names."""
+        names = {name for _, name in self.accounts.planned}
+        names.update(self.packages)
+        for unit in self.units:
+            names.update((unit, unit.rpartition(".")[0]))
+        return names
+
+    def fork(self) -> "World":
+        """A world that begins as this one and goes its own way."""
+        other = World.__new__(World)
+        other._doors = self._doors
+        other.sequence = self.sequence
+        other.packages, other.units = dict(self.packages), dict(self.units)
+        other._hearsay = dict(self._hearsay)
+        other._open(self.layer.copy(), self.clouds.copy())
+        other.accounts.planned = dict(self.accounts.planned)
+        other.accounts.tables = dict(self.accounts.tables)
+        return other
+
+    def lay(self, effects: Tuple[Effect, ...], doubt: Uncertainty, by: str) -> List[Clash]:
+        """Add what an action of the resource ``by`` leaves; ``doubt`` is that of its prediction.
+
+        What an unknown action leaves is unknown as well. Returned is what earlier resources of the
+        run want, and this one undoes.
+        """
+        clashes = []
+        for effect in effects:
+            self.sequence += 1
+            if isinstance(effect, UnknownEffect):
+                self.clouds.add(effect, self.sequence, by)
+                continue
+            if doubt.level and isinstance(effect, PathEffect):
+                self._lay_elsewhere(effect, doubt)
+            if doubt.level == UNKNOWN:
+                why = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % by)
+                self.clouds.add(UnknownEffect(why, _named(effect)), self.sequence, by)
+            elif isinstance(effect, MountEffect):
+                self.layer.mount(effect, self.sequence, by)
+            elif isinstance(effect, PathEffect):
+                other = self.layer.put(effect, self.sequence, by, sure=not doubt.level)
+                if effect.path in _ACCOUNTS:
+                    self._lay_accounts(effect, doubt)
+                if effect.content is not None and effect.content.doubt is not None:
+                    self._lay_doubtful(effect.path, effect.content.doubt)
+                if other:
+                    clashes.append(Clash(other, effect.path))
+            else:
+                self._put(effect, by)
+        return clashes
+
+    def _lay_doubtful(self, path: str, doubt: Uncertainty) -> None:
+        """What a file will hold is no surer than what that was taken from."""
+        place = self.layer.find(path, follow=False).path
+        self.sequence += 1
+        fog = UnknownEffect(doubt, lambda kind, value, present: kind == "path" and value == place)
+        self.clouds.add(fog, self.sequence)
+
+    def _lay_accounts(self, effect: PathEffect, doubt: Uncertainty) -> None:
+        """A file of accounts says who is there, as far as it can be read before."""
+        kind, path = _ACCOUNTS[effect.path], effect.path
+        self.accounts.tables.pop(kind, None)
+        text = None
+        try:
+            text = self.files.read(path, _MOST) if effect.kind == "file" else None
+            today = parsed(self._doors[0].read(path, _MOST).decode("utf-8", "replace"))
+        except ResourceError:
+            text = None
+        if text is not None:
+            numbers = parsed(text.decode("utf-8", "replace"))
+            self.accounts.tables[kind] = Table(numbers, today, self.sequence)
+        self.clouds.add(_accounts_of(path, known=text is not None), self.sequence)
+        if doubt.level:
+            self.clouds.add(
+                UnknownEffect(doubt, lambda thing, _, there: thing == kind), self.sequence
+            )
+
+    def _lay_elsewhere(self, effect: PathEffect, doubt: Uncertainty) -> None:
+        """What is done below what is in doubt is done elsewhere if that comes to be a link."""
+        if self.clouds.over("/", True, 0):
+            return  # all of it is in that fog
+        parts = effect.path.split("/")[1:]
+        for number in range(1, len(parts)):
+            above, tail = "/" + "/".join(parts[:number]), "/".join(parts[number:])
+            found = self.layer.find(above, follow=False)
+            node = found.within or found.node
+            untold = node is not None and (node.kind == UNTOLD or node.unsure)
+            if untold or self.clouds.over(found.path, True, found.since):
+                if doubt.level == UNKNOWN:
+                    doubt = Uncertainty(UNKNOWN, "where %s leads is not known" % above)
+                whole = effect.kind == "absent"
+                done = Elsewhere(above, tail, whole=whole, doubt=doubt, since=self.sequence)
+                self.clouds.add_elsewhere(done)
+                return
+
+    def _put(self, effect: Effect, by: str) -> None:
+        if isinstance(effect, AccountEffect):
+            self.accounts.planned[effect.kind, effect.name] = effect, self.sequence
+            why = "%s changes the accounts that stand there" % by
+            fog = UnknownEffect(
+                Uncertainty(UNKNOWN, why), lambda kind, value, _: tells_accounts(kind, value)
+            )
+            self.clouds.add(fog, self.sequence)
+        elif isinstance(effect, PackageEffect):
+            self.packages[effect.name] = effect
+            if effect.is_so is not None:
+                self._hearsay[effect.name] = effect.is_so
+        elif isinstance(effect, UnitEffect):
+            older = self.units.get(effect.name)
+            self.units[effect.name] = effect if older is None else _merged(older, effect)
+
+
+def _accounts_of(path: str, known: bool) -> UnknownEffect:
+    """Who is in no planned file of accounts may be in another database of the host's, and who is
+    there may go where it is not known what the file says."""
+    why = "whether it is there is up to the planned %s" % path
+
+    def covers(kind: str, name: str, there: bool) -> bool:
+        return kind == _ACCOUNTS[path] and name != "root" and not (there and known)
+
+    return UnknownEffect(Uncertainty(UNKNOWN, why), covers)
+
+
+def _named(effect: Effect) -> Callable[[str, str, bool], bool]:
+    """What an effect speaks of."""
+    if isinstance(effect, (PathEffect, MountEffect)):
+        return below(effect.path, itself=True)
+    if isinstance(effect, UnknownEffect):
+        return effect.covers
+    thing, name = "unit", effect.name
+    if isinstance(effect, AccountEffect):
+        thing = effect.kind
+    elif isinstance(effect, PackageEffect):
+        thing = "package"
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        return kind == "host" or (kind == thing and value == name)
+
+    return covers
+
+
+def _merged(older: UnitEffect, newer: UnitEffect) -> UnitEffect:
+    return UnitEffect(
+        newer.name,
+        active=older.active if newer.active is None else newer.active,
+        enabled=older.enabled if newer.enabled is None else newer.enabled,
+        masked=older.masked if newer.masked is None else newer.masked,
+    )

@@ -1,0 +1,128 @@
+"""What a preview knows to be at one path (target)."""
+
+import os
+import stat
+from typing import NamedTuple, Optional, Tuple
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.effects import MountEffect
+from remote_runtime.overlay.planned_content import Held
+from remote_runtime.system.paths import walk
+
+UNTOLD = "something"
+
+
+class Node(NamedTuple):
+    """What will be at one path; see ``PathEffect`` for the kinds.
+
+    ``opaque``: what the host has below it counts no more. ``content`` None: nobody can tell.
+    ``since`` is when it was laid, ``began`` when a directory was that has been there since, 0 where
+    that is the same; ``by`` the resource that it is of. ``implied``: a directory that is there
+    because of what is below it, so nothing else below it is known. ``inode``: of a file
+    of the host that keeps its content and has more names, which share its attributes. ``mount``:
+    what is mounted there; a file system of its own has a negative ``device``. ``via`` are the links
+    that led to it when it was laid; ``unsure``: a directory that may have been there by then, with
+    something in it.
+    """
+
+    kind: str
+    mode: int = 0
+    uid: int = 0
+    gid: int = 0
+    content: Optional[Held] = None
+    target: str = ""
+    opaque: bool = True
+    since: int = 0
+    began: int = 0
+    by: str = ""
+    device: int = 0
+    implied: bool = False
+    firm: bool = False
+    once: bool = False
+    inode: Optional[Tuple[int, int]] = None
+    mount: Optional[MountEffect] = None
+    via: Tuple[str, ...] = ()
+    unsure: bool = False
+
+    def counts_since(self, inside: bool) -> int:
+        """Since when it says what is there, or ``inside``; 0 where it leaves that open."""
+        if not inside:
+            return self.since
+        settled = self.opaque and not (self.implied or self.unsure)
+        return (self.began or self.since) if settled else 0
+
+
+class Found(NamedTuple):
+    """Where a path leads: ``path`` without links; ``node`` of the layer, if one says what is there.
+
+    ``there`` where neither the layer nor a folder on the way keeps the host's own from counting;
+    ``laid`` says whether the layer had a say on the way, and ``since`` when it last did. ``within``
+    is the node on the way of which nobody can tell what it is, so whether there is anything below.
+    ``links`` are those that were followed, each with when it was laid. ``below_file``: a planned
+    file stands on the way.
+    """
+
+    path: str
+    node: Optional[Node]
+    there: bool
+    laid: bool
+    since: int
+    within: Optional[Node] = None
+    links: Tuple[Tuple[str, int], ...] = ()
+    below_file: bool = False
+
+
+def shared(path: str) -> Optional[Tuple[int, int]]:
+    """The device and inode of a file of the host that has other names too."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    many = stat.S_ISREG(found.st_mode) and found.st_nlink > 1
+    return (found.st_dev, found.st_ino) if many else None
+
+
+def undoes(new: Node, old: Node) -> bool:
+    """Whether two resources, each of which had its way here, want it different."""
+    if UNTOLD in (new.kind, old.kind) or old.implied or old.once or new.once:
+        return False
+    if new.kind != old.kind:
+        return True
+    if new.content is not None and old.content is not None and new.kind == "file":
+        try:
+            if new.content.sha256 != old.content.sha256:
+                return True
+        except Unknowable:
+            return False
+    attributes = (new.mode, new.uid, new.gid) != (old.mode, old.uid, old.gid)
+    return new.firm and old.firm and attributes
+
+
+def held_at(path: str, below: bool) -> Tuple[int, int]:
+    """The bytes and files that the host has at a path, with those ``below`` it."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return 0, 0
+    if not stat.S_ISDIR(found.st_mode):
+        return found.st_size, 1
+    size, count = 0, 1
+    for folder, folders, files in walk(path) if below else ():
+        count += len(folders) + len(files)
+        size += sum(held_at(os.path.join(folder, name), False)[0] for name in files)
+    return size, count
+
+
+def kind_at(node: Optional[Node], full: str, hidden: bool) -> Tuple[str, str]:
+    """The kind of what is at a path, and where a link leads."""
+    if node is not None:
+        return node.kind, node.target
+    if hidden:
+        return "absent", ""
+    try:
+        mode = os.lstat(full).st_mode
+    except OSError:
+        return "absent", ""
+    if stat.S_ISLNK(mode):
+        return "symlink", os.readlink(full)
+    return "directory" if stat.S_ISDIR(mode) else "file", ""

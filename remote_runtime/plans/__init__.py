@@ -1,0 +1,1 @@
+"""Reads plans and checks a push against a kept plan (target)."""

@@ -1,0 +1,225 @@
+"""Holds a push to the plan that was kept of its preview (target).
+
+Under the lock and before anything is changed the run is previewed once more. Where something was
+observed that the plan does not know, nothing is done. At its turn a resource whose prediction was
+certain does what was rehearsed, or fails.
+"""
+
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from remote_runtime.changes import HASHED, Change
+from remote_runtime.errors import HostError
+from remote_runtime.item import broken
+from remote_runtime.lean import jsontext
+from remote_runtime.lean.digest import sha256
+from remote_runtime.plans.assertions import PlanAssertions
+from remote_runtime.reporting.events import EventMaker, Outcome
+from remote_runtime.system.machine import machine_id
+
+LENGTH = 16  # hexadecimal digits of a digest: enough, as nobody else knows the key
+STATUS, FIRED = " status", " refreshed"  # in the place of a property, which has no such name
+_MOST_CHANGES = 32  # of a resource that have digests of their own
+_TOLD = 10  # resources that a refusal names
+_MOST_LINES = 60  # of diffs
+
+
+class Binding(NamedTuple):
+    """What a plan frame says of a kept plan.
+
+    ``observed`` has the digests for each event of the preview, "" for what the run is not bound to;
+    ``certain`` the places in there whose prediction was. Without a ``serial`` the plan is yet to be
+    kept: digests are asked for.
+    ``created`` and ``expires`` are the plan's, in seconds since the epoch by its maker's clock.
+    """
+
+    salt: str = ""
+    serial: str = ""
+    observed: Sequence[str] = []
+    certain: Sequence[int] = []
+    created: int = 0
+    expires: int = 0
+
+
+def parse(record: Dict[str, Any]) -> Binding:
+    """The binding of a plan frame; ``ProtocolError``."""
+    values: List[Any] = []
+    for key, default in Binding._field_defaults.items():
+        value: Any = record.get(key, default)
+        if not isinstance(value, type(default)):
+            raise broken("binding." + key, str(type(default)), value)
+        values.append(value)
+    return Binding(*values)
+
+
+class Observer(object):
+    """Makes the digests of what was observed, which tell nothing to who does not know this machine.
+
+    The key is the machine's id, by default that of this one, and the plan's salt. There is one
+    digest for each thing that was seen and for each change, so that what somebody has put right
+    since can be told from what has drifted.
+    """
+
+    def __init__(self, salt: str, machine: Optional[str] = None) -> None:
+        own = machine_id() if machine is None else machine
+        self._key = sha256(("ccm plan %s %s" % (own, salt)).encode()).digest()
+
+    def digest(self, outcome: Outcome) -> str:
+        """The digests of what a preview found of one resource and would do about it, joined."""
+        of = self._of(outcome)
+        parts = [of("status", outcome.status)]
+        if outcome.status == "stable":
+            return parts[0]  # whatever it would change later is not in the plan
+        parts += [of("seen", key, value) for key, value in _seen(outcome)]
+        changes = _changes(outcome)
+        parts += [of("change", change) for change in changes]
+        if len(outcome.changes) <= _MOST_CHANGES:
+            parts += [of("what", change.what) for change in outcome.changes]
+        parts += [of("refreshed")] if outcome.refreshed else []
+        return "".join(sorted(set(parts)))
+
+    def differing(self, outcome: Outcome, known: str) -> List[str]:
+        """What of a resource is neither as a plan knows it nor put right since: names of its
+        properties, ``STATUS`` or ``FIRED`` (and nothing else was different)."""
+        of = self._of(outcome)
+        parts = {known[at : at + LENGTH] for at in range(0, len(known), LENGTH)}
+        now = {change.what for change in outcome.changes}
+
+        def is_put_right(key: str) -> bool:
+            return any(of("what", one) in parts and one not in now for one in (key, "ensure"))
+
+        found = [
+            change.what for change in outcome.changes if of("change", _record(change)) not in parts
+        ]
+        if len(outcome.changes) > _MOST_CHANGES:
+            found = [] if of("change", _changes(outcome)[0]) in parts else sorted(now)
+        was_stable = of("status", "stable") in parts  # of which nothing else is known
+        found += [
+            key
+            for key, value in _seen(outcome)
+            if not (was_stable or of("seen", key, value) in parts or is_put_right(key))
+        ]
+        if not found and of("status", outcome.status) not in parts:
+            found = [STATUS]
+        if outcome.refreshed and of("refreshed") not in parts:
+            fired = {change.what for change in outcome.changes if _is_of_refresh(change)}
+            found = [FIRED] if set(found) <= fired | {STATUS} else found
+        return list(dict.fromkeys(found))
+
+    def _of(self, outcome: Outcome) -> Callable[..., str]:
+        """What makes a digest of anything that is said of a resource."""
+
+        def of(*what: Any) -> str:
+            text = jsontext.dumps([outcome.item.id, what]).encode("ascii")
+            inner = sha256(self._key + text).digest()
+            digest: str = sha256(self._key + inner).hexdigest()
+            return digest[:LENGTH]
+
+        return of
+
+
+def _is_of_refresh(change: Change) -> bool:
+    return change.what == "command" or change.after == "restarted"
+
+
+def _seen(outcome: Outcome) -> List[Tuple[str, Any]]:
+    """What decides about a resource beside its changes, by the property that it is about."""
+    observed = outcome.observed
+    if observed is None:
+        return []
+    return sorted(observed.items()) if isinstance(observed, dict) else [("", observed)]
+
+
+def _changes(outcome: Outcome) -> List[Any]:
+    """Its changes, each by itself where they are few."""
+    changes = [_record(change) for change in outcome.changes]
+    return changes if len(changes) <= _MOST_CHANGES else [changes]
+
+
+def _record(change: Change) -> List[Tuple[str, Any]]:
+    record = change.record()
+    record.pop("diff", None)  # one of the previews may make none
+    return sorted(record.items())
+
+
+class Rehearsal(object):
+    """The preview of a run right before it; ``ended`` is told of each resource, in order.
+
+    ``promises`` are what the run is then held to. ``seen`` is how many resources had their turn
+    before a reboot; what comes behind that is held to what was promised only.
+    """
+
+    def __init__(
+        self, binding: Binding, observer: Observer, maker: EventMaker, seen: int = 0
+    ) -> None:
+        self._observed = binding.observed
+        self._certain = frozenset(binding.certain)
+        self._observer = observer
+        self._maker = maker
+        self._seen = seen
+        self._drifted: List[Tuple[str, List[str]]] = []
+        self._behind: List[Tuple[str, List[str]]] = []
+        self.promises = PlanAssertions()
+
+    def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
+        """Compare what was observed; what is as desired by now is fine."""
+        place = self._seen
+        self._seen += 1
+        known = self._observed[place] if place < len(self._observed) else None
+        if place in self._certain:
+            self.promises.add(outcome.item, outcome.changes, outcome.failing)
+        # One that is made of others differs only where one of these does.
+        if outcome.status == "stable" or outcome.item.applies or known == "":
+            return
+        found = self._observer.differing(outcome, known or "")
+        if not found:
+            return
+        told = _told(self._maker.make(outcome, noop, seconds), found)
+        # What only follows from others is not what has drifted.
+        follows = found == [FIRED] or (found == [STATUS] and outcome.unmet)
+        (self._behind if follows else self._drifted).append(told)
+
+    def require_no_drift(self) -> None:
+        """``HostError`` that names what was observed differently, with diffs below."""
+        drifted = self._drifted or self._behind
+        if not drifted and self._seen == len(self._observed):
+            return
+        told = [words for words, _ in drifted[:_TOLD]]
+        more = len(drifted) - len(told)
+        told += ["%d more" % more] if more else []
+        diffs = [line for _, lines in drifted[:_TOLD] for line in lines]
+        left = len(diffs) - _MOST_LINES
+        diffs[_MOST_LINES:] = ["... %d more lines" % left] if left > 0 else []
+        raise HostError(
+            "\n".join(
+                [
+                    "the host has drifted since the plan was made: "
+                    + ("; ".join(told) or "other resources have their turn")
+                ]
+                + diffs
+            ),
+            kind="plan.refused.drifted",
+            hint="nothing was changed here; look at what drifted, then plan anew",
+        )
+
+
+def _told(event: Dict[str, Any], found: Sequence[str]) -> Tuple[str, List[str]]:
+    """What drifted of one resource, masked: what is there now, and diffs of what would change."""
+    name = "%s#%s" % (event["type"], event["name"])
+    if event["error"]:
+        return "%s (%s)" % (name, ", ".join(event["error"][:3])), []
+    if list(found) == [FIRED]:
+        return "%s (it would be refreshed)" % name, []
+    words, diffs = [], []
+    changes = {change["what"]: change for change in event["changes"]}
+    for what in found:
+        change = changes.get(what)
+        before = change["from"] if change else None
+        diff = change.get("diff", "") if change else ""
+        if diff and "\n" in diff:
+            diffs += ["%s, from what is there to what the plan wants:" % name]
+            diffs += diff.rstrip("\n").split("\n")
+        if change and before is not None and not str(before).startswith(HASHED):
+            words.append("%s is %s" % (what, before))
+        elif what not in ("", STATUS):
+            words.append("%s is another" % what)
+    return "%s (%s)" % (name, ", ".join(words) or "not as it was"), diffs

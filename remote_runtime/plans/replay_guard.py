@@ -1,0 +1,71 @@
+"""The kept plans that this host has carried out, each of which it does once (target)."""
+
+from typing import TYPE_CHECKING
+
+from remote_runtime.errors import HostError
+from remote_runtime.reporting.events import timestamp
+from remote_runtime.system.state_store import Memory, StateError
+
+if TYPE_CHECKING:
+    from remote_runtime.plans.check import Binding
+
+KIND = "plans"
+_SPARE = 7 * 86400  # seconds that a note outlives its plan, which may still wait for a lock
+
+
+def use_up(memory: Memory, binding: "Binding", *, run_id: str, user: str, now: float) -> None:
+    """Note on the disk who uses a plan; ``HostError`` where it was used, or that cannot be noted.
+
+    The host's lock is held. ``now`` is the time by this host's clock.
+    """
+    serial = binding.serial
+    try:
+        if not (serial.isalnum() and len(serial) >= 16):
+            raise StateError("the plan has no proper serial number")
+        record = memory.read(KIND, serial)
+        if record is None:
+            used = {"run_id": run_id, "user": user, "since": timestamp(now)}
+            memory.write(KIND, serial, dict(used, expires=binding.expires))
+            _drop_expired(memory, min(now, binding.created) - _SPARE)
+            return
+    except StateError as error:
+        raise HostError(
+            "it cannot be noted that the plan is used: %s" % error.message,
+            kind="plan.refused.unrecorded",
+            hint="nothing was changed here; make the state folder this user's own and writable",
+        ) from error
+    who = tuple([str(record.get(key, "?"))[:100] for key in ("run_id", "user", "since")])
+    raise HostError(
+        "the plan was used here before: run %s of %s, at %s" % who,
+        kind="plan.refused.used",
+        hint="a plan is carried out once on each host; plan anew",
+    )
+
+
+def require_own(memory: Memory, binding: "Binding", run_id: str) -> None:
+    """``HostError`` where it was not this run that has used the plan: it goes on with it."""
+    try:
+        record = memory.read(KIND, binding.serial) or {}
+    except StateError:
+        record = {}
+    if record.get("run_id") != run_id:
+        raise HostError(
+            "the run cannot go on here: its use of the plan is not on record",
+            kind="plan.refused.used",
+            hint="find out what became of the state folder, then plan anew",
+        )
+
+
+def _drop_expired(memory: Memory, before: float) -> None:
+    """Drop the notes on plans that nobody could push any more at that time.
+
+    It is past by the clock of this host and by that of who made the plan that is being used: one
+    of them that jumps ahead does not make a plan usable again.
+    """
+    for serial in memory.names(KIND):
+        try:
+            expires = (memory.read(KIND, serial) or {}).get("expires")
+            if isinstance(expires, int) and expires < before:
+                memory.forget(KIND, serial)
+        except StateError:
+            continue  # it refuses that plan; the one that is being used is noted

@@ -1,0 +1,1 @@
+"""The protocol between controller and target: frames, blobs and requests (target)."""

@@ -1,0 +1,85 @@
+"""Makes events of the rows that ``unchanged_batch.py`` gathers (controller).
+
+Of the same row and the same plan always comes the same event, member for member that of a resource
+whose event was sent whole.
+"""
+
+from typing import Any, Dict, Iterable, Iterator, List
+
+from remote_runtime.item import Item
+from remote_runtime.reporting.events import (
+    LARGEST,
+    PROTOCOL,
+    EventMaker,
+    Outcome,
+    spelt_out,
+    timestamp_of,
+)
+
+LATEST = 253402300800 * 10**6  # microseconds since the epoch; until then a year has four digits
+_SMALL = LARGEST // 8  # characters, of which a mask may make more
+_OF_PLAN = ("type", "name", "alias", "manifest", "properties", "requested_ensure")
+
+
+def is_plain(item: Item, maker: EventMaker, text: str) -> bool:
+    """Whether an event shows of an item what its JSON ``text`` says, neither masked nor cut."""
+    return len(text) < _SMALL and maker.leaves_plain(item, text)
+
+
+def implied_members(item: Item, maker: EventMaker, text: str = "") -> Dict[str, Any]:
+    """What an event of a resource has of its plan, masked; ``maker`` is that of its host's run.
+
+    ``requested_ensure`` only where the plan says it. The JSON ``text`` of the item, where there is
+    one, tells of most that nothing is to be masked or too large for an event.
+    """
+    quick = text and len(text) < _SMALL
+    event = maker.of_plan(item, text) if quick else maker.make(Outcome(item), False, 0.0)
+    if item.properties.get("ensure") is None:
+        del event["requested_ensure"]
+    return {key: event[key] for key in _OF_PLAN if key in event}
+
+
+def whole_events(message: Dict[str, Any], implied: Iterable[Any]) -> Iterator[Dict[str, Any]]:
+    """The events of a message, or of what is kept of one; ``implied`` is what the plan implies of
+    the resource of each row."""
+    number, at = message["id"], message["at"]
+    elapsed = -1  # nanoseconds since the end of the first one
+    for row, of_plan in zip(message["rows"], implied):
+        elapsed = 0 if elapsed < 0 else elapsed + row[1]
+        yield _event(of_plan, message, row=row, number=number, at=at + elapsed // 1000)
+        number += 1
+
+
+def _event(
+    implied: Dict[str, Any], message: Dict[str, Any], *, row: List[Any], number: int, at: int
+) -> Dict[str, Any]:
+    _, duration, provider, final, requested = row if len(row) == 5 else (*row, None, None)
+    if requested is None:
+        requested = implied["requested_ensure"]
+    event: Dict[str, Any] = {
+        "protocol": PROTOCOL,
+        "event_id": spelt_out(number),
+        "timestamp": timestamp_of(at),
+        "type": implied["type"],
+        "name": implied["name"],
+        "provider": provider,
+        "requested_ensure": requested,
+        "final_ensure": requested if final is None else final,
+        "duration": duration,
+        "properties": implied["properties"],
+        "status": "stable",
+        "changes": [],
+        "error": [],
+        "changed": False,
+        "refreshed": False,
+        "failed": False,
+        "skipped": False,
+        "noop": message["noop"],
+        "unmet_requirements": [],
+    }
+    for key in ("alias", "manifest"):
+        if key in implied:
+            event[key] = implied[key]
+    if message["prediction"]:
+        event["prediction"] = message["prediction"]
+    return event

@@ -1,0 +1,154 @@
+"""Sends files of this host to the controller (target): ``ccm fetch``.
+
+Each file is a ``file`` frame, its bytes, and ``file_end``. Regular files only; links are not
+followed. What a file gains while it is sent is left out.
+"""
+
+import os
+import stat
+from typing import Any, Dict, List, Tuple
+
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+from remote_runtime.protocol.channel import Channel
+from remote_runtime.system.errno_messages import failure
+
+BLOCK = 256 << 10
+MAX_FILES = 100_000
+MAX_DEPTH = 100  # folders in each other
+_TOLD = 5  # of the files that are not fetched
+
+Parts = Tuple[str, ...]
+
+
+class Fetch(object):
+    """The files of one command; its properties bound the bytes of one file and of all."""
+
+    def __init__(self, context: Context, channel: Channel, given: Dict[str, Any]) -> None:
+        self._context = context
+        self._channel = channel
+        self._recursive = bool(given.get("recursive"))
+        self._most = int(given["max_size"])
+        self._left = int(given["max_total"])
+        self._files = self._bytes = self._skipped = 0
+        self._lacking: List[str] = []
+
+    def path(self, number: int, path: str) -> str:
+        """Send what the path with this number is, and say what that was. ``ResourceError``."""
+        self._files = self._bytes = self._skipped = 0
+        self._lacking = []
+        found = self._context.files.status(path)
+        if found is None:
+            raise ResourceError("there is nothing at %s" % path)
+        if found.kind == "directory":
+            if not self._recursive:
+                hint = "give --recursive to fetch what is in it"
+                raise ResourceError("%s is a directory" % path, hint=hint)
+            self._tree(number, path)
+        elif found.kind == "file":
+            self._file(number, path, ())
+        elif found.kind == "symlink":
+            to = self._context.files.link(path)
+            raise ResourceError("%s is a symlink to %s" % (path, to), hint="name what is there")
+        else:
+            raise ResourceError("%s is not a regular file" % path)
+        if self._lacking:
+            more = len(self._lacking) - _TOLD
+            told = "; ".join(self._lacking[:_TOLD]) + ("; %d more" % more if more > 0 else "")
+            raise ResourceError("%s, but not %s" % (self._sum(path), told))
+        return self._sum(path)
+
+    def _sum(self, path: str) -> str:
+        files = "1 file" if self._files == 1 else "%d files" % self._files
+        text = "%s: %s, %d bytes" % (path, files, self._bytes)
+        if self._skipped:
+            text += ", %d links and special files left out" % self._skipped
+        return text
+
+    def _tree(self, number: int, top: str) -> None:
+        waiting: List[Parts] = [()]
+        while waiting:
+            parts = waiting.pop()
+            folder = os.path.join(top, *parts)
+            try:
+                names = self._context.files.entries(folder)
+            except ResourceError as error:
+                self._lacking.append(error.message)
+                continue
+            below = []
+            for name in names:
+                self._context.check_cancelled()
+                one = parts + (name,)
+                try:
+                    if self._entry(number, os.path.join(folder, name), one):
+                        below.append(one)
+                except ResourceError as error:
+                    self._lacking.append(error.message)
+            waiting += reversed(below)
+
+    def _entry(self, number: int, path: str, parts: Parts) -> bool:
+        """Send what is in a directory; whether it is one to look into."""
+        found: Any = self._context.files.status(path)
+        if found is None:
+            return False  # gone meanwhile
+        if found.kind not in ("file", "directory"):
+            self._skipped += 1
+            return False
+        if not parts[-1].isprintable():
+            raise ResourceError("%r, which is no name to be shown" % path)
+        if len(parts) > MAX_DEPTH:
+            raise ResourceError("%s, which is too deep" % path)
+        if found.kind == "file":
+            self._file(number, path, parts)
+        return bool(found.kind == "directory")
+
+    def _file(self, number: int, path: str, parts: Parts) -> None:
+        descriptor = self._context.files.opened(path, "read")
+        try:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise ResourceError("%s is not a regular file any more" % path)
+            self._admit(path, found.st_size)
+            self._channel.send({"t": "file", "path": number, "name": list(parts)})
+            whole = False
+            try:
+                # What the kernel makes up has no size before it is read.
+                room = min(self._most, self._left)
+                sent = self._send(descriptor, found.st_size or room + 1)
+                self._admit(path, sent)
+                left = os.fstat(descriptor).st_size
+                if left < found.st_size:
+                    told = "%s: it shrank from %d bytes to %d while it was read"
+                    raise ResourceError(told % (path, found.st_size, left))
+                whole = True
+            except OSError as error:
+                raise failure("read", path, error) from error
+            finally:
+                self._channel.send({"t": "file_end", "whole": whole})
+            self._files += 1
+            self._bytes += sent
+            self._left -= sent
+        finally:
+            os.close(descriptor)
+
+    def _admit(self, path: str, size: int) -> None:
+        if size > self._most:
+            raise ResourceError(
+                "%s: its %d bytes are more than the %d of --max-size" % (path, size, self._most)
+            )
+        if size > self._left:
+            told = "%s: its %d bytes are more than what is left of --max-total, %d"
+            raise ResourceError(told % (path, size, self._left))
+        if self._files >= MAX_FILES:
+            raise ResourceError("%s: that would be more than %d files" % (path, MAX_FILES))
+
+    def _send(self, descriptor: int, size: int) -> int:
+        sent = 0
+        while sent < size:
+            self._context.check_cancelled()
+            block = os.read(descriptor, min(BLOCK, size - sent))
+            if not block:
+                break
+            self._channel.send_bytes(block)
+            sent += len(block)
+        return sent

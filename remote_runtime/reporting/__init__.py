@@ -1,0 +1,1 @@
+"""Makes and sends the events of a run, with secrets masked (target)."""

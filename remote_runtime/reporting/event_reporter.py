@@ -1,0 +1,109 @@
+"""Reports the event of each resource to the controller, and counts them (target)."""
+
+import time
+from typing import Any, Dict, Optional
+
+from remote_runtime.protocol.channel import Channel
+from remote_runtime.protocol.unchanged_batch import CERTAIN, LONGEST, Turn, Unplanned
+from remote_runtime.reporting.events import EventMaker, Outcome, requested_of
+
+# What an event says beyond what the plan implies: where there is any of it, it is sent whole.
+_MORE = frozenset(
+    (
+        "failed",
+        "skipped",
+        "changed",
+        "refreshed",
+        "noop_message",
+        "prediction_reason",
+        "drift",
+        "due_since",
+        "ended",
+        "changes",
+        "health",
+        "health_only",
+        "errors",
+        "left_as",
+    )
+)
+
+
+class EventReporter(object):
+    """Those of one run; ``events`` were reported so far, ``tally`` is what those came to that did
+    something.
+
+    ``whole``: each has an event of its own. ``observer`` makes the digests for a plan that is to be
+    kept.
+    """
+
+    def __init__(self, channel: Channel, maker: EventMaker) -> None:
+        self.maker = maker
+        self.events = 0
+        self.tally: Dict[str, int] = {}
+        self.whole = False
+        self.observer: Any = None
+        self._channel = channel
+
+    def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
+        """Report a turn that took so many seconds."""
+        said = None if self.whole else unplanned_of(outcome, noop, self.maker)
+        event, text = ({}, "") if said is not None else self.maker.make_text(outcome, noop, seconds)
+        self.events += 1
+        if not noop:
+            self._count(outcome.status)
+            if outcome.refreshed:
+                self._count("refreshed")
+        self._channel.settled()
+        if said is not None:
+            self._gather(outcome.item.index, said, seconds)
+        elif text and self.observer is None:
+            self._channel.send_text('{"t":"event","seq":%d,"event":%s}' % (self.events, text))
+        else:
+            if self.observer is not None:
+                event["observed"] = self.observer.digest(outcome)
+            self._channel.send({"t": "event", "seq": self.events, "event": event})
+
+    def _count(self, word: str) -> None:
+        self.tally[word] = self.tally.get(word, 0) + 1
+
+    def _gather(self, index: int, said: Unplanned, seconds: float) -> None:
+        ids = self.maker.ids
+        number = ids.follow() if self._channel.gathers else ids.advance()
+        turn = Turn(
+            seq=self.events,
+            number=number,
+            at=time.time(),
+            nanoseconds=int(seconds * 1e9),
+            place=index,
+            said=said,
+        )
+        self._channel.send_unchanged(turn)
+
+
+def unplanned_of(outcome: Outcome, noop: bool, maker: EventMaker) -> Optional[Unplanned]:
+    """What a row has to say of a resource; None where its event is to be sent whole."""
+    item = outcome.item
+    said = vars(outcome)  # of an outcome: most of these are as they were at first
+    for name in _MORE.intersection(said):
+        if said[name]:
+            return None
+    if not item.implied or outcome.prediction not in ("", CERTAIN):
+        return None
+    requested = None
+    wanted = item.properties.get("ensure")
+    if wanted is None:
+        wanted = requested_of(item)
+        requested = maker.labelled(item, wanted)
+    final = None
+    if outcome.final_ensure != str(wanted):
+        final = maker.labelled(item, outcome.final_ensure)
+    for text in (outcome.provider, final or "", requested or ""):
+        if len(text) > LONGEST:
+            return None
+    return Unplanned(
+        provider=outcome.provider,
+        final_ensure=final,
+        requested_ensure=requested,
+        noop=noop,
+        prediction=outcome.prediction,
+    )

@@ -1,0 +1,400 @@
+"""Makes transaction events (target): what happened to one resource, with nothing secret in it."""
+
+import os
+import time
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from remote_runtime.changes import Change, Ended
+from remote_runtime.effects import Uncertainty
+from remote_runtime.errors import ResourceError
+from remote_runtime.item import Item
+from remote_runtime.lean import jsontext
+from remote_runtime.registry import resource_class
+from remote_runtime.reporting.masking import MASKED, Mask, credentials_in, strings_of
+
+PROTOCOL = "io.choria.ccm.v1.transaction.event"
+BUCKETS = ("failed", "skipped", "changed")  # and stable is none of these
+LONGEST_OUTPUT = 16 << 10
+LARGEST = 900 << 10  # bytes of JSON text; a frame of the target holds 1 MiB
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_SHIFTS = range(125, -1, -5)
+_SURE = Uncertainty()
+_PLAIN = ("ensure", "owner", "group", "mode", "provider")  # never what is sensitive
+
+
+class EventIds(object):
+    """ULIDs in the order of creation, also within a millisecond and when the clock steps back."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._last = 0
+
+    def next(self) -> str:
+        """Return the next id: 26 characters, 48 bits of time and 80 random bits."""
+        return spelt_out(self.advance())
+
+    def advance(self) -> int:
+        """The next id as a number."""
+        now = int(self._clock() * 1000)
+        if now <= self._last >> 80:
+            self._last += 1
+        else:
+            # The top random bit stays clear, so that counting up never runs into the time.
+            self._last = now << 80 | int.from_bytes(os.urandom(10), "big") >> 1
+        return self._last
+
+    def follow(self) -> int:
+        """The number right behind the last one, whatever the time: that one tells it."""
+        self._last += 1
+        return self._last
+
+
+def spelt_out(number: int) -> str:
+    """The 26 characters of an id."""
+    return "".join([_ALPHABET[number >> shift & 31] for shift in _SHIFTS])
+
+
+def timestamp(seconds: float) -> str:
+    """RFC 3339 in UTC with microseconds."""
+    return timestamp_of(int(seconds * 1e6))
+
+
+def timestamp_of(microseconds: int) -> str:
+    """The same of a whole number of them."""
+    whole, rest = divmod(microseconds, 1000000)
+    return "%s.%06dZ" % (time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)), rest)
+
+
+class Outcome(object):
+    """What the lifecycle found out about one resource; an event is made of it at the end."""
+
+    provider = ""
+    final_ensure = ""
+    observed: Any = None  # as its type tells it, where a plan is kept of the preview
+    noop_message = ""
+    prediction = ""
+    prediction_reason = ""
+    resource: Any = None  # as its type has it, of a push
+    found: Optional[Dict[str, Any]] = None  # in a look for drift, what it is told by
+    failing: Optional[int] = None  # in noop: how many actions it takes before one fails
+    due_since = ""  # the id of the run that left a refresh of it undone
+    gate = _SURE  # in noop: that of what this one fires or lets pass
+    passing = _SURE  # in noop: that over whether it fails, or its health checks, which do not run
+    ended: Optional[Ended] = None
+    longest = LONGEST_OUTPUT  # characters that are kept of what its command printed
+    acted = False  # what it had to do is done, whatever its health checks say of it
+    health_only = False
+    left_out = ""  # the option of a selection that leaves it out
+    left_as = ""  # in noop, how it stands where it is needed all the same
+    changed = False
+    refreshed = False
+    failed = False
+    skipped = False
+
+    def __init__(self, item: Item) -> None:
+        self.item = item  # with its deferred properties, once they are rendered
+        self.traces: Dict[str, str] = {}
+        self.drift: Dict[str, Any] = {}  # of a resource that is not as it was applied last
+        self.changes: List[Change] = []
+        self.health: List[Dict[str, Any]] = []
+        self.errors: List[str] = []
+        self.outputs: List[str] = []  # tails of stderr, told behind the errors
+        self.unmet: List[str] = []
+
+    @classmethod
+    def restored(cls, item: Item, status: str) -> "Outcome":
+        """One whose event has been told; no more is known of it than its bucket."""
+        outcome = cls(item)
+        if status in BUCKETS:
+            setattr(outcome, status, True)
+        return outcome
+
+    def fail(self, message: str, output: str = "") -> None:
+        """Note why the resource failed, with the tail of what its command printed."""
+        self.failed = True
+        self.errors.append(message)
+        if output:
+            self.outputs.append(output)
+
+    def skip(self, unmet: List[str]) -> None:
+        """Note that it was left out, for these requirements or because it is not managed."""
+        self.skipped = True
+        self.unmet = unmet
+
+    def leave_out(self, option: str) -> None:
+        """Note that it was left out, as this option of a selection has it."""
+        self.skipped = True
+        self.left_out = option
+
+    @property
+    def status(self) -> str:
+        """The one bucket that the resource falls into."""
+        if self.failed:
+            return "failed"
+        return "skipped" if self.skipped else "changed" if self.changed else "stable"
+
+
+class EventMaker(object):
+    """Makes the events of one run; ``mask`` hides the run's secrets."""
+
+    def __init__(self, mask: Mask, ids: Optional[EventIds] = None) -> None:
+        self._mask = mask
+        self.ids = ids or EventIds()
+
+    def _mask_of(self, item: Item) -> Mask:
+        mask = self._mask.extended(secrets_of(item))
+        return mask.extended((), item.veiled or _holds_secret(item, mask))
+
+    def labelled(self, item: Item, text: str) -> str:
+        """A text that is told of a resource beside its properties, masked as in its event."""
+        return self._label(item, self._mask_of(item))(text)
+
+    def make(self, outcome: Outcome, noop: bool, duration: float) -> Dict[str, Any]:
+        """Return the event of one resource; ``duration`` in seconds."""
+        return self.make_text(outcome, noop, duration)[0]
+
+    def make_text(
+        self, outcome: Outcome, noop: bool, duration: float
+    ) -> Tuple[Dict[str, Any], str]:
+        """The event, and its JSON text where that is known.
+
+        The text tells of most events at once that there is nothing to mask.
+        """
+        item, about = outcome.item, (self.ids.next(), timestamp(time.time()), duration, noop)
+        if self._mask.is_empty and not (item.sensitive or item.veiled or item.deferred_render):
+            event = _event(outcome, about, _AS_IT_IS, _AS_IT_IS.text)
+            text = jsontext.dumps(event)
+            if self.leaves_plain(item, text):
+                return event, text
+        mask = self._mask_of(item)
+        return _event(outcome, about, mask, self._label(item, mask)), ""
+
+    def of_plan(self, item: Item, text: str) -> Dict[str, Any]:
+        """What such an event has of the plan; ``text`` is the JSON text of all that this says.
+
+        The text tells of most resources at once that there is nothing to mask.
+        """
+        if self.leaves_plain(item, text):
+            return _of_plan(item, _AS_IT_IS, _AS_IT_IS.text)
+        mask = self._mask_of(item)
+        return _of_plan(item, mask, self._label(item, mask))
+
+    def leaves_plain(self, item: Item, text: str) -> bool:
+        """Whether nothing of an item is masked, by its JSON ``text``."""
+        return self._mask.passes(text) and not (item.secrets or item.sensitive or item.veiled)
+
+    def _label(self, item: Item, mask: Mask) -> Callable[[str], str]:
+        """Masks what tells which resource it was: of a sensitive one it stays, but for the run's
+        secrets."""
+        return (self._mask if item.sensitive else mask).text
+
+
+class _AsItIs(object):
+    """In place of a mask, where nothing is to be masked."""
+
+    def text(self, text: str) -> str:
+        """The text."""
+        return text
+
+    def value(self, value: Any) -> Any:
+        """The value."""
+        return value
+
+
+_AS_IT_IS: Any = _AsItIs()
+
+
+def _event(
+    outcome: Outcome, about: Tuple[str, str, float, bool], mask: Mask, label: Callable[[str], str]
+) -> Dict[str, Any]:
+    item, (number, at, duration, noop) = outcome.item, about
+    of_plan = _of_plan(item, mask, label)
+    event: Dict[str, Any] = {
+        "protocol": PROTOCOL,
+        "event_id": number,
+        "timestamp": at,
+        "type": item.type,
+        "name": of_plan.pop("name"),
+        "provider": outcome.provider,
+        "requested_ensure": of_plan.pop("requested_ensure"),
+        "final_ensure": label(outcome.final_ensure),
+        "duration": int(duration * 1e9),
+        "properties": of_plan.pop("properties"),
+        "status": outcome.status,
+        "changes": [_change(c, item.sensitive, mask) for c in outcome.changes],
+        "error": _errors(outcome, item.sensitive, mask),
+        "changed": outcome.changed,
+        "refreshed": outcome.refreshed,
+        "failed": outcome.failed,
+        "skipped": outcome.skipped,
+        "noop": noop,
+        "unmet_requirements": [label(reference) for reference in outcome.unmet],
+    }
+    event.update(of_plan)
+    event.update(_optional(item, outcome, mask))
+    return _bounded(event)
+
+
+def _of_plan(item: Item, mask: Mask, label: Callable[[str], str]) -> Dict[str, Any]:
+    found = {
+        "type": item.type,
+        "name": label(item.name),
+        "requested_ensure": label(requested_of(item)),
+        "properties": _properties(item, mask),
+    }
+    if item.alias:
+        found["alias"] = label(item.alias)
+    if item.manifest:
+        found["manifest"] = label(item.manifest)
+    return found
+
+
+def requested_of(item: Item) -> str:
+    """The desired state, that of the type where the resource does not say."""
+    given = item.properties.get("ensure")
+    if given is not None:
+        return str(given)
+    try:
+        return resource_class(item.type).default_ensure
+    except ResourceError:
+        return "present"  # a type that this runtime does not have; that has failed the resource
+
+
+def secrets_of(item: Item) -> List[str]:
+    """The values of one resource that no sink may show."""
+    if item.sensitive:
+        chosen: Sequence[str] = [k for k in item.properties if k not in _PLAIN]
+    else:
+        chosen = item.secrets
+    values = strings_of([_of_user(item.properties.get(key)) for key in chosen]) if chosen else []
+    return values + credentials_in((item.name, item.properties))
+
+
+def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
+    extra: Dict[str, Any] = {}
+    if outcome.noop_message:
+        extra["noop_message"] = mask.text(outcome.noop_message)
+    if outcome.prediction:
+        extra["prediction"] = outcome.prediction
+    if outcome.prediction_reason:
+        extra["prediction_reason"] = mask.text(outcome.prediction_reason)
+    if outcome.drift:
+        extra["drift"] = mask.value(outcome.drift)
+    if outcome.left_out:
+        extra["left_out"] = outcome.left_out
+    if outcome.left_as:
+        extra["left_as"] = outcome.left_as
+    if outcome.due_since:
+        extra["due_since"] = outcome.due_since
+    if outcome.ended is not None:
+        extra.update(_of_command(outcome, outcome.ended, mask))
+    if outcome.health:
+        extra["health_check"] = mask.value(outcome.health)
+    if outcome.health_only:
+        extra["health_check_only"] = True
+    return extra
+
+
+def _of_command(outcome: Outcome, ended: Ended, mask: Mask) -> Dict[str, Any]:
+    """The exit code, where there is one, and what was printed, standard error behind the rest."""
+    told: Dict[str, Any] = {}
+    if ended.code is not None and ended.code >= 0:
+        told["exit_code"] = ended.code
+    end = "\n" if ended.stdout and ended.stderr and not ended.stdout.endswith("\n") else ""
+    output = ended.stdout + end + ended.stderr
+    if output:
+        hidden = outcome.item.sensitive
+        told["output"] = MASKED if hidden else _tail(mask.text(output), outcome.longest)
+    return told
+
+
+def _tail(output: str, longest: int) -> str:
+    """The end of what was printed, in whole lines. It is masked: half a secret is not found."""
+    if len(output) <= longest:
+        return output
+    kept = output[-longest:]
+    kept = kept[kept.find("\n") + 1 :]
+    return "[... %d characters left out ...]\n%s" % (len(output) - len(kept), kept)
+
+
+def _properties(item: Item, mask: Mask) -> Dict[str, Any]:
+    shown: Dict[str, Any] = {}
+    for key, value in item.properties.items():
+        hidden = key in item.secrets or (item.sensitive and key not in _PLAIN)
+        shown[key] = MASKED if hidden and value is not None else mask.value(_of_user(value))
+    return shown
+
+
+def _of_user(value: Any) -> Any:
+    """A property's value as the user wrote it, where the plan holds a whole tree in its place."""
+    return value["$tree"] if isinstance(value, dict) and "$tree" in value else value
+
+
+def _holds_secret(item: Item, mask: Mask) -> bool:
+    """Whether content that was rendered at its turn holds something to mask."""
+    content = item.properties.get("content") if item.deferred_render else None
+    return isinstance(content, str) and mask.text(content) != content
+
+
+def _change(change: Change, sensitive: bool, mask: Mask) -> Dict[str, Any]:
+    if not sensitive:
+        record = {key: mask.value(value) for key, value in change.record().items()}
+        if MASKED in (record.get("diff") or ""):
+            record["diff"] = _without_former_secrets(record["diff"])
+        if record.get("diff"):
+            from remote_runtime.reporting.difference import visible
+
+            record["diff"] = visible(record["diff"])
+        return record
+    if change.what in _PLAIN:
+        return change._replace(diff=None).record()
+    return Change(change.what, MASKED, MASKED, None if change.diff is None else MASKED).record()
+
+
+def _without_former_secrets(diff: str) -> str:
+    """Mask what a masked line of a diff takes the place of: it may hold the secret before it."""
+    out: List[str] = []
+    block: List[str] = []
+    begun = False
+    for line in diff.split("\n") + [" "]:
+        begun = begun or line.startswith("@@")  # behind the names of the two sides
+        if begun and line[:1] in ("-", "+", "\\"):
+            block.append(line)
+            continue
+        if any(MASKED in one for one in block if one[:1] == "+"):
+            block = ["-" + MASKED if one[:1] == "-" else one for one in block]
+        out += block + [line]
+        block = []
+    return "\n".join(out[:-1])
+
+
+def _errors(outcome: Outcome, sensitive: bool, mask: Mask) -> List[str]:
+    errors = [mask.text(e) for e in outcome.errors]
+    for output in outcome.outputs:
+        # Masked whole, then cut: half a secret would not be found.
+        errors.append(MASKED if sensitive else mask.text(output)[-LONGEST_OUTPUT:])
+    return errors
+
+
+def _bounded(event: Dict[str, Any]) -> Dict[str, Any]:
+    """Drop what is bulky, the least needed first, from an event that would not fit a frame."""
+
+    def size() -> int:
+        return len(jsontext.dumps(event))
+
+    bulky = sum([len(c.get("diff") or "") for c in event["changes"]])
+    bulky += len(repr(event["properties"])) + len(repr(event["error"]))
+    bulky += len(event.get("output", ""))
+    # One character is at most 6 bytes of JSON text, so small ones need not be measured.
+    if bulky * 6 < LARGEST // 2 and len(event["changes"]) < 1000:
+        return event
+    if size() > LARGEST:
+        for change in event["changes"]:
+            if change.get("diff"):
+                change["diff"] = "left out: the event would be too large"
+    if size() > LARGEST:
+        event["properties"] = {"ensure": event["requested_ensure"]}
+        event["error"] = [e[:2000] for e in event["error"][:20]]
+    if size() > LARGEST:
+        event["changes"] = event["changes"][:100]
+    return event

@@ -1,0 +1,1 @@
+"""How packages change with apt (target)."""

@@ -1,0 +1,81 @@
+"""Running dnf and rpm in a preview, where nothing of what they write stays (target).
+
+dnf keeps logs, caches and a history, whatever it is asked, rpm a shared memory and a journal. In a
+mount namespace of its own these folders have an overlay over them, with its upper side on a tmpfs;
+both end with the command.
+"""
+
+import os
+from typing import TYPE_CHECKING, Sequence, Tuple
+
+from remote_runtime.base import Unknowable
+from remote_runtime.context import Context
+
+if TYPE_CHECKING:
+    from remote_runtime.system.process.commands import Result
+
+_FAILED = 125  # how the script ends where it could not begin
+_FOLDERS = (
+    "/tmp",
+    "/var/tmp",
+    "/var/log",
+    "/var/cache/dnf",
+    "/var/cache/libdnf5",
+    "/var/lib/dnf",
+    "/var/lib/rpm",
+    "/usr/lib/sysimage/rpm",
+    "/usr/lib/sysimage/libdnf5",
+)
+_BASES = ("/usr/src", "/usr/games", "/mnt", "/media")
+_WHY = "dnf cannot be asked without leaving anything on the host"
+_SCRIPT = """\
+base=$1
+keep=$2
+shift 2
+mount -n -t tmpfs -o mode=0700 ccm "$base" || exit 125
+if [ -n "$keep" ]; then
+    mkdir "$base/keep" && mount -n --bind "$keep" "$base/keep" || exit 125
+fi
+while [ "$1" != -- ]; do
+    number=$#
+    if [ -d "$1" ] && [ ! -L "$1" ]; then
+        mkdir -p "$base/$number/upper" "$base/$number/work" || exit 125
+        options="lowerdir=$1,upperdir=$base/$number/upper,workdir=$base/$number/work"
+        mount -n -t overlay -o "$options" ccm "$1" || exit 125
+    fi
+    shift
+done
+shift
+if [ -n "$keep" ]; then
+    mount -n --bind "$base/keep" "$keep" || exit 125
+fi
+mount -n -o remount,bind,ro / 2>/dev/null  # what dnf notes at the packages of a local repository
+exec "$@"
+"""
+
+
+def aside(context: Context, argv: Sequence[str], keep: str = "") -> Tuple[str, ...]:
+    """The command to run for one of theirs: in a push the same, in a preview one without traces.
+
+    What it writes to the folder ``keep``, where one is named, stays.
+
+    Another user than root has a cache of its own, and no right to write elsewhere. ``Unknowable``
+    where root cannot have such a command; see also ``not_begun``.
+    """
+    if not context.noop or os.geteuid() != 0:
+        return tuple(argv)
+    base = next((base for base in _BASES if os.path.isdir(base)), "")
+    if not base or not context.commands.find("unshare"):
+        raise Unknowable("%s: there is no unshare" % _WHY)
+    return ("unshare", "--mount", "sh", "-c", _SCRIPT, "ccm", base, keep, *_FOLDERS, "--", *argv)
+
+
+def has_failed(result: "Result") -> bool:
+    """Whether the command could not be begun so; rpm may end with the same number."""
+    return result.code == _FAILED and not result.stdout
+
+
+def not_begun(printed: str) -> Unknowable:
+    """The error of a command that could not be begun."""
+    lines = printed.strip().splitlines() or ["no overlay"]
+    return Unknowable("%s: %s" % (_WHY, lines[-1]))

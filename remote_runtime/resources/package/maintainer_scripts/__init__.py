@@ -1,0 +1,1 @@
+"""Reads the scripts of packages to predict their effects (target; in previews only)."""

@@ -1,0 +1,1 @@
+"""What RPM has and what an RPM holds (target)."""

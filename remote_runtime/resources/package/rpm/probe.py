@@ -1,0 +1,57 @@
+"""How dnf has its packages: downloads and archives (target)."""
+
+from typing import TYPE_CHECKING, Callable, Sequence
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.package.dpkg.contents import Contents
+from remote_runtime.resources.package.probing import TIMEOUT, Indexed, Packages
+from remote_runtime.resources.package.rpm import contents as rpm_contents
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+LIMIT = 16 << 20  # bytes of a query's output
+HEADER = ("rpm", "-qp", "--nosignature", "--nodigest", "--queryformat", rpm_contents.FORMAT)
+
+
+class Rpms(Packages):
+    """``fetch(folder)`` has dnf download a transaction to a folder."""
+
+    suffix = ".rpm"
+
+    def __init__(self, context: "Context", fetch: Callable[[str], None]) -> None:
+        self._context, self._fetch = context, fetch
+
+    def download(self, wanted: Sequence[Indexed], folder: str) -> None:
+        self._fetch(folder)
+
+    def unpack(self, path: str, folder: str) -> Contents:
+        from remote_runtime.resources.package.dnf.isolated_run import aside
+
+        run = self._context.commands.run
+        header = run(aside(self._context, (*HEADER, path)), timeout=TIMEOUT, limit=64 << 20)
+        if header.code != 0 or run(rpm_contents.unpacking(path, folder), timeout=TIMEOUT).code != 0:
+            raise ValueError("rpm cannot unpack it")
+        return rpm_contents.Header(header.stdout).contents(folder)
+
+
+def confirm(context: "Context", printed: str, query: Callable[..., str]) -> None:
+    """Let the controller compare what previews were told of packages with what came.
+
+    ``printed`` is what dnf printed of the transaction; ``query`` asks its index.
+    """
+    from remote_runtime.resources.package.dnf import transaction as dnf_transaction
+
+    came = dnf_transaction.coming(printed)
+    if not came:
+        return
+    names = [one.spec for one in came]
+    try:
+        index = query(*names, form=dnf_transaction.INDEX)
+    except ResourceError:  # the installation itself went well
+        return
+    found = {one.name: one.sha256 for one in dnf_transaction.indexed(index, came)}
+    told = context.commands.run((*rpm_contents.INSTALLED, *names), limit=LIMIT)
+    prints = rpm_contents.fingerprints(told.stdout)
+    both = [(found[name], print_) for name, print_ in prints.items() if name in found]
+    context.shared().confirm(dict(both))

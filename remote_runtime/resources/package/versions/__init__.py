@@ -1,0 +1,1 @@
+"""The order of versions, by package family (both sides)."""

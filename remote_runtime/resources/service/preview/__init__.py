@@ -1,0 +1,1 @@
+"""Predicts what systemd will do with units (target; in previews only)."""

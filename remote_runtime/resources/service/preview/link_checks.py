@@ -1,0 +1,78 @@
+"""What keeps systemd from making and removing the links of a unit (target; in previews only)."""
+
+import os
+from typing import TYPE_CHECKING, Tuple
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
+from remote_runtime.resources.service.unit.files import ALIAS, LINKED_FROM, Definition, links_of
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+_ORDER = (ALIAS, *LINKED_FROM)
+
+
+class Linking(object):
+    """Looks at the places of links; each method raises the ``ResourceError`` that the attempt would
+    end in, or returns.
+    """
+
+    def __init__(self, context: "Context", units: ForeseenUnits) -> None:
+        self._files = context.files
+        self._units = units
+
+    def rehearse(self, name: str) -> None:
+        """To enable a unit. Once systemd made links for one setting, the others may fail.
+
+        ``Unknowable`` for one that conflicts with a name that it gets: it may stop by that.
+        """
+        unit = self._units.definition(name)
+        rivals = unit.text.words("Unit", "Conflicts")
+        for link in links_of(unit, ALIAS):
+            if os.path.basename(link) in rivals and self._files.status(link) is None:
+                text = "%s conflicts with %s, which becomes another name of it"
+                raise Unknowable(text % (unit.name, os.path.basename(link)))
+        for rule in _ORDER:
+            made = [self._made(unit, link, rule) for link in links_of(unit, rule)]
+            if any(made):
+                return
+
+    def rehearse_removal(self, name: str) -> None:
+        """To disable a unit."""
+        unit = self._units.definition(name)
+        for link in self._units.links(unit):
+            self._files.obstacles(link).removing()
+
+    def _made(self, unit: Definition, link: str, rule: str) -> bool:
+        """Whether it would be made, not there already."""
+        if rule == ALIAS and _kind(os.path.basename(link)) != _kind(unit.name):
+            raise ResourceError(
+                "%s cannot be enabled: it cannot have the alias %s"
+                % (unit.name, os.path.basename(link)),
+                kind="service.failed",
+                hint="correct its unit file",
+            )
+        there = self._files.status(link)
+        if there is None:
+            folder = os.path.dirname(link)
+            if self._files.is_directory(folder):
+                self._files.obstacles(link).writing(0)
+            else:
+                self._files.obstacles(folder).making()
+            return True
+        other = os.path.basename(self._files.link(link)) != unit.name
+        if there.kind != "symlink" or (rule == ALIAS and other):
+            raise ResourceError(
+                "enabling %s failed: %s already exists" % (unit.name, link),
+                kind="service.failed",
+                hint="look what stands there",
+            )
+        return other
+
+
+def _kind(name: str) -> Tuple[str, str]:
+    """What an alias has in common with its unit: the instance and the type."""
+    stem, _, suffix = name.rpartition(".")
+    return "".join(stem.partition("@")[1:]), suffix

@@ -1,0 +1,58 @@
+"""Whether units that need each other could ever be started (target; in previews only)."""
+
+from typing import Dict, List, Set
+
+from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
+from remote_runtime.resources.service.unit.files import Definition
+
+_NEEDED = ("Requires", "BindsTo")
+_MOST = 200  # units that come along
+
+
+def cycle(units: ForeseenUnits, unit: Definition) -> List[str]:
+    """The units that wait for one another, the first at both ends; [] where there is an order.
+
+    Only what a unit cannot do without counts: systemd breaks a cycle by leaving out the rest.
+    """
+    coming = _coming(units, unit)
+    behind: Dict[str, Set[str]] = {name: set() for name in coming}
+    for name, one in coming.items():
+        behind[name].update(o for o in one.text.words("Unit", "After") if o in coming)
+        for other in one.text.words("Unit", "Before"):
+            if other in coming:
+                behind[other].add(name)
+    return _around(behind, unit.name)
+
+
+def _coming(units: ForeseenUnits, unit: Definition) -> Dict[str, Definition]:
+    """The unit and those that are started along because something cannot do without them."""
+    found = {unit.name: unit}
+    waiting = [unit]
+    while waiting and len(found) < _MOST:
+        one = waiting.pop()
+        for other in [name for key in _NEEDED for name in one.text.words("Unit", key)]:
+            next_one = units.definition(other)
+            if next_one.path and next_one.name not in found and not units.status(other).running:
+                found[next_one.name] = next_one
+                waiting.append(next_one)
+    return found
+
+
+def _around(behind: Dict[str, Set[str]], first: str) -> List[str]:
+    """A way back to a name on the way, from ``first`` on or from any other name."""
+    done: Set[str] = set()
+    for start in [first, *sorted(behind)]:
+        way: List[str] = []
+        left = [iter([start])]
+        while left:
+            name = next(left[-1], None)
+            if name is None:
+                left.pop()
+                done.update(way[-1:])
+                del way[-1:]
+            elif name in way:
+                return [*way[way.index(name) :], name]
+            elif name not in done:
+                way.append(name)
+                left.append(iter(sorted(behind[name] - {name})))
+    return []

@@ -1,0 +1,204 @@
+"""Units as they will be at a resource's turn (target; in previews only)."""
+
+import os
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.effects import UnitEffect
+from remote_runtime.resources.service.preview.mounts import needed
+from remote_runtime.resources.service.provider import Status
+from remote_runtime.resources.service.unit import unit as units
+from remote_runtime.resources.service.unit.files import (
+    SEARCHED,
+    Definition,
+    UnitFiles,
+    is_generated,
+    is_transient,
+)
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+Shown = Callable[[str], Dict[str, str]]
+
+_TABLE = "/etc/fstab"
+_OF_TABLE = (".mount", ".automount", ".swap")
+_WATCHED = ("PathExists", "PathExistsGlob", "PathChanged", "PathModified", "DirectoryNotEmpty")
+_REVERSE = {
+    "Requires": "RequiredBy",
+    "BindsTo": "BoundBy",
+    "PartOf": "ConsistsOf",
+    "Conflicts": "ConflictedBy",
+}
+
+
+class ForeseenUnits(object):
+    """What systemd shows, with what earlier resources would have made of it.
+
+    ``shown`` is what ``systemctl show`` says now of a unit; ``names`` are those of the plan.
+    """
+
+    def __init__(self, context: "Context", shown: Shown, names: Sequence[str]) -> None:
+        self._context = context
+        self._show = shown
+        self._names = names
+        self._read: Optional[UnitFiles] = None
+
+    @property
+    def _files(self) -> UnitFiles:
+        if self._read is None:
+            world = self._context.world
+            planned = world.layer.nodes if world is not None else ()
+            there = [folder for folder in SEARCHED if folder in planned or os.path.isdir(folder)]
+            self._read = UnitFiles(self._context.files, there)
+        return self._read
+
+    def definition(self, name: str) -> Definition:
+        """The unit's files as they will be."""
+        return self._files.find(name)
+
+    def aliased(self, name: str) -> str:
+        """The unit that gets a name when it is enabled; "" where there is none."""
+        return self._files.aliased(name)
+
+    def links(self, unit: Definition) -> List[str]:
+        """The links that have it started at boot."""
+        return self._files.links(unit)
+
+    def elsewhere(self, unit: Definition) -> bool:
+        """Whether its file stands where systemd does not look, and is linked to."""
+        return self._files.elsewhere(unit)
+
+    def status(self, name: str) -> Status:
+        """Its state as it will be."""
+        return units.status(name, self.shown(name))
+
+    def shown(self, name: str) -> Dict[str, str]:
+        """What ``systemctl show`` will say of it, after the reload that comes before."""
+        shown = self._show(name)
+        self._require_written(name, shown)
+        if shown.get("NeedDaemonReload") == "yes" or self._touched(name, shown):
+            unit = self._files.find(name)
+            alias = shown.get("Id", name) != name
+            if unit.name != name and (alias or shown.get("ActiveState") == "inactive"):
+                return self.shown(unit.name)
+            if alias:  # no more; what runs by its own name is another unit
+                shown = {"ActiveState": "inactive"}
+            shown = dict(shown, **self._files.shown(unit))
+        effect = self._effect(name, shown)
+        shown = shown if effect is None else dict(shown, **_affected(effect, shown))
+        self._require_unwatched(name, shown)
+        return shown
+
+    def _require_written(self, name: str, shown: Mapping[str, str]) -> None:
+        """``Unknowable`` for a unit that systemd may make of a planned table of file systems."""
+        world = self._context.world
+        if world is None or _TABLE not in world.layer.nodes or not name.endswith(_OF_TABLE):
+            return
+        unit = self.definition(name)
+        if not unit.path or is_generated(unit):
+            raise Unknowable("what systemd makes of the planned %s is not known before" % _TABLE)
+
+    def _require_unwatched(self, name: str, shown: Mapping[str, str]) -> None:
+        """``Unknowable`` for a unit that a path unit starts as soon as something is there."""
+        world = self._context.world
+        if world is None or shown.get("ActiveState") in units.RUNNING:
+            return
+        for other in units.words(shown.get("TriggeredBy", "")):
+            if not other.endswith(".path") or self._show(other).get("ActiveState") != "active":
+                continue
+            watched = [self.definition(other).text.expand(w) for w in self._watched(other)]
+            for path in world.layer.nodes:
+                if any(w and (fnmatchcase(path, w) or w == os.path.dirname(path)) for w in watched):
+                    raise Unknowable("%s watches %s and may start it" % (other, path))
+
+    def _watched(self, name: str) -> List[str]:
+        text = self.definition(name).text
+        return [value for key in _WATCHED for value in text.all("Path", key)]
+
+    def goes(self, name: str) -> bool:
+        """Whether there is no such unit any more once it is stopped."""
+        unit = self.definition(name)
+        if self.shown(name).get("LoadState") == "not-found" or is_transient(unit):
+            return True
+        return not unit.path and name.endswith((".mount", ".swap", ".scope"))
+
+    def _effect(self, name: str, shown: Mapping[str, str]) -> Optional[UnitEffect]:
+        world = self._context.world
+        if world is None:
+            return None
+        return world.units.get(shown.get("Id") or name) or world.units.get(name)
+
+    def _touched(self, name: str, shown: Mapping[str, str]) -> bool:
+        """Whether anything planned has a say in how the unit is defined."""
+        world = self._context.world
+        if world is None:
+            return False
+        names = {name, shown.get("Id") or name, units.template(name) or name}
+        nodes = world.layer.nodes
+        scripts = [units.init_script(each) for each in names]
+        if any(script in nodes for script in scripts if script):
+            return True
+        hidden = [p for p, node in nodes.items() if node.opaque and os.path.isdir(p)]
+        if any(_held(path, names) for path in hidden):
+            return True
+        if any(_concerns(path, names) for path in nodes):
+            return True
+        files = [os.path.join(folder, each) for folder in SEARCHED for each in names]
+        return any(os.path.islink(f) and world.layer.find(f, follow=True).laid for f in files)
+
+    def by(self, key: str, name: str) -> List[str]:
+        """The units that name this one in a setting such as Requires."""
+        shown = self._show(name)
+        reverse = units.words(shown.get(_REVERSE.get(key, ""), ""))
+        found = [o for o in reverse if not self._replanned(o)]
+        for other in self._names:
+            if other not in found and (key not in _REVERSE or self._replanned(other)):
+                unit = self.definition(other)
+                named = unit.text.words("Unit", key) + (needed(unit) if key == "Requires" else [])
+                found += [other] if name in named else []
+        return found
+
+    def _replanned(self, name: str) -> bool:
+        return self._context.world is not None and self._touched(name, self._show(name))
+
+
+def _held(folder: str, names: Set[str]) -> bool:
+    """Whether a folder of the host has a part in the definition of one of these units."""
+    if any((searched + "/").startswith(folder + "/") for searched in SEARCHED):
+        return True
+    linked = any(os.path.lexists(os.path.join(folder, name)) for name in names)
+    return linked and any(folder.startswith(searched + "/") for searched in SEARCHED)
+
+
+def _concerns(path: str, names: Set[str]) -> bool:
+    """Whether what is planned at a path has a part in the definition of one of these units."""
+    for folder in SEARCHED:
+        if path.startswith(folder + "/"):
+            parts = path[len(folder) + 1 :].split("/")
+            drop_in = parts[0][:-2] if parts[0].endswith(".d") else ""
+            prefixed = drop_in.rpartition("-.")[0]
+            return (
+                parts[0] in names
+                or parts[-1] in names
+                or drop_in in names
+                or any(drop_in and name.endswith("." + drop_in) for name in names)
+                or any(prefixed and name.startswith(prefixed + "-") for name in names)
+            )
+    return False
+
+
+def _affected(effect: UnitEffect, shown: Mapping[str, str]) -> Dict[str, str]:
+    """The properties that an effect replaces."""
+    new: Dict[str, str] = {}
+    if effect.active is not None:
+        state = ("active", "running") if effect.active else ("inactive", "dead")
+        new.update(zip(("ActiveState", "SubState"), state), Result="success")
+    if effect.enabled is not None and shown.get("UnitFileState") not in units.EITHER:
+        new["UnitFileState"] = "enabled" if effect.enabled else "disabled"
+    if effect.masked is not None and effect.masked:
+        new.update(LoadState="masked", UnitFileState="masked")
+    if shown.get("LoadState") == "not-found" and (effect.active or effect.enabled):
+        new["LoadState"] = "loaded"
+    return new

@@ -1,0 +1,221 @@
+"""Why a unit would not run once it is started (target; in previews only).
+
+Nothing is started: what is looked at is what systemd looks at before it has begun the program.
+"""
+
+import os
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Iterator, List, Optional, Tuple
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.resources.service.preview import mounts
+from remote_runtime.resources.service.preview.ordering import cycle
+from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
+from remote_runtime.resources.service.preview.socket_checks import Listening
+from remote_runtime.resources.service.preview.start_checks import Process
+from remote_runtime.resources.service.unit.files import Definition
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+_DEPTH = 5  # units bound to units
+_TOUCHED = "/run/systemd/systemd-units-load"  # by systemd-analyze, where it can
+_UNTOUCHED = 'mount -n --bind "$0" "$0" && mount -n -o remount,bind,ro "$0" && exec "$@"'
+
+
+class Rehearsal(object):
+    """Looks at units as they will be."""
+
+    def __init__(self, context: "Context", units: ForeseenUnits) -> None:
+        self._context = context
+        self._units = units
+        self._process = Process(context)
+
+    def obstacle(self, name: str, depth: int = 0) -> str:
+        """Why it would not run, in words that go on from its name; "" where nothing is seen."""
+        unit = self._units.definition(name)
+        if not unit.path:
+            return ""  # systemd has it from elsewhere
+        looks = (
+            self._cycle(unit) if not depth else iter(()),
+            self._dependencies(unit, depth),
+            self._conditions(unit),
+            self._trigger(unit),
+        )
+        found = next((why for look in looks for why in look), "")
+        if found:
+            return found
+        if unit.name.endswith((".mount", ".automount")):
+            return next(mounts.Mounting(self._context).obstacles(unit), "")
+        if not unit.name.endswith(".service"):
+            return ""
+        self._require_seen(unit)
+        return next(self._process.lacks(unit), "")
+
+    def mounts_for(self, unit: Definition) -> List[str]:
+        """The mount units that a unit pulls in by the paths that it names."""
+        return [name for name in mounts.needed(unit) if self._units.definition(name).path]
+
+    def _require_seen(self, unit: Definition) -> None:
+        """``Unknowable`` where a mount comes along below which the unit has something."""
+        for name in self.mounts_for(unit):
+            inside = mounts.place(self._units.definition(name)).rstrip("/") + "/"
+            named = any(inside in value for _, value in unit.text.settings("Service", ""))
+            if named and not self._units.status(name).running:
+                raise Unknowable("%s comes along, and what it shows is not known before" % name)
+
+    def ends(self, name: str) -> bool:
+        """Whether it would end by itself at once and so never stay running."""
+        unit = self._units.definition(name)
+        if not unit.path or not unit.name.endswith(".service"):
+            return False
+        return unit.kind == "oneshot" and not unit.text.flag("Service", "RemainAfterExit")
+
+    def _cycle(self, unit: Definition) -> Iterator[str]:
+        names = cycle(self._units, unit)
+        if names:
+            yield "can never start: %s" % " waits for ".join(names)
+
+    def _dependencies(self, unit: Definition, depth: int) -> Iterator[str]:
+        for key, other in self._needed(unit):
+            status = self._units.status(other)
+            if not status.found:
+                yield "needs %s (%s), which is not there" % (other, key)
+            elif status.running:
+                continue
+            elif key == "Requisite":
+                yield "needs %s to run before (Requisite)" % other
+            elif status.masked:
+                yield "needs %s (%s), which is masked" % (other, key)
+            elif status.failure:
+                yield "needs %s (%s): %s" % (other, key, status.failure)
+            else:
+                yield from self._pulled(unit, key, other, depth)
+
+    def _needed(self, unit: Definition) -> Iterator[Tuple[str, str]]:
+        for key in ("Requires", "BindsTo", "Requisite"):
+            for other in unit.text.words("Unit", key):
+                yield key, other
+        for other in self.mounts_for(unit):
+            yield mounts.NEEDED, other
+
+    def _pulled(self, unit: Definition, key: str, name: str, depth: int) -> Iterator[str]:
+        """What would keep a unit that is started along from letting this one run."""
+        other = self._units.definition(name)
+        if next(self._unmet(other, "Assert"), ""):
+            yield "needs %s (%s), whose assertion does not hold" % (name, key)
+        # A simple service counts as started before its program is looked at.
+        at_once = name.endswith(".service") and other.kind in ("simple", "idle")
+        waited_for = name in unit.text.words("Unit", "After") or key == mounts.NEEDED
+        waited_for = waited_for and not at_once
+        if depth == _DEPTH or not (key == "BindsTo" or waited_for):
+            return
+        why = self.obstacle(name, depth + 1)
+        if not why and key == "BindsTo" and self.ends(name):
+            why = "never stays running"
+        if why:
+            yield "is bound to %s, which %s" % (name, why)
+
+    # -- conditions -------------------------------------------------------------------------------
+
+    def _conditions(self, unit: Definition) -> Iterator[str]:
+        for prefix in ("Assert", "Condition"):
+            for setting in self._unmet(unit, prefix):
+                yield "is not started where %s does not hold" % setting
+
+    def _unmet(self, unit: Definition, prefix: str) -> Iterator[str]:
+        """The settings that keep it from starting: any, or all of those marked with ``|``."""
+        marked, one_holds = [], False
+        for key, value in unit.text.settings("Unit", prefix):
+            setting = "%s=%s" % (key, value)
+            expanded = unit.text.expand(value.lstrip("|").lstrip())
+            holds = expanded is None or self._holds(key[len(prefix) :], expanded)
+            if value.startswith("|"):
+                marked.append(setting)
+                one_holds = one_holds or holds
+            elif not holds:
+                yield setting
+        if marked and not one_holds:
+            yield " or ".join(marked)
+
+    def _holds(self, kind: str, value: str) -> bool:
+        negated = value.startswith("!")
+        found = self._looked_up(kind, value[1:].strip() if negated else value)
+        if found is None:
+            return self._analyzed("Condition%s=%s" % (kind, value))
+        return found is not negated
+
+    def _looked_up(self, kind: str, path: str) -> Optional[bool]:
+        files = self._context.files
+        if kind == "PathExists":
+            return files.exists(path)
+        if kind == "PathIsDirectory":
+            return files.is_directory(path)
+        if kind == "FileIsExecutable":
+            return self._context.user_commands.is_program(path)
+        if kind == "DirectoryNotEmpty":
+            return files.is_directory(path) and bool(files.entries(path + "/."))
+        if kind in ("FileNotEmpty", "PathIsSymbolicLink"):
+            status = files.status(path, follow=kind == "FileNotEmpty")
+            wanted = "file" if kind == "FileNotEmpty" else "symlink"
+            return status is not None and status.kind == wanted and status.size > 0
+        if kind == "PathExistsGlob" and "{" not in path:
+            return self._matched("/", [part for part in path.split("/") if part])
+        return None
+
+    def _matched(self, folder: str, parts: List[str]) -> bool:
+        """Whether anything below a folder has names like these, one for each level."""
+        if not parts:
+            return True
+        files, name = self._context.files, parts[0]
+        names = [name]
+        if set(name) & set("*?["):
+            held = files.entries(folder + "/.") if files.is_directory(folder) else []
+            names = [n for n in held if fnmatchcase(n, name) and (n[0] != "." or name[0] == ".")]
+        paths = [os.path.join(folder, name) for name in names]
+        return any(files.is_there(path) and self._matched(path, parts[1:]) for path in paths)
+
+    def _analyzed(self, condition: str) -> bool:
+        """Ask systemd; what it cannot tell counts as met."""
+        commands = self._context.commands
+        if not commands.find("systemd-analyze"):
+            return True
+        argv = ["systemd-analyze", "condition", condition]
+        if os.geteuid() == 0 and commands.find("unshare") and os.path.exists(_TOUCHED):
+            argv[:0] = ["unshare", "--mount", "sh", "-c", _UNTOUCHED, _TOUCHED]
+        result = commands.run(argv)
+        return "Conditions failed." not in result.stdout + result.stderr
+
+    def _has_time(self, unit: Definition) -> bool:
+        """Whether systemd makes out when a timer is to start something, as far as it says."""
+        keys = [key for key, _ in unit.text.settings("Timer", "On")]
+        commands = self._context.commands
+        if set(keys) != {"OnCalendar"} or not commands.find("systemd-analyze"):
+            return True
+        times = unit.text.all("Timer", "OnCalendar")
+        said = (commands.run(("systemd-analyze", "calendar", "--", time)) for time in times)
+        return any("Failed to parse" not in result.stderr for result in said)
+
+    def _trigger(self, unit: Definition) -> Iterator[str]:
+        """What a timer, path or socket starts has to be there."""
+        stem, _, suffix = unit.name.rpartition(".")
+        section = {"timer": "Timer", "path": "Path", "socket": "Socket"}.get(suffix)
+        if suffix == "socket":
+            yield from self._process.socket_lacks(unit)
+            if not self._units.status(unit.name).running:
+                yield from Listening(self._context, self._units).obstacles(unit)
+        elif suffix == "timer" and not self._has_time(unit):
+            yield "says no time that systemd can read"
+        if section is None or (suffix == "socket" and unit.text.flag("Socket", "Accept")):
+            return
+        key = "Service" if suffix == "socket" else "Unit"
+        for other in unit.text.words(section, key)[-1:] or ["%s.service" % stem]:
+            status = self._units.status(other)
+            if not status.found:
+                yield "starts %s, which is not there" % other
+            elif status.masked:
+                yield "starts %s, which is masked" % other
+            elif status.failure:
+                yield "starts %s: %s" % (other, status.failure)
+            elif suffix == "socket" and status.running:
+                yield "cannot listen: %s runs already without it" % other

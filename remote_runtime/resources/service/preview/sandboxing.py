@@ -1,0 +1,34 @@
+"""What a unit's own settings keep its programs from seeing (target; in previews only)."""
+
+from typing import Iterator, List, Tuple
+
+from remote_runtime.resources.service.unit.text import UnitText
+from remote_runtime.system.paths import is_within
+
+_HOMES = ("/home", "/root", "/run/user")
+_TEMPORARY = ("/tmp", "/var/tmp")
+BINDING = ("BindPaths", "BindReadOnlyPaths")
+
+
+def hiding(text: UnitText, path: str) -> str:
+    """The setting of a service by which a path cannot be seen; "" where nothing hides it."""
+    if any(is_within(path, shown) for shown in _bound(text)):
+        return ""
+    return next((setting for setting, at in _covered(text) if is_within(path, at)), "")
+
+
+def _covered(text: UnitText) -> Iterator[Tuple[str, str]]:
+    for word in text.words("Service", "InaccessiblePaths"):
+        yield "InaccessiblePaths", word.lstrip("-+")
+    for word in text.words("Service", "TemporaryFileSystem"):
+        yield "TemporaryFileSystem", word.partition(":")[0]
+    if text.flag("Service", "ProtectHome") or text.last("Service", "ProtectHome") == "tmpfs":
+        yield from (("ProtectHome", folder) for folder in _HOMES)
+    if text.flag("Service", "PrivateTmp") or text.flag("Service", "DynamicUser"):
+        yield from (("PrivateTmp", folder) for folder in _TEMPORARY)
+
+
+def _bound(text: UnitText) -> List[str]:
+    """The places at which something is bound: SOURCE, or SOURCE:PLACE and options."""
+    words = [word.lstrip("-+").split(":") for key in BINDING for word in text.words("Service", key)]
+    return [parts[1] if len(parts) > 1 else parts[0] for parts in words]

@@ -1,0 +1,126 @@
+"""What keeps systemd from listening for a socket unit (target; in previews only)."""
+
+import os
+from typing import TYPE_CHECKING, Iterator, List, Tuple
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.resources.service.unit.files import Definition
+from remote_runtime.resources.service.unit.folders import parsed_mode
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
+
+_AT_PATHS = ("ListenStream", "ListenDatagram", "ListenSequentialPacket", "ListenFIFO")
+_FIFO = "ListenFIFO"
+_ANY_OF_6 = "::"
+_ANY = ("0.0.0.0", _ANY_OF_6)
+_FOREIGN = ("FreeBind", "Transparent")  # with these an address need not be the host's
+_SOCKET_MODE = 0o666
+
+
+class Listening(object):
+    """Looks at the addresses and paths of a socket unit that does not listen yet."""
+
+    def __init__(self, context: "Context", units: "ForeseenUnits") -> None:
+        self._context = context
+        self._units = units
+
+    def obstacles(self, unit: Definition) -> Iterator[str]:
+        """Each thing in its way, in words that go on from its name; ``Unknowable`` where an
+        earlier stop may make way."""
+        for key in _AT_PATHS:
+            for given in unit.text.all("Socket", key):
+                value = (unit.text.expand(given) or "").strip()
+                if value.startswith("/"):
+                    why = self._at_path(unit, key, value)
+                else:
+                    why = self._at_port(unit, value) if key == "ListenStream" else ""
+                if why:
+                    yield "cannot listen at %s: %s" % (value, why)
+
+    def _at_path(self, unit: Definition, key: str, path: str) -> str:
+        """systemd makes the folders above, and replaces what is there unless that is one."""
+        files = self._context.files
+        above = os.path.dirname(path)
+        while above != "/" and not files.exists(above):
+            above = os.path.dirname(above)
+        if not files.is_directory(above):
+            return "%s is not a directory" % above
+        if files.is_directory(path):
+            return "it is a directory"
+        status = files.status(path, follow=True) if key == _FIFO else None
+        mode = parsed_mode(unit.text.last("Socket", "SocketMode"), _SOCKET_MODE)
+        other = status is not None and (status.kind != "other" or status.mode != mode)
+        return "what is there is not a FIFO of this mode" if other else ""
+
+    def _at_port(self, unit: Definition, value: str) -> str:
+        address, port = _split(value)
+        if not port:
+            return ""
+        text = unit.text
+        if not (any(text.flag("Socket", key) for key in _FOREIGN) or _is_own(address)):
+            self._context.saw("host", "")  # a command may add it
+            return "this host has no such address"
+        if address == _ANY_OF_6 and text.last("Socket", "BindIPv6Only") != "ipv6-only":
+            address = ""
+        planned = any(_clash(address, other) for other in self._started(unit.name, port))
+        if not (planned or any(_clash(address, other) for other in _listeners(port))):
+            return ""
+        if text.flag("Socket", "ReusePort"):
+            raise Unknowable("what listens at port %d may share it" % port)
+        if planned:
+            return "a socket that is started before does"
+        world = self._context.world
+        if world is not None and any(effect.active is False for effect in world.units.values()):
+            raise Unknowable("what listens at port %d may be stopped before" % port)
+        self._context.saw("host", "")  # or stop what listens
+        return "something else does"
+
+    def _started(self, but: str, port: int) -> Iterator[str]:
+        """Where the socket units that were started earlier in the run listen at a port."""
+        world = self._context.world
+        for name, effect in world.units.items() if world is not None else ():
+            if effect.active and name.endswith(".socket") and name != but:
+                text = self._units.definition(name).text
+                for given in text.all("Socket", "ListenStream"):
+                    address, used = _split((text.expand(given) or "").strip())
+                    if used == port:
+                        yield address or _ANY[0]
+
+
+def _split(value: str) -> Tuple[str, int]:
+    """The address, "" for any, and the port, 0 for what is none."""
+    address, _, port = value.rpartition(":")
+    return address.strip("[]"), int(port) if port.isdigit() and int(port) < 65536 else 0
+
+
+def _clash(address: str, other: str) -> bool:
+    """Whether nobody can listen at one address while somebody does at the other.
+
+    Whoever listens at any address of IPv6 may leave those of IPv4 alone.
+    """
+    if not address or other == address:
+        return True
+    alike = (":" in address) == (":" in other)
+    return alike and (address in _ANY or other in _ANY)
+
+
+def _listeners(port: int) -> List[str]:
+    from remote_runtime.health.kinds.port import listeners
+
+    return [other for protocol in ("tcp", "tcp6") for other in listeners(protocol, port)]
+
+
+def _is_own(address: str) -> bool:
+    """Whether the host has an address; "" is any, and one that is none is systemd's matter."""
+    import errno
+    import socket
+
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as attempt:
+            attempt.bind((address, 0))
+    except OSError as error:
+        return error.errno != errno.EADDRNOTAVAIL
+    return True

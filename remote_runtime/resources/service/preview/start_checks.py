@@ -1,0 +1,216 @@
+"""What keeps systemd from beginning the program of a service (target; in previews only)."""
+
+import os
+from contextlib import closing
+from typing import TYPE_CHECKING, Iterator, Tuple
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.overlay.rights import Rights, interpreter_of, is_foreign, needs_reading
+from remote_runtime.resources.service.preview.sandboxing import BINDING, hiding
+from remote_runtime.resources.service.unit.files import Definition
+from remote_runtime.resources.service.unit.folders import made_folders
+from remote_runtime.resources.service.unit.text import Program, UnitText
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # systemd's own
+_IMAGES = ("RootImage", "ExtensionImages", "MountImages")
+_ROOT = "RootDirectory"
+_ELSEWHERE = (*_IMAGES, _ROOT, "BindPaths")
+_IN_PLACE = ("ReadWritePaths", "ReadOnlyPaths", "InaccessiblePaths", "ExecPaths", "NoExecPaths")
+_LAID = (*BINDING, "TemporaryFileSystem")
+_STREAMS = ("StandardInput", "StandardOutput", "StandardError")
+_BUILT_IN = (0, 65534)  # systemd knows these numbers by itself
+_HEAD = 256  # bytes of a program
+
+
+class Process(object):
+    """Looks at what systemd looks at, in its order as far as that matters."""
+
+    def __init__(self, context: "Context") -> None:
+        self._context = context
+        self._files = context.files
+
+    def lacks(self, unit: Definition) -> Iterator[str]:
+        """Each thing that is not as it must be, in words that go on from the unit's name."""
+        text = unit.text
+        user = text.expand(text.last("Service", "User")) or ""
+        yield from self._accounts(text, user)
+        for path in text.words("Service", "EnvironmentFile"):
+            if _is_plain(path) and not self._files.exists(path):
+                yield "needs its EnvironmentFile %s, which is not there" % path
+        yield from self._streams(text)
+        yield from self._own_folders(unit)
+        yield from self._mounted(unit)
+        elsewhere = [key for key in _ELSEWHERE if text.all("Service", key)]
+        if not elsewhere:
+            yield from self._on_this_root(unit, user)
+        elif elsewhere == [_ROOT] and not any(text.all("Service", key) for key in _LAID):
+            yield from self._in_root(text)
+
+    def socket_lacks(self, unit: Definition) -> Iterator[str]:
+        """The accounts that a socket is to belong to and that are not there."""
+        for kind, key in (("user", "SocketUser"), ("group", "SocketGroup")):
+            name = unit.text.last("Socket", key)
+            if name and "%" not in name and not self._is_there(kind, name):
+                yield "is of the %s %s, which is not there" % (kind, name)
+
+    def _accounts(self, text: UnitText, user: str) -> Iterator[str]:
+        if text.flag("Service", "DynamicUser"):
+            return
+        named = [("user", user), ("group", text.last("Service", "Group"))]
+        named += [("group", name) for name in text.words("Service", "SupplementaryGroups")]
+        for kind, name in named:
+            if name and "%" not in name and not self._is_there(kind, name):
+                yield "runs as the %s %s, which is not there" % (kind, name)
+
+    def _is_there(self, kind: str, name: str) -> bool:
+        """Whether there is an account; systemd takes a number only of one that has a name."""
+        accounts = self._context.accounts
+        if not name.isdigit():
+            return accounts.number(kind, name) is not None
+        named = accounts.user_name if kind == "user" else accounts.group_name
+        return named(int(name)) != str(int(name)) or int(name) in _BUILT_IN
+
+    # -- files and folders ------------------------------------------------------------------------
+
+    def _streams(self, text: UnitText) -> Iterator[str]:
+        files = self._files
+        for key in _STREAMS:
+            kind, _, path = (text.expand(text.last("Service", key)) or "").partition(":")
+            if kind not in ("file", "append", "truncate") or not path.startswith("/"):
+                continue
+            made = key != "StandardInput"
+            if not (files.is_directory(os.path.dirname(path)) if made else files.exists(path)):
+                yield "cannot open its %s %s" % (key, path)
+        for key in ("LoadCredential", "LoadCredentialEncrypted"):
+            for word in text.words("Service", key):
+                path = word.partition(":")[2]
+                if path.startswith("/") and not files.exists(path):
+                    yield "needs its credential %s, which is not there" % path
+
+    def _own_folders(self, unit: Definition) -> Iterator[str]:
+        for own in made_folders(unit, self._context):
+            there = own.kind == "directory" and self._files.exists(own.path)
+            if there and not self._files.is_directory(own.path):
+                yield "needs the folder %s, where something else is" % own.path
+
+    def _mounted(self, unit: Definition) -> Iterator[str]:
+        """What is mounted for it alone has to be there, unless a dash says otherwise."""
+        text, files = unit.text, self._files
+        root = text.expand(text.last("Service", "RootDirectory")) or ""
+        if root.startswith("/") and not files.is_directory(root):
+            yield "needs its RootDirectory %s, which is not there" % root
+        if root or any(text.all("Service", key) for key in _IMAGES):
+            return
+        own = [made.path for made in made_folders(unit, self._context)]
+        bound = [w.split(":")[1] for w in text.words("Service", "BindPaths") if ":" in w]
+        for key in _IN_PLACE + BINDING:
+            for word in text.words("Service", key):
+                path = word.lstrip("+").split(":")[0] if key in BINDING else word.lstrip("+")
+                if path.startswith("/") and path not in own + bound and not files.exists(path):
+                    yield "needs %s (%s), which is not there" % (path, key)
+
+    def _on_this_root(self, unit: Definition, user: str) -> Iterator[str]:
+        text = unit.text
+        rights = self._rights(text, user)
+        folder = text.expand(text.last("Service", "WorkingDirectory")) or ""
+        if folder == "~":
+            folder = self._home(user)
+        if folder.startswith("/") and folder not in self._made(unit):
+            if not self._files.is_directory(folder):
+                yield "needs its WorkingDirectory %s, which is not there" % folder
+            elif not rights.reach(folder + "/"):
+                yield "needs its WorkingDirectory %s, which %s may not enter" % (folder, user)
+        for key in ("ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost"):
+            for program in text.programs(key):
+                ignored = program.ignored and (key != "ExecStart" or unit.kind == "oneshot")
+                if program.path and not ignored:
+                    hides = "" if program.privileged else hiding(text, program.path)
+                    if hides:
+                        yield "runs %s, which its %s hides" % (program.path, hides)
+                    why = self._unusable(program, user, rights)
+                    yield from [why] if why else []
+
+    def _home(self, user: str) -> str:
+        """The folder of a user that is named; root's is there."""
+        named = user and "%" not in user
+        return self._context.accounts.identity(user).home if named else ""
+
+    def _in_root(self, text: UnitText) -> Iterator[str]:
+        """A program that is not there below the service's own root, where no link is on its way."""
+        root = (text.expand(text.last("Service", _ROOT)) or "").rstrip("/")
+        for program in text.programs("ExecStart"):
+            path = program.path or ""
+            ways = [path[:at] for at, char in enumerate(path + "/") if at and char == "/"]
+            linked = any(self._files.link(root + way) for way in ways)
+            known = root and path.startswith("/") and not linked
+            if known and not self._files.exists(root + path):
+                yield "runs %s, which is not there below %s" % (path, root)
+
+    def _made(self, unit: Definition) -> Tuple[str, ...]:
+        return tuple(own.path for own in made_folders(unit, self._context))
+
+    # -- programs ---------------------------------------------------------------------------------
+
+    def _rights(self, text: UnitText, user: str) -> Rights:
+        group = text.last("Service", "Group") or None
+        accounts = self._context.accounts
+        if text.flag("Service", "DynamicUser") or not (user or group) or "%" in (group or ""):
+            user_only = accounts.identity("nobody") if text.flag("Service", "DynamicUser") else None
+            return Rights(self._files, user_only)
+        try:
+            identity = accounts.identity(user or None, group)
+            named = text.words("Service", "SupplementaryGroups")
+            more = [accounts.number("group", name) for name in named]
+            known = tuple(gid for gid in more if gid is not None)
+            return Rights(self._files, identity._replace(groups=tuple(identity.groups) + known))
+        except Unknowable:
+            return Rights(self._files, None)
+
+    def _unusable(self, program: Program, user: str, rights: Rights) -> str:
+        """Why a program cannot be begun by the user, root where none is named."""
+        found, why = self._located(program.path or "")
+        if why:
+            return why
+        if not program.privileged and not rights.execute(found):
+            return "runs %s as %s, who may not execute it" % (found, user)
+        try:
+            with closing(self._files.blocks(found, follow=True)) as blocks:
+                head = next(blocks, b"")[:_HEAD]
+        except Unknowable:
+            return ""
+        if head.startswith(b"#!"):
+            interpreter = interpreter_of(head).decode("utf-8", "replace")
+            if interpreter.startswith("/") and not self._files.exists(interpreter):
+                return "runs %s, whose interpreter %s is not there" % (found, interpreter)
+            readable = program.privileged or not needs_reading(interpreter.encode())
+            if not readable and not rights.read(found):
+                return "runs %s as %s, who may not read it" % (found, user)
+        elif not head.strip() or _is_text(head):
+            return "runs %s, which does not begin with #! and is no program" % found
+        elif is_foreign(head):
+            return "runs %s, which is a program of another kind of machine" % found
+        return ""
+
+    def _located(self, program: str) -> Tuple[str, str]:
+        """The file that a program is, and why there is none."""
+        programs = self._context.user_commands
+        if "/" not in program:
+            paths = ["%s/%s" % (folder, program) for folder in _PATH.split(":")]
+            found = next((path for path in paths if programs.is_program(path)), "")
+            return found, "" if found else "runs %s, which systemd does not find" % program
+        if programs.is_program(program):
+            return program, ""
+        if self._files.exists(program):
+            return "", "runs %s, which is not executable" % program
+        return "", "runs %s, which is not there" % program
+
+
+def _is_plain(path: str) -> bool:
+    return path.startswith("/") and not set(path) & set("*?[")
+
+
+def _is_text(head: bytes) -> bool:
+    return all(byte in b"\t\n\r\f" or 32 <= byte < 127 for byte in head)

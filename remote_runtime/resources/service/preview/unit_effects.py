@@ -1,0 +1,204 @@
+"""What starting, stopping and enabling a unit leaves on the target (target; in previews only)."""
+
+import os
+from typing import TYPE_CHECKING, Dict, List, Sequence
+
+from remote_runtime.effects import (
+    UNKNOWN,
+    Effect,
+    MountEffect,
+    PathEffect,
+    Uncertainty,
+    UnitEffect,
+    UnknownEffect,
+    once,
+)
+from remote_runtime.resources.service.preview import mounts
+from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
+from remote_runtime.resources.service.preview.run_checks import Rehearsal
+from remote_runtime.resources.service.provider import DISABLE, ENABLE, RESTART, START, STOP
+from remote_runtime.resources.service.unit import written_paths
+from remote_runtime.resources.service.unit.files import CONFIGURED, Definition, install_links
+from remote_runtime.resources.service.unit.folders import own_folders, runtime_folders
+from remote_runtime.resources.service.unit.named_paths import sockets
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+_PULLED = ("Requires", "BindsTo", "Wants", "Upholds")
+BOUND = ("Requires", "BindsTo", "PartOf")
+"""What names the units that one stops with."""
+_STOPS, _STOPPED_FROM = "PropagatesStopTo", "StopPropagatedFrom"
+_SOON = ("OnActiveSec", "OnBootSec", "OnStartupSec")
+_UNNEEDED = "StopWhenUnneeded"
+_MOST = 200  # units that one action is followed to
+
+
+class Consequences(object):
+    """Follows what systemd does by itself from unit to unit."""
+
+    def __init__(self, context: "Context", units: ForeseenUnits) -> None:
+        self._context = context
+        self._units = units
+        self._rehearsal = Rehearsal(context, units)
+
+    def of(self, verb: str, name: str) -> List[Effect]:
+        """What has happened once this was done to a unit."""
+        if verb in (ENABLE, DISABLE):
+            return self._enabled(name) if verb == ENABLE else self._disabled(name)
+        running: Dict[str, bool] = {}
+        gone: List[Effect] = []
+        if verb == STOP:
+            self._stop(name, running)
+        else:
+            self._start(name, running)
+        if verb == RESTART:
+            gone += runtime_folders(self._units.definition(name), restart=True)
+        return once(gone + self._effects(running, name if verb == RESTART else ""))
+
+    def _start(self, name: str, running: Dict[str, bool]) -> None:
+        running[name] = True
+        unit = self._units.definition(name)
+        pulled = [o for key in _PULLED for o in unit.text.words("Unit", key)]
+        pulled += _slices(unit)
+        for other in [*self._rehearsal.mounts_for(unit), *pulled]:
+            if len(running) < _MOST and other not in running and self._comes_up(other):
+                self._start(other, running)
+        rivals = unit.text.words("Unit", "Conflicts") + self._units.by("Conflicts", name)
+        for other in rivals:
+            self._stop_running(other, running)
+
+    def _comes_up(self, name: str) -> bool:
+        """Whether a unit that does not run would run if something pulled it in."""
+        status = self._units.status(name)
+        usable = status.found and not (status.running or status.masked or status.failure)
+        return usable and not (self._rehearsal.ends(name) or self._rehearsal.obstacle(name))
+
+    def _stop(self, name: str, running: Dict[str, bool]) -> None:
+        running[name] = False
+        told = self._units.definition(name).text.words("Unit", _STOPS)
+        told += self._units.by(_STOPPED_FROM, name)
+        for other in told + [o for key in BOUND for o in self._units.by(key, name)]:
+            self._stop_running(other, running)
+
+    def _stop_running(self, name: str, running: Dict[str, bool]) -> None:
+        followed = len(running) < _MOST and name not in running
+        if followed and self._units.status(name).running:
+            self._stop(name, running)
+
+    def _effects(self, running: Dict[str, bool], restarted: str) -> List[Effect]:
+        """Of mounts first, the outer ones before: all else stands on them."""
+        effects: List[Effect] = []
+        units = [(self._units.definition(name), runs) for name, runs in running.items()]
+        units.sort(key=lambda each: (not _is_mount(each[0]), len(mounts.place(each[0]))))
+        for unit, runs in units:
+            effects.append(UnitEffect(unit.name, active=runs))
+            if _is_mount(unit):
+                mounting = mounts.Mounting(self._context)
+                effects += mounting.mounted(unit) if runs else mounts.unmounted(unit)
+            elif runs:
+                effects += own_folders(unit, self._context)
+                effects += [PathEffect(path, "something") for path in sockets(unit)]
+                effects += [_triggered(unit, other) for other in _triggers(unit)]
+            elif unit.name.endswith(".slice"):
+                effects.append(_emptied(unit))
+            else:
+                effects += runtime_folders(unit, restart=False)
+            if not runs:
+                effects += [_unneeded(unit, other) for other in self._let_go(unit)]
+            if unit.name.endswith(".service"):
+                stops = not runs or unit.name == restarted
+                effects += written_paths.effects(unit, self._context, starts=runs, stops=stops)
+        return effects
+
+    def _let_go(self, unit: Definition) -> List[str]:
+        """The units that stop once nothing needs them, of those that this one needs."""
+        needed = [other for key in _PULLED for other in unit.text.words("Unit", key)]
+        return [o for o in needed if self._units.definition(o).text.flag("Unit", _UNNEEDED)]
+
+    def _enabled(self, name: str) -> List[Effect]:
+        effects: List[Effect] = []
+        for unit in self._switched(name):
+            effects.append(UnitEffect(unit.name, enabled=True))
+            links = install_links(unit)
+            effects += [PathEffect(link, "symlink", target=unit.path) for link in links]
+        return effects
+
+    def _disabled(self, name: str) -> List[Effect]:
+        effects: List[Effect] = []
+        for unit in self._switched(name):
+            effects.append(UnitEffect(unit.name, enabled=False))
+            links = self._units.links(unit)
+            links += [unit.path] if self._units.elsewhere(unit) else []
+            effects += [PathEffect(link, "absent") for link in links]
+        return effects
+
+    def _switched(self, name: str) -> List[Definition]:
+        """The unit and those that its ``Also`` names."""
+        unit = self._units.definition(name)
+        also = [self._units.definition(other) for other in unit.text.words("Install", "Also")]
+        return [unit] + [other for other in also if other.path and other.name != unit.name]
+
+
+def unfinished(verb: str, name: str, effects: Sequence[Effect]) -> List[UnknownEffect]:
+    """What counts where an action fails that has these effects: some of them may have come.
+
+    A unit whose start fails does not run; of what came along nobody can tell.
+    """
+    paths = {effect.path for effect in effects if isinstance(effect, (PathEffect, MountEffect))}
+    units = {effect.name for effect in effects if isinstance(effect, UnitEffect)}
+    units |= {os.path.basename(path) for path in paths if path.startswith(CONFIGURED + "/")}
+    if verb == START:
+        units.discard(name)
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        if verb == ENABLE and present and value != name:
+            return False  # its links replace nothing
+        return value in (units if kind == "unit" else paths if kind == "path" else ())
+
+    if not (paths or units):
+        return []
+    return [
+        UnknownEffect(Uncertainty(UNKNOWN, "%s of %s fails, maybe half way" % (verb, name)), covers)
+    ]
+
+
+def _is_mount(unit: Definition) -> bool:
+    return unit.name.endswith((".mount", ".automount"))
+
+
+def _slices(unit: Definition) -> List[str]:
+    """The slices that a unit runs in, which come with it; the outermost last."""
+    stem, _, suffix = unit.name.rpartition(".")
+    inner = unit.text.last(suffix.capitalize(), "Slice") or "-.slice"
+    if suffix == "slice":
+        inner = "%s.slice" % (stem.rpartition("-")[0] or "-")
+    found: List[str] = []
+    while inner.endswith(".slice") and inner != "-.slice":
+        found.append(inner)
+        inner = "%s.slice" % (inner[: -len(".slice")].rpartition("-")[0] or "-")
+    return found
+
+
+def _triggers(unit: Definition) -> List[str]:
+    """The units that one may start as soon as it runs itself."""
+    stem, _, suffix = unit.name.rpartition(".")
+    soon = any(unit.text.all("Timer", key) for key in _SOON)
+    if suffix != "path" and not (suffix == "timer" and soon):
+        return []
+    return unit.text.words(suffix.capitalize(), "Unit")[-1:] or ["%s.service" % stem]
+
+
+def _triggered(unit: Definition, other: str) -> UnknownEffect:
+    doubt = Uncertainty(UNKNOWN, "%s may start it at once" % unit.name)
+    return UnknownEffect(doubt, lambda kind, value, present: (kind, value) == ("unit", other))
+
+
+def _unneeded(unit: Definition, other: str) -> UnknownEffect:
+    doubt = Uncertainty(UNKNOWN, "%s stops where nothing but %s needs it" % (other, unit.name))
+    return UnknownEffect(doubt, lambda kind, value, present: (kind, value) == ("unit", other))
+
+
+def _emptied(unit: Definition) -> UnknownEffect:
+    doubt = Uncertainty(UNKNOWN, "what runs in %s stops with it" % unit.name)
+    return UnknownEffect(doubt, lambda kind, value, present: kind == "unit" and value != unit.name)

@@ -1,0 +1,1 @@
+"""Reads systemd's units: files, settings and the paths that they name (target)."""

@@ -1,0 +1,298 @@
+"""Finds a unit's files as systemd does and tells what they make of it (target; previews only)."""
+
+import os
+from typing import TYPE_CHECKING, Dict, Iterator, List, NamedTuple, Sequence, Tuple
+
+from remote_runtime.resources.service.unit.text import UnitText, escaped
+from remote_runtime.resources.service.unit.unit import FOLDERS, init_script, template
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+
+CONFIGURED = "/etc/systemd/system"
+_RUNTIME = "/run/systemd/system"
+_GENERATED = "/run/systemd/generator"
+_LATE = "/run/systemd/generator.late"
+_TRANSIENT = "/run/systemd/transient"
+_BOOT_LEVELS = ("/etc/rcS.d", "/etc/rc5.d")
+_OF_SCRIPT = (
+    "[Service]\nType=forking\nRemainAfterExit=yes\n"
+    "ExecStart={script} start\nExecStop={script} stop\n"
+)
+SEARCHED = (
+    ("/run/systemd/transient", "/run/systemd/generator.early")
+    + FOLDERS[:2]
+    + (_GENERATED,)
+    + FOLDERS[2:]
+    + ("/run/systemd/generator.late",)
+)
+_LIMIT = 1 << 20  # bytes of a unit file
+_TYPES = ("simple", "exec", "forking", "oneshot", "dbus", "notify", "notify-reload", "idle")
+LINKED_FROM = {"WantedBy": ".wants", "RequiredBy": ".requires", "UpheldBy": ".upholds"}
+_PULLING = {".wants": "Wants", ".requires": "Requires", ".upholds": "Upholds"}
+ALIAS = "Alias"
+_SAYS = {  # what systemd asks one of
+    "timer": (
+        "OnActiveSec", "OnBootSec", "OnStartupSec", "OnUnitActiveSec", "OnUnitInactiveSec",
+        "OnCalendar", "OnClockChange", "OnTimezoneChange",
+    ),
+    "path": ("PathExists", "PathExistsGlob", "PathChanged", "PathModified", "DirectoryNotEmpty"),
+    "socket": (
+        "ListenStream", "ListenDatagram", "ListenSequentialPacket", "ListenFIFO", "ListenSpecial",
+        "ListenNetlink", "ListenMessageQueue", "ListenUSBFunction",
+    ),
+}  # fmt: skip
+_RULES = (*LINKED_FROM, ALIAS)
+
+
+class Definition(NamedTuple):
+    """A unit as its files have it; ``name`` is its own, also where it was asked for by an alias."""
+
+    name: str
+    path: str
+    text: UnitText
+    masked: bool
+
+    @property
+    def kind(self) -> str:
+        """The type of a service, or what goes for it where none is named."""
+        given = self.text.last("Service", "Type")
+        if given in _TYPES:
+            return given
+        if self.text.last("Service", "BusName"):
+            return "dbus"
+        return "simple" if self.text.all("Service", "ExecStart") else "oneshot"
+
+    @property
+    def refused(self) -> bool:
+        """Whether systemd would not load it: a service without anything to start, a oneshot that
+        never were done, a mount of nothing or at a place that is not its own, another unit that
+        says nothing of what it is for."""
+        if self.masked:
+            return False
+        if self.name.endswith((".mount", ".automount")):
+            return self._is_misplaced()
+        suffix = self.name.rpartition(".")[2]
+        if suffix != "service":
+            return suffix in _SAYS and not any(
+                self.text.all(suffix.capitalize(), key) for key in _SAYS[suffix]
+            )
+        if self.text.misnames:
+            return True
+        starts = len(self.text.programs("ExecStart"))
+        if self.kind != "oneshot":
+            return starts != 1 or (self.kind == "dbus" and not self.text.last("Service", "BusName"))
+        if self.text.last("Service", "Restart") in ("always", "on-success"):
+            return True
+        idle = self.text.all("Service", "ExecStop") or self.text.last("Unit", "SuccessAction")
+        return not starts and not (idle and self.text.flag("Service", "RemainAfterExit"))
+
+    def _is_misplaced(self) -> bool:
+        """Whether it says to mount nothing, or at another place than its name."""
+        stem, _, suffix = self.name.rpartition(".")
+        where = self.text.expand(self.text.last(suffix.capitalize(), "Where")) or ""
+        if suffix == "mount" and not self.text.last("Mount", "What"):
+            return True
+        return where != "" and escaped(where) != stem
+
+
+class UnitFiles(object):
+    """Unit files as ``files`` shows them: those of the host, or as they are planned.
+
+    ``folders`` are those of ``SEARCHED`` that are there.
+    """
+
+    def __init__(self, files: "Files", folders: Sequence[str]) -> None:
+        self._files = files
+        self._names = {folder: set(self._held(folder)) for folder in folders}
+        self._folders = [folder for folder in SEARCHED if folder in self._names]
+
+    def find(self, name: str) -> "Definition":
+        """The definition that a name leads to; one without a path where there is none."""
+        own, path, masked = self._file(name)
+        text = UnitText(own)
+        script = init_script(own) if not path or path.startswith(_LATE) else ""
+        if script and self._is_script(script):
+            path = "%s/%s" % (_LATE, own)
+            text.add(_OF_SCRIPT.format(script=script))
+        elif script and path:
+            return Definition(own, "", text, False)
+        elif path and not masked:
+            text.add(self._read(path))
+            for drop_in in self._drop_ins(own):
+                text.add(self._read(drop_in))
+            for key, other in self._pulled_by_links(own):
+                text.add("[Unit]\n%s=%s\n" % (key, other))
+        return Definition(own, path, text, masked)
+
+    def _is_script(self, path: str) -> bool:
+        """Whether systemd makes a service of an init script: one that may be executed."""
+        status = self._files.status(path, follow=True)
+        return status is not None and status.kind == "file" and bool(status.mode & 0o100)
+
+    def aliased(self, name: str) -> str:
+        """The unit whose ``[Install]`` has a name as another of its own, "" where there is none."""
+        for folder in self._folders:
+            for other in sorted(self._names[folder]):
+                if other.rpartition(".")[2] != name.rpartition(".")[2] or "@" in other:
+                    continue
+                unit = self.find(other)
+                if unit.name == other and name in unit.text.words("Install", ALIAS):
+                    return other
+        return ""
+
+    def _pulled_by_links(self, own: str) -> Iterator[Tuple[str, str]]:
+        """What links in folders of the unit have started with it, such as ``own.wants``."""
+        names = [name for name in (own, template(own)) if name]
+        for entry, key in [(name + end, key) for name in names for end, key in _PULLING.items()]:
+            for folder in self._folders:
+                below = "%s/%s" % (folder, entry)
+                if entry in self._names[folder]:
+                    yield from [(key, other) for other in sorted(self._held(below))]
+
+    def _held(self, folder: str) -> List[str]:
+        """The names in a folder, or in one that a link leads to; systemd lets others be."""
+        return self._files.entries(folder + "/.") if self._files.is_directory(folder) else []
+
+    def _file(self, name: str) -> Tuple[str, str, bool]:
+        """The unit's own name, its file, and whether that is a mask."""
+        for _ in range(8):  # aliases of aliases
+            path = self._first(name) or self._first(template(name))
+            if not path:
+                return name, "", False
+            behind = self._files.status(path, follow=True)
+            if behind is not None and not (behind.size or self._read(path)):
+                return name, path, True  # also what leads to /dev/null
+            link = self._files.link(path)
+            alias = _instance(os.path.basename(link), name) if link else name
+            if alias == name or "." not in alias:
+                return (name, path, False) if behind is not None else (name, "", False)
+            name = alias
+        return name, "", False
+
+    def _first(self, name: str) -> str:
+        there = (f for f in self._folders if name in self._names[f])
+        return next(("%s/%s" % (folder, name) for folder in there), "")
+
+    def _read(self, path: str) -> str:
+        status = self._files.status(path, follow=True)
+        if status is None or status.kind != "file":
+            return ""  # a mask
+        return self._files.read(path, _LIMIT, follow=True).decode("utf-8", "replace")
+
+    def _drop_ins(self, name: str) -> List[str]:
+        found: Dict[str, str] = {}
+        for below in self._drop_in_folders(name):
+            for entry in self._held(below):
+                if entry.endswith(".conf"):
+                    found.setdefault(entry, "%s/%s" % (below, entry))
+        return [found[entry] for entry in sorted(found)]
+
+    def _drop_in_folders(self, name: str) -> List[str]:
+        """Where drop-ins of a unit stand; of two with one name the earlier counts."""
+        names = [n + ".d" for n in _drop_in_names(name)]
+        kind = name.rpartition(".")[2] + ".d"
+        own = ["%s/%s" % (f, n) for f in self._folders for n in names if n in self._names[f]]
+        return own + ["%s/%s" % (f, kind) for f in self._folders if kind in self._names[f]]
+
+    def file_state(self, unit: Definition) -> str:
+        """What systemd calls the state of the unit's file."""
+        if unit.masked:
+            return "masked-runtime" if unit.path.startswith("/run/") else "masked"
+        if unit.path.startswith(_GENERATED):
+            script = init_script(unit.name)
+            if not (unit.path.startswith(_LATE) and script and self._is_script(script)):
+                return "generated"
+            return "enabled" if self._is_started_at_boot(unit.name) else "disabled"
+        if unit.path.startswith(_TRANSIENT):
+            return "transient"
+        if self.links(unit):
+            return "enabled"
+        if self.links(unit, _RUNTIME):
+            return "enabled-runtime"
+        if self._files.link(unit.path) and os.path.dirname(unit.path) == CONFIGURED:
+            return "linked"
+        if any(unit.text.all("Install", rule) for rule in _RULES):
+            return "disabled"
+        return "indirect" if unit.text.all("Install", "Also") else "static"
+
+    def _is_started_at_boot(self, name: str) -> bool:
+        """Whether a link of the old runlevels starts an init script at boot."""
+        stem = name.rpartition(".")[0]
+        names = (n for folder in _BOOT_LEVELS for n in self._held(folder))
+        return any(n[:1] == "S" and n[3:] == stem for n in names)
+
+    def elsewhere(self, unit: Definition) -> bool:
+        """Whether its file is only linked to from where units stand; disabling takes that away."""
+        target = self._files.link(unit.path) if unit.path else ""
+        return target.startswith("/") and os.path.dirname(target) not in SEARCHED
+
+    def links(self, unit: Definition, folder: str = CONFIGURED) -> List[str]:
+        """The links in a folder that have the unit started."""
+        found = []
+        for entry in sorted(self._names.get(folder, ())):
+            below = "%s/%s" % (folder, entry)
+            if entry.endswith(tuple(LINKED_FROM.values())):
+                found += ["%s/%s" % (below, unit.name)] if unit.name in self._held(below) else []
+            elif entry in unit.text.words("Install", "Alias"):
+                found += [below] if os.path.basename(self._files.link(below)) == unit.name else []
+        return found
+
+    def shown(self, unit: Definition) -> Dict[str, str]:
+        """What ``systemctl show`` would say of it once it is loaded."""
+        if not unit.path:
+            return {"Id": unit.name, "LoadState": "not-found", "UnitFileState": ""}
+        shown = {"Id": unit.name, "LoadState": "loaded", "UnitFileState": self.file_state(unit)}
+        if unit.masked:
+            shown["LoadState"] = "masked"
+        elif unit.refused:
+            shown["LoadState"] = "bad-setting"
+            shown["LoadError"] = '"Unit %s has a bad unit file setting."' % unit.name
+        elif unit.name.endswith(".service"):
+            shown["Type"] = unit.kind
+            remains = unit.text.flag("Service", "RemainAfterExit")
+            shown["RemainAfterExit"] = "yes" if remains else "no"
+        return shown
+
+
+def is_transient(unit: Definition) -> bool:
+    """Whether its file is gone once it is stopped."""
+    return unit.path.startswith(_TRANSIENT)
+
+
+def is_generated(unit: Definition) -> bool:
+    """Whether systemd makes its file itself when it reloads."""
+    return unit.path.startswith(_GENERATED)
+
+
+def install_links(unit: Definition) -> List[str]:
+    """The links to the unit that enabling it makes."""
+    return [link for rule in _RULES for link in links_of(unit, rule)]
+
+
+def links_of(unit: Definition, rule: str) -> List[str]:
+    """Those of one setting of its ``[Install]``."""
+    others = unit.text.words("Install", rule)
+    if rule == ALIAS:
+        return ["%s/%s" % (CONFIGURED, alias) for alias in others]
+    return ["%s/%s%s/%s" % (CONFIGURED, o, LINKED_FROM[rule], unit.name) for o in others]
+
+
+def _instance(found: str, name: str) -> str:
+    """The alias that a link to ``found`` means for ``name``: of a template its instance."""
+    prefix, at, suffix = found.partition("@.")
+    instance = name.partition("@")[2].rpartition(".")[0]
+    return "%s@%s.%s" % (prefix, instance, suffix) if at and instance else found
+
+
+def _drop_in_names(name: str) -> List[str]:
+    """The names whose drop-ins a unit has, the unit's own first."""
+    whole, _, suffix = name.rpartition(".")
+    names = [name]
+    prefix = whole.partition("@")[0]
+    if template(name):
+        names.append(template(name))
+    while "-" in prefix.rstrip("-"):
+        prefix = prefix.rstrip("-").rpartition("-")[0] + "-"
+        names.append("%s.%s" % (prefix, suffix))
+    return names

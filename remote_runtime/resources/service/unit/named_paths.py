@@ -1,0 +1,168 @@
+"""The paths that the programs of a unit may write, by what its files name (target; previews only).
+
+Named are the words of its Exec lines, and of a script that these start as far as it can be read.
+"""
+
+import os
+import re
+from typing import TYPE_CHECKING, Iterator, List, NamedTuple, Sequence, Set, Tuple
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.service.unit.files import Definition
+from remote_runtime.system.paths import is_within
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+STARTING = ("ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost")
+STOPPING = ("ExecStop", "ExecStopPost")
+_LISTENED = ("ListenStream", "ListenDatagram", "ListenSequentialPacket", "ListenFIFO", "Symlinks")
+_STREAMS = ("StandardOutput", "StandardError")
+_HARMLESS = ("sleep", "true", "false", "test", "[", "cat", "echo")
+_READERS_OF_SCRIPTS = re.compile(
+    r"^(?:sh|bash|dash|ash|ksh|zsh|python[\d.]*|perl|ruby|env|exec|nice|setpriv|su|sudo|timeout)$"
+)
+_PATHS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+_ABSOLUTE = re.compile(r"(?<![\w./}~-])/[^\s'\"`;|&()<>:=,!\\]+")
+_WORD = re.compile(r"[^\s'\"`;|&()<>=,!\\]+")
+_OPEN_END = re.compile(r"[$*?\[{%]")
+_KERNEL = ("/dev", "/proc", "/sys")
+_MOST = 64 << 10  # bytes of a script
+_DEPTH = 3  # scripts that start scripts
+_MOST_PATHS = 400
+
+
+class NamedPaths(NamedTuple):
+    """``whole`` are paths that are meant with all below, ``begun`` beginnings of paths whose rest
+    is known only when the program runs. ``harmless``: nothing but known programs that write
+    nothing is run.
+    """
+
+    whole: Tuple[str, ...]
+    begun: Tuple[str, ...]
+    harmless: bool
+
+    def named_in(self, text: str) -> bool:
+        """Whether a command speaks of one of them."""
+        return any(named in text for named in self.whole + self.begun)
+
+    def covers(self, path: str, present: bool) -> bool:
+        """Whether a program may write or remove a path; folders above a named one may be made."""
+        if any(path.startswith(start) for start in self.begun):
+            return True
+        if any(is_within(path, named) for named in self.whole):
+            return True
+        return not present and any(is_within(named, path) for named in self.whole + self.begun)
+
+
+def of_unit(unit: Definition, context: "Context", keys: Sequence[str]) -> NamedPaths:
+    """What the command lines of a unit under these settings name."""
+    return _Reader(unit, context).read(keys)
+
+
+def sockets(unit: Definition) -> List[str]:
+    """The paths at which a socket unit listens, and the links to them."""
+    if not unit.name.endswith(".socket"):
+        return []
+    words = [word for key in _LISTENED for word in unit.text.words("Socket", key)]
+    return [word for word in words if word.startswith("/")]
+
+
+def streams(unit: Definition) -> List[str]:
+    """The files that systemd itself makes for the output of a service."""
+    found = []
+    for key in _STREAMS:
+        kind, _, path = (unit.text.expand(unit.text.last("Service", key)) or "").partition(":")
+        if kind in ("file", "append", "truncate") and path.startswith("/"):
+            found.append(path)
+    return found
+
+
+class _Reader(object):
+    def __init__(self, unit: Definition, context: "Context") -> None:
+        self._unit, self._files = unit, context.files
+        self._programs = context.user_commands
+        folder = unit.text.expand(unit.text.last("Service", "WorkingDirectory").lstrip("-")) or ""
+        self._folder = folder if folder.startswith("/") and folder != "/" else ""
+        self._whole: Set[str] = set()
+        self._begun: Set[str] = set()
+        self._scripts: Set[str] = set()  # by path, and by name those that were looked up
+
+    def read(self, keys: Sequence[str]) -> NamedPaths:
+        harmless = True
+        for key in keys:
+            for line in self._unit.text.all("Service", key):
+                expanded = self._unit.text.expand(line)
+                text = line if expanded is None else expanded
+                if "$" in text:
+                    text += " " + " ".join(self._unit.text.all("Service", "Environment"))
+                program = text.lstrip("@-:+!| ").partition(" ")[0]
+                plain = not set(text) & set(";|&<>`")
+                harmless = harmless and plain and os.path.basename(program) in _HARMLESS
+                self._take(text.lstrip("@-:+!| "), _DEPTH)
+        whole = tuple(sorted(self._whole))[:_MOST_PATHS]
+        return NamedPaths(whole, tuple(sorted(self._begun))[:_MOST_PATHS], harmless)
+
+    def _take(self, text: str, depth: int) -> None:
+        """Note what a command line or a script names, and read on in the scripts that it starts."""
+        for path in _ABSOLUTE.findall(text):
+            self._note(path)
+        if self._folder:
+            for word in _WORD.findall(text):
+                if word[0] not in "/-$" and not _OPEN_END.search(word):
+                    self._note(os.path.join(self._folder, word))
+        if depth:
+            for script in self._started(text):
+                if script not in self._scripts:
+                    self._scripts.add(script)
+                    self._take(self._text(script), depth - 1)
+
+    def _note(self, path: str) -> None:
+        rest = _OPEN_END.search(path)
+        start = path[: rest.start()] if rest else path
+        plain = os.path.normpath(start) if not rest else start
+        if any(is_within(plain, folder) for folder in _KERNEL) or plain in ("/", "//"):
+            return
+        if rest:
+            self._begun.add(plain)
+        elif not self._is_program(plain) and not (_is_searched(plain)):
+            self._whole.add(plain)
+
+    def _is_program(self, path: str) -> bool:
+        try:
+            return self._programs.is_program(path)
+        except ResourceError:
+            return False
+
+    def _started(self, text: str) -> Iterator[str]:
+        """The files that commands of a text start: by a path, by a name, or through a shell."""
+        for line in text.splitlines():
+            words = _WORD.findall(line)
+            for at, word in enumerate(words):
+                if word.startswith("/"):
+                    if self._is_program(word) or (at and _reads(words[at - 1])):
+                        yield word
+                elif at == 0 and "/" not in word and word not in self._scripts:
+                    self._scripts.add(word)
+                    places = ("%s/%s" % (folder, word) for folder in _PATHS)
+                    yield from [place for place in places if self._is_program(place)][:1]
+
+    def _text(self, path: str) -> str:
+        """The text of a script; "" for what is none or cannot be read."""
+        try:
+            status = self._files.status(path, follow=True)
+            if status is None or status.kind != "file" or status.size > _MOST:
+                return ""
+            data = self._files.read(path, _MOST, follow=True)
+        except ResourceError:
+            return ""
+        return "" if b"\0" in data else data.decode("utf-8", "replace")
+
+
+def _reads(word: str) -> bool:
+    return bool(_READERS_OF_SCRIPTS.match(os.path.basename(word))) or word in ("-e", "-u", ".")
+
+
+def _is_searched(path: str) -> bool:
+    """A folder of the system that stands in a PATH or is the home of very much."""
+    return path in (*_PATHS, "/usr", "/etc", "/var", "/lib", "/usr/lib", "/var/lib", "/run", "/tmp")

@@ -1,0 +1,66 @@
+"""What the programs of a service may have written once it was started or stopped (target;
+previews only)."""
+
+from typing import TYPE_CHECKING, List
+
+from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect
+from remote_runtime.resources.service.unit.files import Definition
+from remote_runtime.resources.service.unit.folders import given_away, named_folders
+from remote_runtime.resources.service.unit.named_paths import (
+    STARTING,
+    STOPPING,
+    NamedPaths,
+    of_unit,
+    streams,
+)
+from remote_runtime.system.paths import is_within
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+CREATES = "creates"
+"""The kind under which a resource asks for the path that makes it needless."""
+
+
+def effects(unit: Definition, context: "Context", *, starts: bool, stops: bool) -> List[Effect]:
+    """What is left at the paths that its command lines name, and below its own folders."""
+    keys = (STOPPING if stops else ()) + (STARTING if starts else ())
+    with context.ignoring():
+        named = of_unit(unit, context, keys)
+        folders = tuple(folder + "/" for folder in named_folders(unit)) if starts else ()
+        outputs = streams(unit) if starts else []
+    found: List[Effect] = [PathEffect(path, "something") for path in outputs]
+    if not named.harmless:
+        named = named._replace(begun=named.begun + folders)
+        found.append(_fog(unit, named, starts))
+    given = given_away(unit, context) if starts else []
+    if given:
+        found.append(_owners(unit, given))
+    return found
+
+
+def _fog(unit: Definition, named: NamedPaths, starts: bool) -> UnknownEffect:
+    """``creates``: what a later resource makes may be what the unit itself makes."""
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        if kind in ("path", "content"):
+            return named.covers(value, present)
+        if kind == "text":
+            return named.named_in(value)
+        return kind == CREATES and starts and not present
+
+    when = "starts" if starts else "stops"
+    return UnknownEffect(
+        Uncertainty(ASSUMED, "%s may change this when it %s" % (unit.name, when)), covers
+    )
+
+
+def _owners(unit: Definition, folders: List[str]) -> UnknownEffect:
+    """Systemd gives the whole tree to the unit's user where the folder itself is not that one's."""
+    why = "systemd gives %s to the user of %s, with what is in it" % (folders[0], unit.name)
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        below = any(value != folder and is_within(value, folder) for folder in folders)
+        return kind == "attributes" and below
+
+    return UnknownEffect(Uncertainty(UNKNOWN, why), covers)

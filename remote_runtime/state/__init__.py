@@ -1,0 +1,1 @@
+"""What a host remembers between runs (target)."""

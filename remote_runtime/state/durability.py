@@ -1,0 +1,53 @@
+"""Has on the disk what the controller is told of (target)."""
+
+from typing import TYPE_CHECKING, Callable, Optional
+
+from remote_runtime.protocol import wire
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+    from remote_runtime.system.folder_syncs import FolderSyncs
+
+
+class DirectorySync(object):
+    """Syncs the folders in which files were renamed, once for all events that leave together."""
+
+    def __init__(self, files: "Files") -> None:
+        self._files = files
+        files.sync_folder = self.sync_folder
+        self._syncs: Optional["FolderSyncs"] = None  # once there is something to sync
+        self._failed: Optional[OSError] = None  # which is yet to be told
+
+    def sync_folder(self, folder: int) -> None:
+        """Something was renamed in this open folder, and is told of later. ``OSError``"""
+        if self._syncs is None:
+            from remote_runtime.system.folder_syncs import FolderSyncs
+
+            self._syncs = FolderSyncs()
+        self._syncs.add(folder)
+
+    def release(self) -> None:
+        """Hold no folder open: a command that begins may unmount what it is on."""
+        self._files.walker.forget()
+        if self._syncs is None:
+            return
+        try:
+            self._syncs.sync()
+        except OSError as error:
+            self._failed = error
+
+    def settle(self, beat: Callable[[], None]) -> bytes:
+        """Return once all lasts that was done so far, with a warning for the controller where it
+        may not. ``beat`` is called meanwhile, as often as the controller wants to be called.
+        """
+        if self._syncs is None:
+            return b""
+        try:
+            self._syncs.sync_while(beat, wire.PING_INTERVAL)
+        except OSError as error:
+            self._failed = error
+        failed, self._failed = self._failed, None
+        if failed is None:
+            return b""
+        text = "a folder could not be synced: if this host loses its power, files are lost: %s"
+        return wire.encode({"t": "notice", "level": "warning", "text": text % failed.strerror})

@@ -1,0 +1,138 @@
+"""What a manifest was last applied as on this host, and what differs from that today (target).
+
+Per resource there is a digest of what was desired, one of what was found right after, and the run.
+"""
+
+import time
+from typing import Any, Callable, Dict, List, NamedTuple
+
+from remote_runtime.cancellation import Cancelled
+from remote_runtime.item import each_of
+from remote_runtime.lean import jsontext
+from remote_runtime.plans.plan import Plan
+from remote_runtime.reporting.events import Outcome
+from remote_runtime.system.state import APPLIED
+from remote_runtime.system.state_store import Memory, StateError
+
+SOMEONE, YOU, BOTH, NEW = "someone", "you", "both", "new"
+
+
+class Entry(NamedTuple):
+    """The digests of one resource, and the run of them.
+
+    ``found`` is "" where nothing can be told by it: what was done and has no state of its own shows
+    in the next run only that it holds.
+    """
+
+    desired: str
+    found: str
+    run: str
+
+
+class Applied(object):
+    """The record of one manifest in one run; ``name`` is that of the record."""
+
+    def __init__(self, plan: Plan, folder: str, name: str) -> None:
+        self._plan = plan
+        self._memory = Memory(folder)
+        self._name = name
+        self._whole = True
+        self._notes: Dict[str, Entry] = {}
+        self._runs: Dict[str, List[Any]] = {}
+        self._entries: Dict[str, Entry] = {}
+
+    def note(self, outcome: Outcome) -> None:
+        """Keep what a turn of a push has come to."""
+        if outcome.failed or outcome.unmet:
+            self._whole = False
+        elif outcome.resource is not None:
+            try:
+                entry = self._notes[outcome.item.id] = self._entry(outcome)
+                self._whole = self._whole and bool(entry.found)
+            except Cancelled:
+                self._whole = False  # the run ends, and what was done is to be told
+
+    def write(self, mark: str) -> None:
+        """Put what was noted on record; leave the ``mark`` if all of the plan was. StateError."""
+        self._memory.unmark(APPLIED, self._name)
+        try:
+            self._read()
+        except StateError as error:
+            if not error.spoilt:
+                raise
+        of_plan = {self._memory.digest(item.id) for item in each_of(self._plan.items)}
+        entries = {key: entry for key, entry in self._entries.items() if key in of_plan}
+        entries.update((self._memory.digest(name), entry) for name, entry in self._notes.items())
+        self._runs[self._plan.run_id] = [self._plan.user, int(time.time())]
+        used = {entry.run for entry in entries.values()}
+        runs = {run: told for run, told in self._runs.items() if run in used}
+        self._memory.write(APPLIED, self._name, {"runs": runs, "resources": entries})
+        if mark and self._whole:
+            self._memory.mark(APPLIED, self._name, mark)
+
+    def recall(self, tell: Callable[[str, str], None]) -> None:
+        """Take what is on record; where that cannot be read, nothing was applied yet."""
+        try:
+            self._read()
+        except StateError as error:
+            tell("warning", "what was applied last is not known: %s" % error)
+
+    def _read(self) -> None:
+        found = self._memory.read(APPLIED, self._name) or {}
+        runs, entries = found.get("runs"), found.get("resources")
+        if isinstance(runs, dict) and isinstance(entries, dict):
+            self._runs = {
+                run: told for run, told in runs.items() if isinstance(told, list) and len(told) == 2
+            }
+            self._entries = {
+                key: Entry(*map(str, entry))
+                for key, entry in entries.items()
+                if isinstance(entry, list) and len(entry) == 3
+            }
+
+    def drift(self, outcome: Outcome) -> Dict[str, Any]:
+        """Who has brought about that a resource is not as desired; {} where nobody has."""
+        item = outcome.item
+        if item.applies or item.noop or not outcome.changed:
+            return {}  # what is in noop by itself is never applied
+        if outcome.prediction == "unknown" and (item.deferred_render or outcome.found is None):
+            return {}  # what is desired is not known either, or whether there is anything to do
+        name = self._memory.digest(item.id) if self._entries else ""
+        last = self._entries.get(name)
+        if last is None:
+            return {"by": NEW}
+        now = self._entry(outcome)
+        desired, found = now.desired != last.desired, now.found != last.found
+        if not (desired or found):
+            return {}  # it does so whatever anybody does, as a command without conditions
+        told: Dict[str, Any] = {"by": BOTH if desired and found else YOU if desired else SOMEONE}
+        user, at = self._runs.get(last.run, ["", 0])
+        told.update(run=last.run, user=str(user), at=_when(at))
+        if found:
+            told.update(outcome.traces)
+        return told
+
+    def _entry(self, outcome: Outcome) -> Entry:
+        item = outcome.item
+        desired = [item.type, item.provider, sorted(item.properties.items())]
+        return Entry(self._digest(desired), self._found(outcome), self._plan.run_id)
+
+    def _found(self, outcome: Outcome) -> str:
+        try:
+            found = outcome.resource.remembered() if outcome.resource else outcome.found
+        except Exception:  # its turn is over, and it cannot be told by what it is
+            return ""
+        if found is None:
+            return "" if outcome.changed else self._digest("nothing to do")
+        return self._digest(sorted(found.items()))
+
+    def _digest(self, value: Any) -> str:
+        return self._memory.digest(jsontext.dumps(value))
+
+
+def _when(at: Any) -> str:
+    """A time of a record, which a clock that jumps may have made odd."""
+    try:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(at)))
+    except (ValueError, OverflowError, OSError, TypeError):
+        return ""

@@ -1,0 +1,229 @@
+"""The refreshes of one manifest that are due on this host, so that none is lost (target).
+
+A pair is a reference as a resource subscribes to it, and that resource. It is on the disk before
+anything is changed that the reference stands for, and goes once the subscriber had a successful
+turn. So whenever a run ends, however it ends, the record holds at least what is due. A record that
+is not there says that nothing is.
+"""
+
+import os
+import time
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Set, Tuple
+
+from remote_runtime.item import Item, each_of
+from remote_runtime.plans.plan import Plan
+from remote_runtime.state.earlier_refreshes import Refreshes
+from remote_runtime.system.state import APPLIED, REFRESHES, remembered
+
+Pair = Tuple[str, str]
+
+
+class Run(NamedTuple):
+    """The run that a ledger is kept for; ``name`` is that of the records of its manifest.
+
+    ``settled``: nothing was due when it began. ``shown`` masks a text, ``tell`` gets a level and a
+    line.
+    """
+
+    name: str
+    plan: Plan
+    settled: bool
+    shown: Callable[[str], str]
+    tell: Callable[[str, str], None]
+
+
+class PendingRefreshes(Refreshes):
+    """See the module. Where the state cannot be used, that is told once and the run goes on."""
+
+    def __init__(self, run: Run, folder: str) -> None:
+        self._run = run
+        self._folder = folder
+        self._plan = run.plan
+        self._name = run.name
+        self._memory = None  # type: Any
+        self._off = self._noop = run.plan.options.noop
+        self._due: Dict[Pair, Dict[str, Any]] = {}
+        self._before: Set[Pair] = set()  # of those, what earlier runs have left
+        self._followers: Dict[str, List[str]] = {}
+        self._stands_for: Dict[int, Tuple[str, ...]] = {}
+        self._begun: List[Pair] = []
+        self._unmarked = False
+        if not run.settled and os.path.exists(remembered(folder, REFRESHES, self._name)):
+            self._try(self._load)
+
+    @property
+    def due(self) -> bool:
+        """See ``Refreshes``."""
+        return bool(self._due)
+
+    def since(self, item: Item) -> str:
+        """See ``Refreshes``."""
+        if not self._before:
+            return ""
+        return self._first([pair for pair in self._before if pair[1] == item.id])
+
+    def owed(self, item: Item) -> str:
+        """See ``Refreshes``."""
+        if not self._due:
+            return ""
+        return self._first([pair for pair in self._due if pair[1] == item.id])
+
+    def begin(self, item: Item) -> bool:
+        """See ``Refreshes``."""
+        pairs, self._begun = self._note(item)
+        return bool(pairs)
+
+    def _note(self, item: Item) -> Tuple[List[Pair], List[Pair]]:
+        """Note what a change brings about: all of it, and what was not due before."""
+        if not self._stands_for:
+            self._index(self._plan.items, ())
+        of_item = self._stands_for[item.index]
+        pairs = [(ref, name) for ref in of_item for name in self._followers.get(ref, ())]
+        new = [pair for pair in pairs if pair not in self._due]
+        if new:
+            at = int(time.time())
+            for pair in new:
+                self._due[pair] = {"run": self._plan.run_id, "user": self._plan.user, "at": at}
+            self._save()
+        return pairs, new
+
+    def announce(self, items: Sequence[Item]) -> Callable[[Item], None]:
+        """See ``Refreshes``."""
+        noted = {item.index: self._note(item)[1] for item in items}
+        return lambda item: self._drop(noted[item.index])
+
+    def end(self, changed: bool) -> None:
+        """See ``Refreshes``."""
+        if not changed:
+            self._drop(self._begun)
+
+    def served(self, item: Item, fired: Sequence[str]) -> None:
+        """See ``Refreshes``."""
+        if self._due:
+            of_item = [pair for pair in self._due if pair[1] == item.id]
+            self._drop([pair for pair in of_item if pair in self._before or pair[0] in fired])
+
+    def released(self, item: Item) -> None:
+        """See ``Refreshes``."""
+        if self._due:
+            left_out = {one.id for one in each_of([item])}
+            self._drop([pair for pair in self._due if pair[1] in left_out])
+
+    def close(self) -> None:
+        """Tell what is due still. See ``Refreshes``."""
+        if self._noop:
+            return
+        for name in sorted({name for _, name in self._due}):
+            pairs = sorted(pair for pair in self._due if pair[1] == name)
+            since = self._first(pairs)
+            when = "this run" if since == self._plan.run_id else "run %s" % since
+            text = "%s is due for a refresh since %s changed %s, and had none; %s" % (
+                name,
+                when,
+                ", ".join(ref for ref, _ in pairs),
+                "refresh it by hand" if self._off else "a push of all of this manifest gives it",
+            )
+            self._run.tell("warning", text)
+
+    def _first(self, pairs: Iterable[Pair]) -> str:
+        return min([str(self._due[pair]["run"]) for pair in pairs], default="")
+
+    def _drop(self, pairs: Sequence[Pair]) -> None:
+        for pair in pairs:
+            self._before.discard(pair)
+            del self._due[pair]
+        if pairs:
+            self._save()
+
+    def _index(self, items: Iterable[Item], around: Tuple[str, ...]) -> None:
+        """Note who subscribes to what, and what each resource stands for: what it is made into, as
+        well."""
+        for item in items:
+            own = (item.id, "%s#%s" % (item.type, item.alias)) if item.alias else (item.id,)
+            self._stands_for[item.index] = own + around
+            if not item.managed:
+                continue
+            for reference in item.subscribe:
+                self._followers.setdefault(reference, []).append(item.id)
+            self._index(item.children, own + around)
+
+    # -- the record -------------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        found = self._opened().read(REFRESHES, self._name)
+        kept = found.get("due") if found else None
+        if not isinstance(kept, dict):
+            return
+        known = {self._memory.digest("\n".join(pair)): pair for pair in self._pairs()}
+        gone = []
+        for name, entry in kept.items():
+            if not isinstance(entry, dict) or not isinstance(entry.get("run"), str):
+                continue
+            if name in known:
+                self._due[known[name]] = entry
+            else:
+                gone.append(entry)
+        run = self._plan.run_id  # which may go on behind a reboot
+        self._before = {pair for pair, entry in self._due.items() if entry["run"] != run}
+        if gone and not self._noop and not self._incomplete():
+            self._forgo(gone)
+
+    def _pairs(self) -> List[Pair]:
+        return [(ref, one.id) for one in each_of(self._plan.items) for ref in one.subscribe]
+
+    def _incomplete(self) -> bool:
+        """Whether a child manifest is broken, so that what it holds is not in the plan."""
+        return any(one.applies and one.deferred_error for one in each_of(self._plan.items))
+
+    def _forgo(self, gone: Sequence[Dict[str, Any]]) -> None:
+        """Tell of pairs that the manifest no longer holds, and drop them."""
+        for entry in gone:
+            self._run.tell(
+                "warning",
+                "%s was due for a refresh since run %s changed %s; the manifest no longer says so, "
+                "so it is dropped" % (entry.get("subscriber"), entry["run"], entry.get("resource")),
+            )
+        self._save()
+
+    def _opened(self) -> Any:
+        if self._memory is None:
+            from remote_runtime.system.state_store import Memory
+
+            self._memory = Memory(self._folder)
+        return self._memory
+
+    def _save(self) -> None:
+        if not self._off:
+            self._try(self._write)
+
+    def _write(self) -> None:
+        memory = self._opened()
+        if not self._due:
+            memory.forget(REFRESHES, self._name)
+            return
+        if not self._unmarked:
+            memory.unmark(APPLIED, self._name)
+            self._unmarked = True
+        shown = self._run.shown
+        due = {
+            memory.digest("\n".join(pair)): dict(
+                entry, resource=shown(pair[0]), subscriber=shown(pair[1])
+            )
+            for pair, entry in self._due.items()
+        }
+        memory.write(REFRESHES, self._name, {"manifest": shown(self._plan.manifest), "due": due})
+
+    def _try(self, step: Callable[[], None]) -> None:
+        """Take a step; a state that cannot be used is told, and for this run it is left alone."""
+        from remote_runtime.system.state_store import StateError
+
+        try:
+            step()
+        except StateError as error:
+            if error.spoilt:
+                self._run.tell("warning", "refreshes that were due here are not known: %s" % error)
+                self._save()
+            else:
+                self._off = True
+                text = "what this run leaves to be refreshed the next one will not know: %s"
+                self._run.tell("warning", text % error)

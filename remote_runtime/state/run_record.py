@@ -1,0 +1,258 @@
+"""The outcomes of one run, which the host keeps for a controller that was lost meanwhile (target).
+
+A record is a log below the state folder, ``runs/RECEIPT``. A line is written before a resource is
+changed and one when its turn is over, each with one call, so the log is whole up to its last line
+at every instant and outlives a kill of the runtime. It begins with the first change: a run that
+changes nothing leaves none, unless its controller does not confirm the end of the run.
+
+For a power cut, the log is synced ahead: a ``reserve`` line says up to which resource changes may
+begin before the next sync, so one sync is enough for ``RESERVED`` resources. After a reboot, those
+of them without an outcome count as interrupted. Where a line cannot be written, a ``gap`` line
+takes its place: the lines before it are true, and of all other resources nothing is known.
+
+Resources are told by their index in the plan, which the controller has. No content is in a record:
+names of states, exit codes, masked reasons of failures. The file is locked while its run goes on.
+"""
+
+import os
+import time
+from typing import Any, Callable, Dict, List, Sequence
+
+from remote_runtime.errors import CcmError
+from remote_runtime.item import Item
+from remote_runtime.lean import jsontext
+from remote_runtime.protocol.channel import Channel
+from remote_runtime.reporting.event_reporter import EventReporter
+from remote_runtime.reporting.events import EventMaker, Outcome, requested_of
+from remote_runtime.system.process.processes import boot
+from remote_runtime.system.state import RUNS
+from remote_runtime.system.state_store import Memory, StateError
+
+MOST_RECORDS = 8
+CONFIRMED_WITHIN = 5.0  # seconds
+LARGEST = 4 << 20  # bytes of a record
+LONGEST_TEXT = 300  # characters of a reason or a label
+MOST_TEXTS = 20  # of a list
+RESERVED = 16  # resources between two syncs
+LONGEST_LINE = 16 << 10  # characters
+MESSAGE = 128 << 10  # characters of turns in one message, which has to fit a frame
+
+RUNNING, ENDED, CUT, NONE, UNUSABLE = "running", "ended", "cut", "none", "unusable"
+
+
+class RunRecord(object):
+    """The record of the run that goes on; its methods are called by the run's own thread.
+
+    ``receipt`` is what the controller asks for it by, ``last`` the greatest index of the plan.
+    Where the state cannot be written, the run goes on without a record.
+    """
+
+    def __init__(self, folder: str, receipt: str, last: int, maker: EventMaker) -> None:
+        self._memory = Memory(folder)
+        self._receipt = receipt
+        self._last = last
+        self._reserved = -1  # the greatest index that may begin before the next sync
+        self._maker = maker
+        self._waiting: List[str] = []  # lines of turns that nothing was changed at
+        self._descriptor = -1
+        self._size = 0
+        self._off = not is_receipt(receipt)
+
+    def begin(self, items: Sequence[Item]) -> None:
+        """These resources are about to be changed."""
+        self._waiting += [jsontext.dumps({"begin": item.index}) for item in items]
+        latest = max(item.index for item in items)
+        sync = latest > self._reserved
+        if sync:
+            self._reserved = max(latest, min(latest + RESERVED - 1, self._last))
+            reserved = {"reserve": self._reserved, "from": items[0].index, "boot": boot()}
+            self._waiting.append(jsontext.dumps(reserved))
+        self._write(sync)
+
+    def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
+        """The turn of a resource is over."""
+        self._waiting.append(jsontext.dumps(self._turn(outcome, noop, seconds)))
+        if self._descriptor >= 0:
+            self._write()
+
+    def close(self) -> None:
+        """The run is over: nothing more is changed."""
+        self._waiting.append(jsontext.dumps({"end": True}))
+        if self._descriptor >= 0:
+            self._write(sync=True)
+
+    def keep(self) -> None:
+        """The controller did not confirm the end: leave a record of what changed nothing, too."""
+        self._write(sync=True)
+
+    def settle(self, channel: Channel) -> None:
+        """Wait until the controller confirms the end, where that decides whether to ``keep``."""
+        if self._descriptor < 0 and not channel.await_bye(CONFIRMED_WITHIN):
+            self.keep()
+
+    def reporting(self, reporter: EventReporter) -> Callable[[Outcome, bool, float], None]:
+        """What takes the end of a turn, for the record and then for the controller."""
+
+        def ended(outcome: Outcome, noop: bool, seconds: float) -> None:
+            self.ended(outcome, noop, seconds)
+            reporter.ended(outcome, noop, seconds)
+
+        return ended
+
+    def _turn(self, outcome: Outcome, noop: bool, seconds: float) -> Dict[str, Any]:
+        item = outcome.item
+        label = self._maker.labelled
+
+        def short(text: str) -> str:
+            return label(item, text)[:LONGEST_TEXT]
+
+        told: Dict[str, Any] = {
+            "index": item.index,
+            "status": outcome.status,
+            "at": int(time.time() * 1e6),
+            "duration": int(seconds * 1e9),
+            "provider": outcome.provider[:LONGEST_TEXT],
+            "requested": short(requested_of(item)),
+            "final": short(outcome.final_ensure),
+        }
+        for name in ("changed", "refreshed", "failed", "skipped", "health_only"):
+            if getattr(outcome, name):
+                told[name] = True
+        if noop:
+            told["noop"] = True
+        if outcome.ended is not None and (outcome.ended.code or -1) >= 0:
+            told["exit_code"] = outcome.ended.code
+        if outcome.left_out:
+            told["left_out"] = outcome.left_out
+        if outcome.unmet:
+            told["unmet"] = [short(name) for name in outcome.unmet[:MOST_TEXTS]]
+        if outcome.errors:
+            told["error"] = "" if item.sensitive else short(outcome.errors[0].partition("\n")[0])
+        if outcome.health:
+            told["health"] = [
+                {
+                    "name": short(str(check["name"])),
+                    "status": check["status"],
+                    "tries": check["tries"],
+                }
+                for check in outcome.health[:MOST_TEXTS]
+            ]
+        return told
+
+    def _write(self, sync: bool = False) -> None:
+        if self._off:
+            return
+        text = "".join([line + "\n" for line in self._waiting]).encode("ascii")
+        try:
+            if self._descriptor < 0:
+                self._memory.prune(RUNS, MOST_RECORDS - 1, self._receipt)
+                self._descriptor, self._size = self._memory.open_log(RUNS, self._receipt)
+            del self._waiting[:]
+            if self._size + len(text) > LARGEST or os.write(self._descriptor, text) != len(text):
+                self._give_up()
+                return
+            self._size += len(text)
+            if sync:
+                os.fsync(self._descriptor)
+        except (OSError, StateError):
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Keep what is there, marked as incomplete; on a full disk this takes the room of the
+        latest lines, and without any room the record becomes unusable."""
+        self._off = True
+        mark = b"\n" + jsontext.dumps({"gap": True}).encode("ascii") + b"\n"
+        for size in (self._size, max(0, self._size - len(mark)), 0):
+            try:
+                if self._descriptor >= 0:
+                    os.ftruncate(self._descriptor, size)
+                    if size and os.write(self._descriptor, mark) == len(mark):
+                        os.fsync(self._descriptor)
+                        return
+            except OSError:
+                continue
+
+
+def is_receipt(text: Any) -> bool:
+    """Whether it may be what a record is called."""
+    return isinstance(text, str) and len(text) == 32 and not text.strip("0123456789abcdef")
+
+
+def report(channel: Channel, folder: str, receipts: Sequence[str], busy: bool) -> None:
+    """Tell the controller what the records of these runs say; ``busy``: see ``past_messages``."""
+    memory = Memory(folder)
+    for receipt in receipts[:MOST_RECORDS]:
+        if is_receipt(receipt):
+            for message in past_messages(memory, receipt, busy):
+                channel.send(message, now=True)
+
+
+def past_messages(memory: Memory, receipt: str, busy: bool) -> List[Dict[str, Any]]:
+    """What the record of an earlier run says, as messages for the controller.
+
+    ``busy``: another run is at work here, which may be that one.
+    """
+    try:
+        lines, at_work = memory.read_log(RUNS, receipt, LARGEST + LONGEST_LINE)
+    except CcmError:
+        return [_past(receipt, UNUSABLE)]
+    if lines is None:
+        # Where no record could be written, its absence means nothing.
+        absent = NONE if memory.is_writable() else UNUSABLE
+        return [_past(receipt, RUNNING if busy else absent)]
+    read = _Read(lines)
+    state = RUNNING if at_work and not read.ended else ENDED if read.ended else CUT
+    turns = read.turns
+    last = dict(_past(receipt, UNUSABLE if read.gap else state), begun=read.interrupted())
+    found, size = [_past(receipt, "")], 0
+    for turn in turns:
+        length = len(jsontext.dumps(turn))
+        if size + length > MESSAGE:
+            found.append(_past(receipt, ""))
+            size = 0
+        found[-1]["turns"].append(turn)
+        size += length
+    return (found if turns else []) + [last]
+
+
+def _past(receipt: str, state: str) -> Dict[str, Any]:
+    return {"t": "past", "receipt": receipt, "state": state, "turns": [], "begun": []}
+
+
+class _Read(object):
+    """What the lines of a record say."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.turns: List[Dict[str, Any]] = []
+        self.ended = self.gap = False
+        self._begun: List[int] = []
+        self._reserved: Dict[str, Any] = {}
+        for text in lines:
+            entry = _entry(text)
+            if isinstance(entry.get("index"), int):
+                self.turns.append(entry)
+            elif isinstance(entry.get("begin"), int):
+                self._begun.append(entry["begin"])
+            elif isinstance(entry.get("reserve"), int) and isinstance(entry.get("from"), int):
+                self._reserved = entry
+            elif entry.get("end"):
+                self.ended = True
+            elif entry.get("gap"):
+                self.gap = True
+
+    def interrupted(self) -> List[int]:
+        """The resources that may have been at work when the run was cut, in their order."""
+        begun = set(self._begun)
+        if self._reserved and self._reserved.get("boot") != boot() and not self.ended:
+            # Their lines may be lost with the power.
+            begun.update(range(self._reserved["from"], self._reserved["reserve"] + 1))
+        return sorted(begun - {turn["index"] for turn in self.turns})
+
+
+def _entry(text: str) -> Dict[str, Any]:
+    """A line of a record; empty for one that a power cut has spoilt."""
+    try:
+        found = jsontext.loads(text) if len(text) <= LONGEST_LINE else None
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, dict) else {}

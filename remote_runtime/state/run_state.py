@@ -1,0 +1,116 @@
+"""What a run of a manifest recalls of the runs before it, and leaves for the next (target)."""
+
+import os
+from typing import TYPE_CHECKING, Callable, Optional
+
+from remote_runtime.lean import digest
+from remote_runtime.plans.plan import Plan
+from remote_runtime.reporting.events import Outcome
+from remote_runtime.state.earlier_refreshes import NoneDue, Refreshes
+from remote_runtime.system.state import APPLIED, remembered
+
+if TYPE_CHECKING:
+    from remote_runtime.state.last_applied import Applied
+
+
+class Recall(object):
+    """One run: the refreshes that are due, what was applied last. ``folder`` holds the state.
+
+    ``shown`` masks a text, ``tell`` gets a level and a line for people. A plan without a manifest,
+    and one that only looks, recalls nothing. Where the plan's mark is found, this very plan was the
+    last one here, was applied whole and left nothing due: no more is read, and nothing written.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: str,
+        *,
+        shown: Callable[[str], str],
+        tell: Callable[[str, str], None],
+    ) -> None:
+        self.refreshes = Refreshes()
+        self._plan = plan
+        self._folder = folder
+        self._tell = tell
+        self._applied: Optional["Applied"] = None
+        options = plan.options
+        self._keeps = bool(plan.manifest) and not (options.monitor_only or options.status_only)
+        self._settled = False
+        if not self._keeps or options.drift:
+            return
+        self._name = record_name(plan.manifest)
+        mark = "%s.%s" % (self._name, mark_of(plan)) if plan.digest else ""
+        self._settled = bool(mark) and os.path.exists(remembered(folder, APPLIED, mark))
+
+        def remember() -> Refreshes:
+            from remote_runtime.state import pending_refreshes
+
+            run = pending_refreshes.Run(
+                self._name,
+                plan=plan,
+                settled=self._settled,
+                shown=shown,
+                tell=tell,
+            )
+            return pending_refreshes.PendingRefreshes(run, folder)
+
+        self.refreshes = NoneDue(remember) if self._settled else remember()
+
+    def account(self, outcome: Outcome, noop: bool) -> None:
+        """Keep what the turn of a resource came to; in a ``drift`` say what it differs by."""
+        if not self._keeps:
+            return
+        if self._plan.options.drift:
+            outcome.drift = self._record().drift(outcome)
+        elif not (noop or outcome.health_only) and (outcome.changed or not self._settled):
+            self._try(lambda: self._record().note(outcome))
+
+    def close(self, whole: bool) -> None:
+        """The run is over; ``whole``: it came to its end."""
+        self.refreshes.close()
+        applied = self._applied
+        if applied is not None and self._keeps and not self._plan.options.drift:
+            mark = mark_of(self._plan) if whole and not self.refreshes.due else ""
+            self._try(lambda: applied.write(mark))
+
+    def pause(self) -> None:
+        """The host is about to be rebooted; the run goes on behind that."""
+        applied = self._applied
+        if applied is not None and self._keeps:
+            self._try(lambda: applied.write(""))
+
+    def _try(self, step: Callable[[], None]) -> None:
+        """Take a step; a state that cannot be used is told, and for this run it is left alone."""
+        from remote_runtime.system.state_store import StateError
+
+        try:
+            step()
+        except StateError as error:
+            self._keeps = False
+            self._tell("warning", "what was applied is not on record for ccm drift: %s" % error)
+
+    def _record(self) -> "Applied":
+        if self._applied is None:
+            from remote_runtime.state.last_applied import Applied
+
+            self._applied = Applied(self._plan, self._folder, record_name(self._plan.manifest))
+            if self._plan.options.drift:
+                self._applied.recall(self._tell)
+        return self._applied
+
+
+def record_name(manifest: str) -> str:
+    """What the records of a manifest are called."""
+    return str(digest.sha256(manifest.encode("utf-8", "replace")).hexdigest())[:32]
+
+
+def mark_of(plan: Plan) -> str:
+    """What stands for a plan on this machine, "" for one without a digest.
+
+    That digest alone would say what a plan holds to who can guess it.
+    """
+    from remote_runtime.system.machine import machine_id
+
+    text = "\n".join((machine_id(), plan.manifest, plan.digest))
+    return str(digest.sha256(text.encode("utf-8", "replace")).hexdigest())[:32] * bool(plan.digest)

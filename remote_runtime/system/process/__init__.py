@@ -1,0 +1,1 @@
+"""Starts and watches processes (target)."""

@@ -1,0 +1,266 @@
+"""The only door to subprocess (target).
+
+Every command has its own session, so that a timeout or a cancelled run ends it with everything that
+it started, and the environment that the reference promises, nothing inherited.
+"""
+
+import os
+from typing import (
+    TYPE_CHECKING,
+    Callable,
+    Dict,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
+
+from remote_runtime.cancellation import Cancellation
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.accounts import Accounts, Identity
+
+if TYPE_CHECKING:
+    from remote_runtime.system.locks import Lock
+    from remote_runtime.system.process.conversation import Outputs, OutputSink, Process
+    from remote_runtime.system.process.run_as import Switch
+
+DEFAULT_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin"
+KEEP = 256 << 10
+
+
+class Result(NamedTuple):
+    """How a command ended. ``code`` is negative (minus the signal) for one that was killed."""
+
+    code: int
+    stdout: str
+    stderr: str
+    timed_out: bool = False
+
+    def ending(self, timeout: Optional[float]) -> str:
+        """How it ended, for people; ``timeout`` is what it was given."""
+        if self.timed_out:
+            text = "timed out after %g second%s and was killed with everything that it had started"
+            return text % (timeout or 0, "" if timeout == 1 else "s")
+        if self.code < 0:
+            return "killed by signal %d" % -self.code
+        return "exit code %d" % self.code
+
+    def tail(self, lines: int = 20) -> str:
+        """The last lines for people: of stderr, or of stdout where stderr is empty."""
+        text = self.stderr.strip() or self.stdout.strip()
+        return "\n".join(text.splitlines()[-lines:])
+
+
+class CommandNotStarted(ResourceError):  # noqa: N818 - it names what is the case
+    """A command could not be started: no such program, no permission, no such directory."""
+
+    default_kind = "resource.command"
+
+    def __init__(self, program: str, message: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.program = program
+
+
+WORDS_OF_SHELLS = (
+    "cd", "source", ".", "export", "unset", "set", "eval", "alias", "ulimit", "umask", "type", "if",
+    "for", "while", "until", "case", "function", "let", "local", "declare", "trap", "exit",
+)  # fmt: skip
+
+
+class Commands(object):
+    """Runs commands one at a time; ``cancellation`` ends the one in flight.
+
+    ``at_root`` says that this process itself is at "/" with the umask 022, as every command is that
+    asks for nothing else. ``lock`` is told of each command, which may outlive us. ``release`` is
+    called before each, so that we hold nothing open that it may want to unmount.
+    """
+
+    def __init__(
+        self,
+        accounts: Accounts,
+        cancellation: Cancellation,
+        *,
+        at_root: bool = False,
+        lock: Optional["Lock"] = None,
+        release: Optional[Callable[[], None]] = None,
+    ) -> None:
+        self._accounts = accounts
+        self._cancellation = cancellation
+        self._at_root = at_root
+        self._lock = lock
+        self._release = release or (lambda: None)
+
+    def find(self, program: str, path: Optional[str] = None, cwd: Optional[str] = None) -> str:
+        """Return the file that ``program`` is, looked up in ``path``; "" when there is none."""
+        if "/" in program:
+            return program if self.is_program(os.path.join(cwd or "/", program)) else ""
+        for folder in (path or DEFAULT_PATH).split(":"):
+            full = os.path.join(folder, program)
+            if self.is_program(full):
+                return full
+        return ""
+
+    def is_program(self, path: str) -> bool:
+        """Whether a path is that of a file that may be executed."""
+        return os.path.isfile(path) and os.access(path, os.X_OK)
+
+    def is_there(self, path: str) -> bool:
+        """Whether there is anything at a path."""
+        return os.path.exists(path)
+
+    def lacking(
+        self, program: str, path: Optional[str] = None, cwd: Optional[str] = None
+    ) -> Tuple[str, str]:
+        """Why a program cannot be started and what to do; ("", "") when nothing is in its way."""
+        if self.find(program, path, cwd):
+            return "", ""
+        if "/" in program and self.is_there(os.path.join(cwd or "/", program)):
+            return "%s is not an executable file" % program, "give it the mode 0755"
+        where = "" if "/" in program else " in %s" % (path or "the default path")
+        hint = "install it in an earlier resource, or give its absolute path"
+        if program in WORDS_OF_SHELLS:
+            hint = "it is a word of the shell: set provider: shell"
+        return "there is no program %s%s" % (program, where), hint
+
+    def environment(
+        self, identity: Identity, env: Optional[Mapping[str, str]], path: Optional[str]
+    ) -> Dict[str, str]:
+        """The whole environment of a command that runs as ``identity``."""
+        base = {
+            "PATH": path or DEFAULT_PATH,
+            "LANG": "C",
+            "LC_ALL": "C",
+            "HOME": identity.home,
+            "USER": identity.name,
+            "LOGNAME": identity.name,
+            "SHELL": identity.shell,
+        }
+        base.update(env or {})
+        return base
+
+    def run(
+        self,
+        argv: Sequence[str],
+        cwd: Optional[str] = None,
+        *,
+        env: Optional[Mapping[str, str]] = None,
+        path: Optional[str] = None,
+        timeout: Optional[float] = None,
+        user: Optional[str] = None,
+        group: Optional[str] = None,
+        umask: Optional[int] = None,
+        input: Optional[bytes] = None,  # noqa: A002 - the name that subprocess gives it
+        limit: int = KEEP,
+        on_output: Optional["OutputSink"] = None,
+    ) -> Result:
+        """Run one command and wait for it.
+
+        ``env`` is added to the environment, ``path`` replaces PATH, also to find the program by;
+        ``timeout`` in seconds (None or 0: none) kills the whole process group; ``user`` and
+        ``group`` are names or ids; of each output at most ``limit`` bytes are kept; ``on_output``
+        is told ("stdout" or "stderr", line) meanwhile. A daemon left behind is not waited for.
+        ``CommandNotStarted``; ``ResourceError`` for an unknown user or group; ``Cancelled``.
+        """
+        from remote_runtime.system.process import conversation, run_as
+
+        self._cancellation.check()
+        identity = self._accounts.identity(user, group)
+        program = self._program(argv, path, cwd)
+        inherits = user is None and group is None
+        plain = inherits and cwd is None and umask is None and input is None
+        self._release()
+        outputs = conversation.Outputs()
+        try:
+            if self._lock is not None:
+                self._lock.starting(outputs.inodes())
+            process = self._start(
+                list(argv),
+                program,
+                cwd=cwd,
+                env=self.environment(identity, env, path),
+                switch=run_as.Switch(None if inherits else identity, umask),
+                with_input=input is not None,
+                is_plain=self._at_root and plain,
+                outputs=outputs,
+            )
+        except BaseException:
+            outputs.close()
+            raise
+        outputs.started()
+        if self._lock is not None:
+            self._lock.started(process.pid)
+        talk = conversation.Conversation(
+            process,
+            outputs,
+            cancellation=self._cancellation,
+            data=input,
+            limit=limit,
+            on_output=on_output,
+        )
+        return Result(*talk.wait(timeout))
+
+    def _program(self, argv: Sequence[str], path: Optional[str], cwd: Optional[str]) -> str:
+        if not argv or not argv[0]:
+            raise CommandNotStarted("", "there is no command to run")
+        if any("\0" in word for word in argv):
+            raise CommandNotStarted(argv[0], "a command cannot hold a NUL character")
+        found = self.find(argv[0], path, cwd)
+        if found:
+            return found
+        if "/" not in argv[0]:
+            raise CommandNotStarted(
+                argv[0],
+                "there is no program %r" % argv[0],
+                hint="looked in %s" % (path or DEFAULT_PATH),
+            )
+        full = os.path.join(cwd or "/", argv[0])
+        why = "is not executable" if os.path.exists(full) else "does not exist"
+        raise CommandNotStarted(argv[0], "the program %s %s" % (argv[0], why))
+
+    def _start(
+        self,
+        argv: List[str],
+        program: str,
+        *,
+        cwd: Optional[str],
+        env: Dict[str, str],
+        switch: "Switch",
+        with_input: bool,
+        is_plain: bool,
+        outputs: "Outputs",
+    ) -> "Process":
+        from remote_runtime.lean import spawning
+
+        if is_plain and spawning.POSSIBLE:
+            try:
+                return spawning.spawn(program, argv, env, outputs.theirs)
+            except NotImplementedError:
+                pass  # a system without such sessions
+            except OSError as error:
+                raise _not_started(argv[0], error) from error
+        import subprocess
+
+        if cwd is not None and not os.path.isdir(cwd):
+            raise CommandNotStarted(argv[0], "the working directory %s does not exist" % cwd)
+        try:
+            return subprocess.Popen(
+                argv,
+                executable=program,
+                cwd=cwd or "/",
+                env=env,
+                stdin=subprocess.PIPE if with_input else subprocess.DEVNULL,
+                stdout=outputs.theirs[0],
+                stderr=outputs.theirs[1],
+                start_new_session=True,
+                **switch.arguments(),
+            )
+        except (OSError, subprocess.SubprocessError, ValueError) as error:
+            raise _not_started(argv[0], error, switch.hint()) from error
+
+
+def _not_started(program: str, error: Exception, hint: str = "") -> CommandNotStarted:
+    number = getattr(error, "errno", None)  # Python 3.7 puts the path into ``strerror``
+    why = os.strerror(number) if number else str(error)
+    return CommandNotStarted(program, "%s could not be started: %s" % (program, why), hint)

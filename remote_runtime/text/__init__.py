@@ -1,0 +1,1 @@
+"""Small helpers for texts: durations, shell words, near misses (both sides)."""

@@ -1,0 +1,72 @@
+"""Words of other tools are answered with what ccm has."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.manifest.checks.foreign_words import property_hint, type_hint
+from tests.orchestrator.manifest.site import refused_resource
+
+KNOWN = ["apply", "archive", "exec", "file", "package", "service"]
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("user", "useradd"),
+        ("copy", "type is file"),
+        ("template", "template('NAME.j2')"),
+        ("ansible.builtin.apt", "type is package"),
+        ("ansible.builtin.service", "type is service"),
+        ("yum", "type is package"),
+        ("lineinfile", "no type for parts of a file"),
+        ("cron", "/etc/cron.d"),
+        ("git", "git clone"),
+        ("shell", "type is exec"),
+    ],
+)
+def test_types_of_other_tools(tmp_path: Path, word: str, hint: str) -> None:
+    """A type of another tool is refused with ccm's type, or with how it is done."""
+    assert hint in type_hint(word, KNOWN)
+    (problem,) = refused_resource(tmp_path, f"- {word}: [{{/a: {{}}}}]")
+    assert hint in problem.hint
+
+
+def test_a_type_that_exists_needs_no_hint() -> None:
+    """Words that nobody is known to use have no hint of their own."""
+    assert type_hint("sevice", KNOWN) == ""
+    assert property_hint("comand", ["command"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("target: /x", "its name"),
+        ("dest: /x", "its name"),
+        ("src: x", "ccm's word is source"),
+        ("become: true", "--become"),
+        ("notify: x", "subscribe"),
+    ],
+)
+def test_properties_of_other_tools(tmp_path: Path, text: str, hint: str) -> None:
+    """A property of another tool is refused with ccm's word."""
+    problems = refused_resource(tmp_path, f"- file: [{{/a: {{{text}, ensure: absent}}}}]")
+    assert hint in problems[0].hint
+    assert "did you mean" not in problems[0].hint
+
+
+@pytest.mark.parametrize(
+    "text", ["{{ $labels.instance }}", "{{.Names}}", "${ user.name }", "{{#each x}}", "{{ names }}"]
+)
+def test_braces_of_other_programs(tmp_path: Path, text: str) -> None:
+    """Braces that are meant for another program are refused with the ways to write them."""
+    (problem,) = refused_resource(tmp_path, f'- exec: [{{a: {{command: "{text}"}}}}]')
+    for words in ("render: false", "{{ '{{' }}", "a file beside the manifest"):
+        assert words in problem.hint
+
+
+def test_a_source_that_is_a_url(tmp_path: Path) -> None:
+    """A file's source that is an address is refused with the type for downloads."""
+    text = "- file: [{/a: {source: 'https://h/x', owner: a, group: a, mode: '644'}}]"
+    (problem,) = refused_resource(tmp_path, text)
+    assert "use an archive resource" in problem.message

@@ -1,0 +1,130 @@
+"""A site, checked with what an inventory says of its hosts."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.planning.planner import Planner
+from orchestrator.planning.site.check import SiteCheck
+from tests.orchestrator.planning.planned import FakeHost, planner
+
+CHILD = """
+data: {port: 1}
+ccm: {resources: [{file: [{/etc/x: {content: "{{ Data.port }}"}}]}]}
+"""
+SITE = """
+hierarchy: {order: ["role:{{ lookup('facts.role') }}", "os:{{ Facts.host.info.os }}"]}
+data: {port: 80}
+overrides: {"role:web": {port: 81}, "os:linux": {user: root}}
+ccm:
+  defaults: {file: {owner: root, group: root, mode: 0644}}
+  resources:
+    - apply:
+        - "roles/{{ lookup('facts.role') }}.yaml": {data: {port: "{{ Data.port }}"}}
+    - exec:
+        - a: {command: "id {{ Data.user }}"}
+        - b: {command: "echo {{ Facts.host.info.os }}", tags: [late]}
+"""
+
+
+def made(folder: Path, text: str = SITE, **options: Any) -> Planner:
+    (folder / "roles").mkdir(exist_ok=True)
+    (folder / "roles" / "web.yaml").write_text(CHILD)
+    return planner(folder, text, **options)
+
+
+def check(folder: Path, text: str = SITE, *roles: str, **options: Any) -> SiteCheck:
+    site = made(folder, text, **options)
+    return SiteCheck(
+        site.examine(FakeHost(name=f"h{number}", vars={"role": role}))
+        for number, role in enumerate(roles or ("web",))
+    )
+
+
+def test_a_child_whose_path_a_variable_gives(tmp_path: Path) -> None:
+    """The child of each host is checked, with its parent's defaults; a missing one is told."""
+    found = check(tmp_path)
+    assert found.problems == []
+    assert found.told == (
+        "3 of 4 resources of 1 host were checked, 1 need facts that only a host gives"
+    )
+    (problem,) = check(tmp_path, SITE, "web", "db", "db").problems
+    assert "roles/db.yaml: No such file" in problem.message
+    assert problem.message.endswith("(on h1, h2)")
+    (tmp_path / "roles" / "web.yaml").write_text(CHILD.replace("content", "contnt"))
+    (problem,) = SiteCheck(
+        [planner(tmp_path, SITE).examine(FakeHost(vars={"role": "web"}))]
+    ).problems
+    assert "did you mean content?" in problem.hint
+
+
+def test_everything_is_checked_where_no_facts_are_read(tmp_path: Path) -> None:
+    """Without facts in it nothing of a site is left out."""
+    text = SITE.replace("Facts.host.info.os", "Host.name")
+    assert check(tmp_path, text, "web", "web").told == "all 8 resources of 2 hosts were checked"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("Data.port", "Data.prot", "did you mean 'port'?"),
+        ('command: "id', 'timeout: "{{ Data.port }}", command: "id', "timeout"),
+    ],
+)
+def test_mistakes_that_only_a_host_shows(tmp_path: Path, old: str, new: str, words: str) -> None:
+    """What cannot be rendered, or has the wrong type, is told with the hosts."""
+    found = check(tmp_path, SITE.replace(old, new), "web", "web", "web", "web", "web")
+    (problem,) = found.problems
+    assert words in str(problem)
+    assert "(on h0, h1, h2 and 2 more)" in problem.message
+
+
+def test_what_is_sure_to_fail_is_a_warning(tmp_path: Path) -> None:
+    """A text that cannot be rendered at its turn is told, and refuses nothing."""
+    found = check(tmp_path, SITE.replace("Data.user", "Data.usr"))
+    assert found.problems == []
+    assert found.warnings[0].startswith("exec#a will fail: command: Data.usr")
+
+
+def test_a_selection_that_means_nothing(tmp_path: Path) -> None:
+    """Tags and names of resources whose values need facts count as known."""
+    site = made(tmp_path, tags=["late"])
+    site.examine(FakeHost(vars={"role": "web"}))
+    assert site.unmatched() == []
+    site = made(tmp_path, tags=["lat"])
+    site.examine(FakeHost(vars={"role": "web"}))
+    assert site.unmatched() == ["--tags: no resource of any host has the tag 'lat'"]
+    assert site.sees_all
+
+
+def test_overrides_that_nothing_reaches(tmp_path: Path) -> None:
+    """An override is told that no entry of the order can name, or none of the hosts has."""
+    text = SITE.replace('"role:web": {port: 81}', '"role:web": {}, "rloe:web": {}, "role:db": {}')
+    hosts = [FakeHost(vars={"role": "web"})]
+    site = made(tmp_path, text)
+    told = [str(problem) for problem in site.data_warnings() if problem.kind == "data.override"]
+    assert len(told) == 1
+    assert "'rloe:web' (did you mean role:" in told[0]
+    told = [one.message for one in site.data_warnings(hosts) if one.kind == "data.override"]
+    assert told == [f"no host can reach the override {name!r}" for name in ("rloe:web", "role:db")]
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ("Data.prot", "did you mean data.port?"),
+        ("lookup('data.prot')", "did you mean data.port?"),
+        ("lookup('data.prot', 1)", ""),
+        ("Data.prot | default(1)", ""),
+        ("Data.items()", ""),
+        ("Data.given", ""),
+        ("'Data.prot'", ""),
+    ],
+)
+def test_data_that_nothing_sets(tmp_path: Path, expression: str, told: str) -> None:
+    """A template that names data which nothing has is told with the nearest name."""
+    command = f'"{{{{ {expression} }}}}"'
+    text = f"data: {{port: 1}}\nccm: {{resources: [{{exec: [{{a: {{command: {command}}}}}]}}]}}"
+    found = made(tmp_path, text, data=["given=1"]).data_warnings()
+    assert [problem.hint for problem in found] == ([told] if told else [])

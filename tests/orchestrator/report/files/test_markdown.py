@@ -1,0 +1,117 @@
+"""A run as Markdown."""
+
+import io
+
+from orchestrator.fleet.store.kept_runs import SavedRun
+from orchestrator.report.files.markdown import MOST_CHARACTERS, write_markdown
+from tests.orchestrator.report.runs import Kept, held_run, mixed_run
+
+
+def markdown(kept: SavedRun) -> str:
+    out = io.StringIO()
+    write_markdown(kept, out)
+    return out.getvalue()
+
+
+def test_trouble_comes_first_and_changes_have_their_diffs() -> None:
+    """Totals, hosts in trouble, failures, then changes of which hosts, once each."""
+    text = markdown(mixed_run())
+    assert text.startswith(
+        "## Push of `site.yaml`\n\n8 hosts: 1 failed, 1 unreachable, 6 changed; 73 "
+    )
+    assert text.index("does not answer") < text.index("### Failures") < text.index("### Changes")
+    assert "- `file#/etc/motd` on `web[1-7]` (7 hosts)\n  ```diff\n" in text
+    assert text.count("+new web") == 1
+
+
+def test_a_preview_says_that_it_is_one() -> None:
+    """Nobody takes a preview for a push."""
+    text = markdown(mixed_run(noop=True))
+    assert text.startswith("## Preview of")
+    assert "### Would change" in text
+
+
+def test_what_hosts_say_is_no_markup() -> None:
+    """Neither a table, nor a mention, nor a fence of a host's text reaches the page as such."""
+    kept = Kept("web1", "web2")
+    kept.event("web1", "/etc/x", "failed", error=["```\n<script>alert(1)</script>\n````"])
+    kept.event("web1", "/etc/`tick`", "failed", error=["no"])
+    text = markdown(kept.end(web2={"outcome": "unreachable", "message": "a | b @root <b>\n#1"}))
+    assert "| web2 | unreachable | a `\\|` b `@root <b> #1` |" in text
+    assert "  `````\n  ```\n  <script>alert(1)</script>\n  ````\n  `````\n" in text
+    assert "- `` file#/etc/`tick` `` on web1" in text
+
+
+def test_it_fits_into_a_comment() -> None:
+    """Beyond what a comment takes, whole pieces are left out, and the text says so."""
+    kept = Kept("web1")
+    for number in range(3_000):
+        kept.changed("web1", f"/etc/{number}", f"--- a\n+++ b\n-{number}\n+x\n")
+    text = markdown(kept.end())
+    assert len(text) <= MOST_CHARACTERS
+    assert text.endswith("_More in `ccm report 20260921T133640Z-aaaaaa`._\n")
+    assert text.count("```") % 2 == 0
+
+
+def test_many_hosts_make_no_long_word() -> None:
+    """Hosts without an order are cut between two of them and counted; one host is one."""
+    names = [f"h{number}" for number in range(1, 600, 2)]
+    kept = Kept(*names)
+    for name in names:
+        kept.changed(name, "/x")
+    text = markdown(kept.end())
+    assert "(300 hosts): " in text
+    assert max(map(len, text.split())) <= 100
+    kept = Kept("h1", run_id="20260921T133641Z-aaaaaa")
+    kept.event("h1", "/x")
+    assert "\n1 host: 1 unchanged; 1 resource: 1 unchanged, " in markdown(kept.end())
+
+
+def test_failures_are_told_once() -> None:
+    """What failed alike on many hosts stands before them, with what picks these hosts."""
+    names = [f"web{number}" for number in range(1, 41)]
+    kept = Kept(*names)
+    for number, name in enumerate(names):
+        error = ["exit code 1, expected 0", f"<b> could not connect to db{number % 3}"]
+        kept.event(name, "migrate", "failed", type="exec", error=error, exit_code=1)
+    text = markdown(kept.end())
+    assert "### Failures" not in text
+    assert text.partition("### What failed")[2] == (
+        "\n\n- `exec#migrate` failed on 40 hosts: `web[1-40]`\n"
+        "  ```\n"
+        "  on web1: exit code 1, expected 0\n"
+        "  \\<b\\> could not connect to db0\n"
+        "  ```\n"
+        "\n"
+        "  others: `db[1-2]` (3 texts)\n"
+        "\n"
+        "  → again on these: `ccm push -l 'web[1-40]' -i hosts.yaml /srv/site/site.yaml`\n"
+    ).replace("\\<b\\>", "<b>")
+
+
+def test_failures_of_single_hosts_are_told_where_they_stand() -> None:
+    """Where each host failed for a reason of its own there is nothing to put together."""
+    assert "### What failed" not in markdown(mixed_run())
+
+
+def test_a_rollout_says_where_it_was_held() -> None:
+    """The waves, how far each came, why the next did not begin, and how to go on."""
+    text = markdown(held_run())
+    assert "### Rollout" in text
+    assert "- held: 1 host failed, 0 may; 2 hosts had no turn" in text
+    assert "- to go on: ccm go" in text
+    assert "| 1 | web1 | 1 of 1 ended, 1 failed |" in text
+    assert "| 2 | `web[2-3]` (2 hosts) | not begun |" in text
+    assert "| 2 | `web[2-3]` (2 hosts) |  |" in markdown(held_run(noop=True))
+    assert "### Rollout" not in markdown(mixed_run())
+
+
+def test_an_apply_is_in_no_total() -> None:
+    """Of a run of child manifests their own resources are counted and shown, not what applied
+    them."""
+    kept = Kept("web1", run_id="20260921T133641Z-aaaaaa")
+    kept.event("web1", "/etc/motd", "changed", changes=[], manifest="base.yaml")
+    kept.event("web1", "base.yaml", "changed", type="apply")
+    text = markdown(kept.end())
+    assert "1 resource: 1 changed" in text
+    assert "apply#" not in text

@@ -1,0 +1,60 @@
+"""What ``ccm://`` may say, and which hosts it means."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orchestrator.verify.pytest_run import hostspecs
+
+
+def test_a_specification_is_taken_apart() -> None:
+    """A pattern keeps its signs, what may be given twice is a tuple, and all of it can be a key."""
+    pattern, given = hostspecs.parsed(
+        "ccm://web*:&prod?inventory=a.yaml&inventory=b.yaml&manifest=site.yaml&become=postgres"
+    )
+    assert pattern == "web*:&prod"
+    assert given == {
+        "connection": "ccm",
+        "inventory": ("a.yaml", "b.yaml"),
+        "manifest": "site.yaml",
+        "become": "postgres",
+    }
+    assert hash(frozenset(given.items()))
+    assert hostspecs.parsed("ccm://?inventory=a.yaml")[0] == "all"
+
+
+def test_one_fleet_serves_one_combination(tmp_path: Path) -> None:
+    """Hosts of the same specification share a fleet, so each has one connection."""
+    path = tmp_path / "hosts.yaml"
+    path.write_text(json.dumps({"hosts": {"web1": {"connection": "local"}}}), encoding="utf-8")
+    given = {"inventory": (str(path),)}
+    first = hostspecs.fleet_of(given)
+    try:
+        assert hostspecs.fleet_of({**given, "connection": "ccm"}) is first
+        assert hostspecs.fleet_of({**given, "user": "other"}) is not first
+        assert hostspecs.names_of(given, "web*") == ["web1"]
+        with pytest.raises(pytest.Collector.CollectError, match="did you mean 'web1'"):
+            hostspecs.names_of(given, "wbe1")
+        member = first.member("web1")
+        assert member.shell().run(b"echo here").out == b"here\n"
+        assert member.shell() is member.shell()
+    finally:
+        hostspecs.close_all()
+    assert hostspecs.fleet_of(given) is not first
+    hostspecs.close_all()
+
+
+@pytest.mark.parametrize(
+    ("specification", "words"),
+    [
+        ("ccm://web1?inventry=a.yaml", "takes no parameter 'inventry'"),
+        ("ccm://web1?inventory=a.yaml&sudo=true", "takes no parameter 'sudo'"),
+    ],
+)
+def test_an_unknown_parameter_is_refused(specification: str, words: str) -> None:
+    """Nothing of a specification is passed over in silence."""
+    with pytest.raises(pytest.Collector.CollectError, match=words):
+        hostspecs.parsed(specification)

@@ -1,0 +1,77 @@
+"""Who is there once files of accounts are planned."""
+
+import unittest
+from typing import Any, Optional
+from unittest import mock
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.content import Text
+from remote_runtime.effects import UNKNOWN, AccountEffect, PathEffect, Uncertainty
+from remote_runtime.overlay.accounts import parsed
+from remote_runtime.system.accounts import Accounts
+from tests.remote_runtime.fakes import context, item
+
+
+class AccountsTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.context = context(noop=True)
+
+    def plan(self, text: Optional[str]) -> None:
+        content = None if text is None else Text(text)
+        kind = "something" if text is None else "file"
+        effect = PathEffect("/etc/group", kind, 0o644, 0, 0, content=content)
+        self.context.expect([effect], Uncertainty(), "file#/etc/group")
+
+    def found(self, name: str) -> "tuple[Optional[int], str]":
+        """The number, and how sure it is not."""
+        with self.context.turn(item("t", "a"), True):
+            return self.context.accounts.number("group", name), self.context.doubt.level
+
+    def test_what_the_file_says(self) -> None:
+        """A name has the number that stands there; one that does not may be elsewhere."""
+        self.plan("root:x:0:\ndaemon:x:77:\nnew:x:4711:\n")
+        self.assertEqual(self.found("new"), (4711, ""))
+        self.assertEqual(self.found("daemon"), (77, ""))
+        self.assertEqual(self.found("root"), (0, ""))
+        self.assertEqual(self.found("adm"), (None, UNKNOWN))
+        self.assertEqual(self.found("nobody-has-it"), (None, UNKNOWN))
+        accounts = self.context.accounts
+        self.assertEqual([accounts.group_name(n) for n in (77, 4711, 1)], ["daemon", "new", "1"])
+        with self.assertRaises(Unknowable):
+            accounts.identity(group="daemon")
+        self.assertEqual(accounts.identity(group="root").gid, 0)
+
+    def test_what_comes_later(self) -> None:
+        """An account that is made after the file counts, and one that was made before does not."""
+        made = AccountEffect("group", "late", 5000)
+        self.context.expect([made], Uncertainty(), "package#a")
+        self.plan("root:x:0:\n")
+        self.assertEqual(self.found("late"), (None, UNKNOWN))
+        self.assertEqual(self.context.accounts.group_name(5000), "5000")
+        self.context.expect([made], Uncertainty(), "package#a")
+        self.assertEqual(self.found("late"), (5000, ""))
+        self.assertEqual(self.context.accounts.group_name(5000), "late")
+
+    def test_a_file_that_cannot_be_read(self) -> None:
+        """Whoever is there may go; root is root."""
+        self.plan(None)
+        self.assertEqual(self.found("daemon")[1], UNKNOWN)
+        self.assertEqual(self.found("root")[1], "")
+
+    def test_lines(self) -> None:
+        """Only what has a name and a number counts, the first of a name."""
+        text = "a:x:1:\na:x:2:\n+:x:3:\n#b:x:4:\nc:x:x:\nshort:x\n\nd:x:5:e\n"
+        self.assertEqual(parsed(text), {"a": 1, "d": 5})
+
+    def test_a_push_asks_again(self) -> None:
+        """Once a file of accounts was written, numbers that were found before are stale."""
+        accounts: Any = mock.Mock(spec=Accounts)
+        pushed = context(accounts=accounts)
+        pushed.has_acted([PathEffect("/etc/motd", "file")])
+        accounts.forget.assert_not_called()
+        pushed.has_acted([PathEffect("/etc/group", "file")])
+        accounts.forget.assert_called_once_with()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,232 @@
+import os
+import shutil
+import tempfile
+from typing import Any, Dict, List
+
+from remote_runtime.changes import Change
+from remote_runtime.errors import HostError, ProtocolError
+from remote_runtime.plans.check import Binding, Observer, Rehearsal, parse
+from remote_runtime.reporting.events import EventMaker, Outcome
+from remote_runtime.reporting.masking import Mask
+from tests.remote_runtime.controller import Target
+from tests.remote_runtime.fakes import (
+    GROUP,
+    OWNER,
+    FolderTest,
+    item,
+)
+
+SALT = "ab" * 16
+SERIAL = "cd" * 16
+
+
+class RehearsalTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.state = tempfile.mkdtemp(prefix="ccm-test-")
+        self.addCleanup(shutil.rmtree, self.state)
+
+    def run_plan(self, *resources: Dict[str, Any], **settings: Any) -> Target:
+        target = Target(self.path("ccm.lock"), self.state, ())
+        target.push(*resources, **settings)
+        return target
+
+    def want(self, name: str, **properties: Any) -> Dict[str, Any]:
+        wanted = dict({"owner": OWNER, "group": GROUP, "mode": "0644"}, **properties)
+        return {"type": "file", "name": self.path(name), "properties": wanted}
+
+    def binding(self, *resources: Dict[str, Any]) -> Dict[str, Any]:
+        """What a preview of these resources says to hold a push to."""
+        events = self.run_plan(*resources, noop=True, binding={"salt": SALT}).events
+        return {
+            "salt": SALT,
+            "serial": SERIAL,
+            "observed": [event["observed"] for event in events],
+            "certain": [n for n, e in enumerate(events) if e["prediction"] == "certain"],
+        }
+
+    def refusal(self, target: Target) -> Dict[str, Any]:
+        self.assertEqual(target.events, [])
+        error: Dict[str, Any] = target.of("done")[0]["error"]
+        return error
+
+    def test_digests_only_when_asked(self) -> None:
+        """Only a preview that is kept tells digests, the same each time, others for other salts."""
+        plan = [self.want("a", content="x"), self.want("b", content="x")]
+        self.assertNotIn("observed", self.run_plan(*plan, noop=True).events[0])
+        first, again = self.binding(*plan), self.binding(*plan)
+        self.assertEqual(first, again)
+        self.assertEqual(len(set(first["observed"])), 2)
+        other = self.run_plan(*plan, noop=True, binding={"salt": "00" * 16}).events
+        self.assertNotEqual(other[0]["observed"], first["observed"][0])
+
+    def test_as_planned(self) -> None:
+        """A host that is as it was observed is changed, and the plan is used up there."""
+        plan = [self.want("a", content="x"), self.want("gone", ensure="absent")]
+        self.write("gone", b"old")
+        binding = self.binding(*plan)
+        target = self.run_plan(*plan, binding=binding)
+        self.assertEqual([e["status"] for e in target.events], ["changed", "changed"])
+        self.assertNotIn("observed", target.events[0])
+        again = self.refusal(self.run_plan(*plan, binding=binding))
+        self.assertEqual(again["kind"], "plan.refused.used")
+
+    def test_drift_refuses(self) -> None:
+        """What is no longer as observed is named, nothing is changed, and the plan stays usable."""
+        plan = [self.want("a", content="x"), self.want("b", content="new", mode="0600")]
+        self.write("b", b"old")
+        os.chmod(self.path("b"), 0o644)
+        binding = self.binding(*plan)
+        os.chmod(self.path("b"), 0o640)
+        error = self.refusal(self.run_plan(*plan, binding=binding))
+        self.assertEqual(error["kind"], "plan.refused.drifted")
+        told = "the host has drifted since the plan was made: file#%s (mode is 0640)"
+        self.assertTrue(error["message"].startswith(told % self.path("b")), error["message"])
+        self.assertFalse(os.path.exists(self.path("a")))
+        self.assertNotIn("plans", os.listdir(self.state))
+        os.chmod(self.path("b"), 0o644)
+        events = self.run_plan(*plan, binding=binding).events
+        self.assertEqual([e["status"] for e in events], ["changed", "changed"])
+
+    def test_what_a_file_that_goes_holds_is_observed(self) -> None:
+        """A file that was edited since is not removed."""
+        plan = [self.want("gone", ensure="absent")]
+        self.write("gone", b"old")
+        binding = self.binding(*plan)
+        self.write("gone", b"new")
+        error = self.refusal(self.run_plan(*plan, binding=binding))
+        self.assertEqual(error["kind"], "plan.refused.drifted")
+        self.assertEqual(self.read("gone"), b"new")
+
+    def test_as_desired_already_is_fine(self) -> None:
+        """Somebody did it meanwhile: that is no drift."""
+        plan = [self.want("a", content="x"), self.want("b", content="x")]
+        binding = self.binding(*plan)
+        self.write("a", b"x")
+        os.chmod(self.path("a"), 0o644)
+        events = self.run_plan(*plan, binding=binding).events
+        self.assertEqual([e["status"] for e in events], ["stable", "changed"])
+
+    def test_a_part_that_was_put_right_is_fine(self) -> None:
+        """Somebody set the mode as it is to be: the content that the plan changes still is."""
+        plan = [self.want("a", content="x", mode="0600")]
+        self.write("a", b"old")
+        os.chmod(self.path("a"), 0o644)
+        binding = self.binding(*plan)
+        os.chmod(self.path("a"), 0o600)
+        events = self.run_plan(*plan, binding=binding).events
+        self.assertEqual([c["what"] for c in events[0]["changes"]], ["content"])
+
+    def test_a_file_that_was_made_otherwise_is_drift(self) -> None:
+        """Where the plan makes a file, one that holds something else is not overwritten."""
+        plan = [self.want("a", content="x")]
+        binding = self.binding(*plan)
+        self.write("a", b"theirs")
+        os.chmod(self.path("a"), 0o644)
+        error = self.refusal(self.run_plan(*plan, binding=binding))
+        self.assertIn("file#%s (content is another)" % self.path("a"), error["message"])
+        self.assertEqual(self.read("a"), b"theirs")
+
+    def test_what_follows_from_a_drift_is_not_named(self) -> None:
+        """A command that the edited file would fire has not drifted itself."""
+        fired = {
+            "type": "exec",
+            "name": "fired",
+            "properties": {"command": "true", "refresh_only": True},
+            "subscribe": ["file#%s" % self.path("a")],
+        }
+        plan = [self.want("a", content="x"), fired]
+        self.run_plan(*plan)
+        binding = self.binding(*plan)
+        self.write("a", b"edited")
+        error = self.refusal(self.run_plan(*plan, binding=binding))
+        self.assertIn("content is another", error["message"])
+        self.assertNotIn("exec#fired", error["message"])
+
+    def test_what_a_plan_is_not_bound_to_is_no_drift(self) -> None:
+        """Where no digest is given, as behind an earlier stage, anything may be found."""
+        plan = [self.want("a", content="x")]
+        binding = self.binding(*plan)
+        self.write("a", b"other")
+        events = self.run_plan(*plan, binding=dict(binding, observed=[""], certain=[])).events
+        self.assertEqual([e["status"] for e in events], ["changed"])
+
+    def test_what_was_stable_and_would_change_is_drift(self) -> None:
+        """A plan that changes nothing of a file lets nothing of it be changed."""
+        plan = [self.want("a", content="x")]
+        self.run_plan(*plan)
+        binding = self.binding(*plan)
+        self.write("a", b"edited")
+        error = self.refusal(self.run_plan(*plan, binding=binding))
+        told, *diff = error["message"].split("\n")
+        self.assertIn("file#%s (content is another)" % self.path("a"), told)
+        self.assertNotIn("sha256", error["message"])
+        self.assertIn("-edited", diff)
+        self.assertIn("+x", diff)
+        self.assertEqual(self.read("a"), b"edited")
+
+    def test_other_resources_are_refused(self) -> None:
+        """A run with more or fewer turns than were planned changes nothing."""
+        binding = self.binding(self.want("a", content="x"), self.want("b", content="x"))
+        error = self.refusal(self.run_plan(self.want("a", content="x"), binding=binding))
+        self.assertEqual(error["kind"], "plan.refused.drifted")
+
+    def upset(self, name: str) -> Dict[str, Any]:
+        """An exec that edits a file."""
+        command = "printf edited > %s" % self.path(name)
+        return {
+            "type": "exec", "name": "x", "provider": "shell", "properties": {"command": command},
+        }  # fmt: skip
+
+    def test_certain_or_not_at_all(self) -> None:
+        """What an earlier resource of the run upsets fails unacted where the plan was certain."""
+        plan = [self.upset("b"), self.want("b", content="new")]
+        self.write("b", b"old")
+        os.chmod(self.path("b"), 0o644)
+        binding = self.binding(*plan)
+        binding["certain"] = [0, 1]
+        events = self.run_plan(*plan, binding=binding).events
+        self.assertEqual([e["status"] for e in events], ["changed", "failed"])
+        self.assertIn("the plan says for certain: content sha256:", events[1]["error"][0])
+        self.assertEqual(self.read("b"), b"edited")
+
+    def test_what_is_not_certain_acts(self) -> None:
+        """A prediction that was no promise is no obstacle."""
+        plan = [self.upset("b"), self.want("b", content="new")]
+        binding = self.binding(*plan)
+        binding["certain"] = [0]
+        events = self.run_plan(*plan, binding=binding).events
+        self.assertEqual([e["status"] for e in events], ["changed", "changed"])
+
+    def test_an_unwritable_state_refuses(self) -> None:
+        """Where it cannot be noted that a plan is used, it is not carried out."""
+        plan = [self.want("a", content="x")]
+        binding = self.binding(*plan)
+        with open(os.path.join(self.state, "plans"), "w"):
+            pass
+        error = self.refusal(self.run_plan(*plan, binding=binding))
+        self.assertEqual(error["kind"], "plan.refused.unrecorded")
+        self.assertFalse(os.path.exists(self.path("a")))
+
+    def test_a_broken_binding(self) -> None:
+        """A member of another kind is an error of the protocol."""
+        with self.assertRaisesRegex(ProtocolError, "binding.observed should be"):
+            parse({"salt": SALT, "observed": "x"})
+
+    def told(self, observed: List[str], secrets: Any = ()) -> str:
+        """Why a rehearsal of a change from s3cret to new refuses."""
+        trial = Rehearsal(
+            Binding(SALT, SERIAL, observed, ()), Observer(SALT), EventMaker(Mask(secrets))
+        )
+        outcome = Outcome(item("file", "/x"))
+        outcome.changed = True
+        outcome.changes = [Change("owner", "s3cret", "new")]
+        trial.ended(outcome, True, 0.1)
+        with self.assertRaises(HostError) as caught:
+            trial.require_no_drift()
+        return caught.exception.message
+
+    def test_drift_is_told_masked(self) -> None:
+        """What is found is told without the secrets of the run."""
+        self.assertIn("file#/x (owner is s3cret)", self.told(["00"]))
+        self.assertNotIn("s3cret", self.told(["00"], ["s3cret"]))
