@@ -358,9 +358,9 @@ class Session(object):
     def _log(self, plan: plans.Plan, ended: str) -> None:
         """Leave a line in the system's log where something was changed or failed."""
         if self._reporter.tally.get("changed") or self._reporter.tally.get("failed"):
-            from remote_runtime.reporting import log_summary as account
+            from remote_runtime.reporting import log_summary
 
-            account.keep(plan, self._reporter.tally, ended, self._mask.text)
+            log_summary.keep(plan, self._reporter.tally, ended, self._mask.text)
 
     def _kept(self) -> str:
         """The folder of what this host remembers."""

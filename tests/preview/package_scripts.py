@@ -22,7 +22,7 @@ from pathlib import Path
 from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.resources.package import tmpfiles
 from remote_runtime.resources.package.maintainer_scripts import package_scripts
-from remote_runtime.resources.package.maintainer_scripts import uncertainty as script_fog
+from remote_runtime.resources.package.maintainer_scripts import uncertainty as script_uncertainty
 from remote_runtime.resources.package.maintainer_scripts.effects import Open, ScriptEffects
 from remote_runtime.resources.package.maintainer_scripts.package_scripts import Run
 from tests.remote_runtime.fakes import context
@@ -124,7 +124,7 @@ def count(folders: Iterable[Path], shown: bool = False) -> Count:
     for folder in folders:
         scripts = [name for name in _ARGUMENTS if (folder / "DEBIAN" / name).is_file()]
         calls = list(opened(folder))
-        unknown = {call.call for call in calls if script_fog.paths_of(call) is None}
+        unknown = {call.call for call in calls if script_uncertainty.paths_of(call) is None}
         result.without += not scripts
         result.unknown += bool(unknown)
         result.named += bool(calls) and not unknown

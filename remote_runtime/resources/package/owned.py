@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Callable, Dict, List, Sequence, Set, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.resources.package.dnf import isolated_run as dnf_aside
+from remote_runtime.resources.package.dnf import isolated_run
 from remote_runtime.resources.package.dpkg import database as dpkg
 from remote_runtime.resources.package.dpkg.contents import UNIT_FOLDERS
 from remote_runtime.resources.package.dpkg.installed import Registry
@@ -101,7 +101,7 @@ def _listed_by_rpm(context: "Context", name: str) -> List[str]:
     if not context.commands.find("rpm"):
         return []
     try:
-        argv = dnf_aside.aside(context, ("rpm", "-ql", name))
+        argv = isolated_run.isolated(context, ("rpm", "-ql", name))
     except Unknowable:
         return []  # then it may be anything that is not there
     printed = context.commands.run(argv, limit=_LONGEST).stdout

@@ -37,7 +37,7 @@ from remote_runtime.resources.package.dpkg.installed import Installations, Kept,
 from remote_runtime.resources.package.dpkg.units import LINKS, MASKED, Units, stopped_for_upgrade
 from remote_runtime.resources.package.maintainer_scripts import package_scripts
 from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
-from remote_runtime.resources.package.maintainer_scripts import uncertainty as script_fog
+from remote_runtime.resources.package.maintainer_scripts import uncertainty as script_uncertainty
 from remote_runtime.resources.package.maintainer_scripts.effects import Open
 from remote_runtime.resources.package.maintainer_scripts.package_scripts import Declare, Run
 from remote_runtime.resources.package.provider import VersionChange, brought
@@ -169,7 +169,7 @@ class Consequences(object):
 
     def _open(self, name: str, calls: Sequence[Open], contents: Contents) -> None:
         own = [member.path for member in contents.members if member.kind != "directory"]
-        self._scripted += script_fog.fog(name, calls, own)
+        self._scripted += script_uncertainty.fog(name, calls, own)
 
     def _triggered(self, changes: Sequence[VersionChange], coming: Mapping[str, Contents]) -> None:
         """What scripts of other packages do because of these changes."""
@@ -208,7 +208,7 @@ class Consequences(object):
                 self._context, self._effects, run, lambda world, call: None
             )
             self._effects += told.effects
-            self._scripted += script_fog.fog(change.name, told.open, kept.paths)
+            self._scripted += script_uncertainty.fog(change.name, told.open, kept.paths)
         units = units_below(kept.paths, UNIT_FOLDERS)
         self._effects += [UnitEffect(unit, active=False) for unit in deeds.stopped - set(units)]
         for unit in units:

@@ -54,7 +54,7 @@ exec "$@"
 """
 
 
-def aside(context: Context, argv: Sequence[str], keep: str = "") -> Tuple[str, ...]:
+def isolated(context: Context, argv: Sequence[str], keep: str = "") -> Tuple[str, ...]:
     """The command to run for one of theirs: in a push the same, in a preview one without traces.
 
     What it writes to the folder ``keep``, where one is named, stays.

@@ -14,7 +14,7 @@ from remote_runtime.resources.package.dpkg.installed import Installations, Kept
 from remote_runtime.resources.package.maintainer_scripts import maintscript_helper, package_scripts
 from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
 from remote_runtime.resources.package.maintainer_scripts import tests as script_tests
-from remote_runtime.resources.package.maintainer_scripts import uncertainty as script_fog
+from remote_runtime.resources.package.maintainer_scripts import uncertainty as script_uncertainty
 from remote_runtime.resources.package.maintainer_scripts.effects import Declared
 from remote_runtime.resources.package.maintainer_scripts.package_scripts import Declare
 from remote_runtime.resources.package.maintainer_scripts.shell import Call
@@ -144,7 +144,7 @@ class DebConsequences(Consequences):
                 lambda world, call: package_scripts.no_declared(call),
             )
             opened = package_scripts.opened(told)
-            self._scripted += script_fog.fog(change.name, opened, kept.paths)
+            self._scripted += script_uncertainty.fog(change.name, opened, kept.paths)
         self._asked_before(change, contents)
         wanted = package_scripts.requests(self._runs(change, contents))
         moved = maintscript_helper.moves(
@@ -219,7 +219,7 @@ class DebConsequences(Consequences):
             if not comes:
                 self._effects += told.effects
             opened = package_scripts.opened(told) if comes else told.open
-            self._scripted += script_fog.fog(name, opened, own)
+            self._scripted += script_uncertainty.fog(name, opened, own)
 
     # -- configuration files ----------------------------------------------------------------------
 

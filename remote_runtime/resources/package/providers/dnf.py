@@ -129,13 +129,13 @@ class Provider(PackageProvider):
         for at in range(0, len(names), _NAMES):
             argv = rpm_database.QUERY + tuple(names[at : at + _NAMES])
             if self.context.noop:
-                from remote_runtime.resources.package.dnf import isolated_run as dnf_aside
+                from remote_runtime.resources.package.dnf import isolated_run
 
-                argv = dnf_aside.aside(self.context, argv)
+                argv = isolated_run.isolated(self.context, argv)
             result = self.context.commands.run(argv, limit=_LIMIT)
             # The exit code counts the packages that are not installed.
-            if self.context.noop and dnf_aside.has_failed(result):
-                raise dnf_aside.not_begun(result.stderr)
+            if self.context.noop and isolated_run.has_failed(result):
+                raise isolated_run.not_begun(result.stderr)
             if "error:" in result.stderr:
                 raise ResourceError("rpm failed: %s" % result.tail(), kind="package.database")
             printed += result.stdout
@@ -165,11 +165,11 @@ class Provider(PackageProvider):
 
     def _query(self, *words: str, form: str = FORMAT) -> str:
         from remote_runtime.resources.package import transaction
-        from remote_runtime.resources.package.dnf import isolated_run as dnf_aside
+        from remote_runtime.resources.package.dnf import isolated_run
 
         options = OPTIONS + (("--cacheonly",) if self.context.noop else ())
         asked = ("dnf", "-q") + options + ("repoquery", "--queryformat", form) + words
-        argv = dnf_aside.aside(self.context, asked)
+        argv = isolated_run.isolated(self.context, asked)
         return transaction.ask(
             self.context, self._manager(), what="asking dnf", argv=argv, limit=_LIMIT
         )
@@ -279,11 +279,11 @@ class Provider(PackageProvider):
         from remote_runtime.resources.package.rpm.probe import Rpms
 
         def fetch(folder: str) -> None:
-            from remote_runtime.resources.package.dnf import isolated_run as dnf_aside
+            from remote_runtime.resources.package.dnf import isolated_run
             from remote_runtime.resources.package.probing import TIMEOUT
 
             words = (*self._words([operation]), "--downloadonly", "--downloaddir=" + folder)
-            argv = dnf_aside.aside(self.context, words, folder)
+            argv = isolated_run.isolated(self.context, words, folder)
             self.context.commands.run(argv, timeout=TIMEOUT, limit=_LIMIT)
 
         wanted = indexed(self._query(*[one.spec for one in coming], form=INDEX), coming)
@@ -369,11 +369,11 @@ class Provider(PackageProvider):
 
     def _asking(self, operations: Sequence[Operation]) -> Sequence[str]:
         """The command that has dnf print what it would do, and leave it."""
-        from remote_runtime.resources.package.dnf import isolated_run as dnf_aside
+        from remote_runtime.resources.package.dnf import isolated_run
 
         answers = {"-y": ("--assumeno", "--cacheonly")}
         words = self._words(operations)
-        return dnf_aside.aside(
+        return isolated_run.isolated(
             self.context, [part for word in words for part in answers.get(word, (word,))]
         )
 
@@ -394,10 +394,10 @@ class Provider(PackageProvider):
 
     def _explain(self, what: str, result: "Result") -> ResourceError:
         from remote_runtime.resources.package.dnf import errors as dnf_errors
-        from remote_runtime.resources.package.dnf import isolated_run as dnf_aside
+        from remote_runtime.resources.package.dnf import isolated_run
 
-        if self.context.noop and dnf_aside.has_failed(result):
-            return dnf_aside.not_begun(result.stderr)
+        if self.context.noop and isolated_run.has_failed(result):
+            return isolated_run.not_begun(result.stderr)
         return dnf_errors.explain(what, result)
 
     def _manager(self) -> "Manager":

@@ -26,10 +26,10 @@ class Rpms(Packages):
         self._fetch(folder)
 
     def unpack(self, path: str, folder: str) -> Contents:
-        from remote_runtime.resources.package.dnf.isolated_run import aside
+        from remote_runtime.resources.package.dnf.isolated_run import isolated
 
         run = self._context.commands.run
-        header = run(aside(self._context, (*HEADER, path)), timeout=TIMEOUT, limit=64 << 20)
+        header = run(isolated(self._context, (*HEADER, path)), timeout=TIMEOUT, limit=64 << 20)
         if header.code != 0 or run(rpm_contents.unpacking(path, folder), timeout=TIMEOUT).code != 0:
             raise ValueError("rpm cannot unpack it")
         return rpm_contents.Header(header.stdout).contents(folder)

@@ -4,7 +4,7 @@ import subprocess
 import tempfile
 import unittest
 
-from remote_runtime.resources.package.dnf import isolated_run as dnf_aside
+from remote_runtime.resources.package.dnf import isolated_run
 from remote_runtime.system.process.commands import Result
 from tests.remote_runtime.fake_commands import FakeCommands, make_context
 from tests.remote_runtime.fakes import ROOT
@@ -14,7 +14,7 @@ class AsideTest(unittest.TestCase):
     def test_a_push(self) -> None:
         """There a command is what it is."""
         argv = ["dnf", "install", "x"]
-        self.assertEqual(dnf_aside.aside(make_context(FakeCommands()), argv), tuple(argv))
+        self.assertEqual(isolated_run.isolated(make_context(FakeCommands()), argv), tuple(argv))
 
     @unittest.skipUnless(ROOT, "needs root")
     def test_nothing_is_left(self) -> None:
@@ -22,7 +22,7 @@ class AsideTest(unittest.TestCase):
         exit code are its own."""
         path = "/var/log/ccm-test-aside"
         script = "echo kept > %s && cat %s; exit 7" % (path, path)
-        argv = dnf_aside.aside(make_context(FakeCommands(), noop=True), ["sh", "-c", script])
+        argv = isolated_run.isolated(make_context(FakeCommands(), noop=True), ["sh", "-c", script])
         done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stdout), (7, "kept\n"), done.stderr)
         self.assertFalse(os.path.exists(path))
@@ -34,7 +34,7 @@ class AsideTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, folder)
         script = "echo kept > %s/a; echo gone > %s" % (folder, folder + "-gone")
         context = make_context(FakeCommands(), noop=True)
-        argv = dnf_aside.aside(context, ["sh", "-c", script], folder)
+        argv = isolated_run.isolated(context, ["sh", "-c", script], folder)
         done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(os.listdir(folder), ["a"])
@@ -42,6 +42,8 @@ class AsideTest(unittest.TestCase):
 
     def test_not_begun(self) -> None:
         """rpm ends with the number of packages that are missing, which is no failure of ours."""
-        self.assertTrue(dnf_aside.has_failed(Result(125, "", "mount: permission denied")))
-        self.assertFalse(dnf_aside.has_failed(Result(125, "package x is not installed\n", "")))
-        self.assertIn("permission denied", dnf_aside.not_begun("mount: permission denied").message)
+        self.assertTrue(isolated_run.has_failed(Result(125, "", "mount: permission denied")))
+        self.assertFalse(isolated_run.has_failed(Result(125, "package x is not installed\n", "")))
+        self.assertIn(
+            "permission denied", isolated_run.not_begun("mount: permission denied").message
+        )
