@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 
 from inventory.nodes import Mapping, Node, Scalar
+from remote_runtime import duration
 
 PropertyValue = str | int | float | bool
 
@@ -25,8 +26,6 @@ MAX_CONNECT_TIMEOUT = 3600
 TRUTH_WORDS = ("true", "false", "yes", "no", "on", "off")
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_PART = r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)"
 
 
 class RefusedError(ValueError):
@@ -72,7 +71,7 @@ def seconds(text: str) -> float:
     """A duration such as ``10s``, ``500ms`` or ``1m30s`` in seconds; RefusedError otherwise."""
     if not re.fullmatch(DURATION, text):
         raise RefusedError(f"{text[:40]!r} is not a duration", "write seconds, or such as 10s, 1m")
-    return sum(float(number) * _UNITS[unit] for number, unit in re.findall(_PART, text))
+    return duration.parse(text)
 
 
 def _text(name: str, node: Scalar) -> str:

@@ -21,6 +21,7 @@ from orchestrator.transport.host_keys.ssh_host_key import HostKeyCheck
 from orchestrator.transport.pipe import readable
 from orchestrator.transport.proxying import Proxied
 from orchestrator.transport.route import Route
+from orchestrator.transport.ssh_internals import NotSshError, rooted, without_known_hosts
 from orchestrator.transport.ssh_keys import Keyring
 from orchestrator.transport.ssh_login import Authenticator
 from orchestrator.transport.ssh_packets import OversizeError, Tunnel
@@ -256,7 +257,7 @@ class Dialer:
         )
         client = connection.client
         client.set_missing_host_key_policy(check)
-        client._system_host_keys = client._host_keys = {}  # the check looks up what is known
+        without_known_hosts(client)  # the check looks up what is known
         opened = Connection(connection, sock)
         try:
             connection.open()
@@ -289,10 +290,7 @@ class _NoSettings(paramiko.SSHConfig):
 @functools.lru_cache(maxsize=1)
 def _configuration() -> fabric.Config:
     """That of all connections, which only read it."""
-    config = fabric.Config(ssh_config=_NoSettings(), lazy=True)
-    # Where these are missing, each look at a setting has invoke write an error that nobody reads.
-    config._set(_root=config, _keypath=())
-    return config
+    return rooted(fabric.Config(ssh_config=_NoSettings(), lazy=True))
 
 
 def unopened(route: Route, **connecting: Any) -> fabric.Connection:
@@ -326,9 +324,9 @@ def _mapped(
         )  # fmt: skip
     if session is None or session.initial_kex_done:
         return UnreachableError(f"{route.label} hung up: {text}", "transport.lost")
-    hung_up = isinstance(error, EOFError) or "reset by peer" in text
+    hung_up = isinstance(error, (EOFError, ConnectionResetError))
     late = not hung_up and time.monotonic() >= deadline - 0.1
-    if late or "No existing session" in text:
+    if late or session.is_active():  # nothing ended it
         return UnreachableError(
             f"{route.label} does not finish the SSH handshake in {route.timeout:.0f} s",
             "transport.handshake",
@@ -339,7 +337,7 @@ def _mapped(
             f"{route.label} does not keep to SSH: {text}", "transport.handshake",
             hint=f"is {route.port} the port of sshd there? Something else may answer",
         )  # fmt: skip
-    if "Indecipherable" in text:
+    if isinstance(error, NotSshError):
         return UnreachableError(
             f"{route.address} port {route.port} is no SSH server", "transport.handshake",
             hint="check the port",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import paramiko
-from paramiko.agent import AgentKey, AgentSSH
+from paramiko.agent import AgentKey
 from paramiko.pkey import PublicBlob
 
 from orchestrator.transport.credentials import Credentials
@@ -23,6 +23,7 @@ from orchestrator.transport.host_keys.certificates import (
 from orchestrator.transport.host_keys.known_hosts import fingerprint
 from orchestrator.transport.key_files import encrypted, public_blob, shown, too_open, unreadable
 from orchestrator.transport.route import DEFAULT_KEYS, Route
+from orchestrator.transport.ssh_internals import OpenAgent
 from orchestrator.transport.waiting import BackgroundCall
 
 AGENT_TIMEOUT = 60.0
@@ -262,16 +263,12 @@ class Keyring:
             return self._agents[path]
 
 
-class _Agent(AgentSSH):
-    """An agent at a socket; paramiko's own knows only the one of the environment.
+class _Agent(OpenAgent):
+    """An agent at a socket.
 
     One that does not answer in time is asked no more: what it says later would be taken for the
     answer to another question.
     """
-
-    # the stubs leave these out
-    _connect: Callable[[socket.socket], None]
-    _close: Callable[[], None]
 
     def __init__(self, path: str) -> None:
         super().__init__()
@@ -284,32 +281,27 @@ class _Agent(AgentSSH):
         connection.settimeout(AGENT_TIMEOUT)
         try:
             connection.connect(path)
-            self._connect(connection)
+            self.connect(connection)
         except (OSError, paramiko.SSHException):
             connection.close()
-            self._conn = None
             self.trouble = f"no agent answers at {path}"
 
     @property
     def keys(self) -> tuple[AgentKey, ...]:
         return tuple(self.get_keys())
 
-    def close(self) -> None:
-        self._close()
-
-    def _send_message(self, msg: Any) -> Any:
+    def ask(self, message: Any) -> Any:
         if not self._talking.acquire(timeout=AGENT_TIMEOUT):  # one socket serves all hosts
             raise AgentGoneError
         try:
             if self.trouble:
                 raise AgentGoneError
-            # the stubs leave out what is paramiko's own
-            return super()._send_message(msg)  # type: ignore[misc]
+            return super().ask(message)
         except (OSError, paramiko.SSHException) as error:
             late = isinstance(error, TimeoutError)
             how = f"did not answer within {AGENT_TIMEOUT:g} s" if late else "hung up"
             self.trouble = self.trouble or f"the agent at {self._path} {how}"
-            self._close()
+            self.close()
             raise AgentGoneError from error
         finally:
             self._talking.release()

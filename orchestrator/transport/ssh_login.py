@@ -18,7 +18,7 @@ from orchestrator.transport.ssh_keys import (
     Keyring,
     TimedKey,
 )
-from orchestrator.transport.ssh_transport import BROKEN, EagerTransport
+from orchestrator.transport.ssh_transport import BROKEN, EagerTransport, UnansweredError
 from remote_runtime.errors import UnreachableError
 
 AUTH_TIMEOUT = 60.0
@@ -66,8 +66,7 @@ class Authenticator:
         except _SilentError as error:
             raise self._cut_short("did not answer the login", "transport.silent") from error
         except BROKEN as error:
-            # A server that has had enough of keys says so.
-            if transport.is_active() or "authentication" in str(error):
+            if transport.is_active():
                 raise self._failed(transport, str(error)) from error
             raise self._cut_short("hung up during the login", "transport.lost") from error
         raise self._failed(transport, "")
@@ -153,8 +152,8 @@ class Authenticator:
     ) -> None:
         if not transport.is_active():
             raise paramiko.SSHException("the server hung up")
-        if "timeout" in str(error):  # as paramiko tells it; a refusal is none
-            raise _SilentError
+        if isinstance(error, UnansweredError):
+            raise _SilentError from error
 
     def _cut_short(self, how: str, kind: str) -> UnreachableError:
         """The server neither let us in nor refused."""

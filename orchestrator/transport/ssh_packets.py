@@ -10,9 +10,9 @@ import time
 from typing import Any, cast
 
 import paramiko
-from paramiko.packet import Packetizer
 
 from orchestrator.support.spare_threads import beside
+from orchestrator.transport.ssh_internals import EndlessGreetingError, OpenPacketizer
 
 READ_SIZE = 8 << 10  # held by each connection that waits; more once that much has arrived
 IDLE_SIZE = 512  # the same of one that has waited in vain
@@ -26,7 +26,7 @@ class OversizeError(paramiko.SSHException):
     """The server announces a packet that no server of SSH sends."""
 
 
-class Packets(Packetizer):
+class Packets(OpenPacketizer):
     """The packets of one connection, which are bounded and need no thread for their time.
 
     Whoever sends to a server that takes nothing waits for as long as the timeout of the socket, or
@@ -42,14 +42,11 @@ class Packets(Packetizer):
         """A server may take nothing for so many seconds from now on."""
         self._stream.patience = seconds
 
-    def _read_timeout(self, timeout: float) -> bytes:
-        """Some of what comes before the first packet, in lines that paramiko does not bound."""
-        # the stubs leave it out
-        found: bytes = super()._read_timeout(timeout)  # type: ignore[misc]
-        self._greeted += len(found)
+    def greeted(self, count: int) -> None:
+        """Bound what comes before the first packet, in lines that paramiko does not bound."""
+        self._greeted += count
         if self._greeted > LONGEST_GREETING:
-            raise paramiko.SSHException("Indecipherable protocol version: it does not end")
-        return found
+            raise EndlessGreetingError("what comes before the greeting does not end")
 
     def start_handshake(self, timeout: float) -> None:
         """paramiko starts a thread here; ``start_client`` is given a timeout anyway."""

@@ -11,28 +11,29 @@ from __future__ import annotations
 
 import contextlib
 import io
-import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import paramiko
 from cryptography.exceptions import InvalidTag
-from paramiko.auth_handler import AuthOnlyHandler
 from paramiko.common import (
-    MSG_CHANNEL_DATA,
-    MSG_CHANNEL_EXTENDED_DATA,
     cMSG_CHANNEL_OPEN,
     cMSG_CHANNEL_REQUEST,
     cMSG_SERVICE_REQUEST,
     cMSG_USERAUTH_REQUEST,
 )
 from paramiko.message import Message
-from paramiko.transport import ServiceRequestingTransport
 
 from orchestrator.transport.host_keys.certificates import SUFFIX
+from orchestrator.transport.ssh_internals import (
+    PLAIN_HOST_KEYS,
+    OpenAuthentication,
+    OpenTransport,
+    preferred_first,
+)
 from orchestrator.transport.ssh_packets import Packets
 
 # How a connection ends that breaks off or is tampered with, wherever that shows.
@@ -40,83 +41,20 @@ BROKEN = (OSError, EOFError, paramiko.SSHException, InvalidTag)
 WINDOW = 1 << 20  # at most this much unread data of a host is held
 CHANNEL_TIMEOUT = 30.0
 
-_CIPHERS = (
-    "aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes128-ctr", "aes192-ctr", "aes256-ctr",
-)  # fmt: skip
-_MACS = (
-    "hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com",
-    "hmac-sha2-256", "hmac-sha2-512",
-)  # fmt: skip
+_HOST_KEYS = (*PLAIN_HOST_KEYS, *(f"{name}{SUFFIX}" for name in PLAIN_HOST_KEYS))
 
 
-def _first(names: Sequence[str], *wanted: str) -> tuple[str, ...]:
-    """The names with the wanted ones in front."""
-    front = [name for name in wanted if name in names]
-    return (*front, *(name for name in names if name not in front))
+class UnansweredError(paramiko.AuthenticationException):
+    """The server answered no request to log in while there was time."""
 
 
-def _known(wanted: Sequence[str], known: Container[str]) -> tuple[str, ...]:
-    """Those of the wanted names that this paramiko has: it offers what it is told to, and stumbles
-    over what a server then chooses."""
-    return tuple(name for name in wanted if name in known)
-
-
-# the stubs leave these out
-_TAKING: dict[int, Any] = ServiceRequestingTransport._channel_handler_table  # type: ignore[attr-defined]
-_HAS_CIPHERS: Container[str] = ServiceRequestingTransport._cipher_info  # type: ignore[attr-defined]
-_HAS_MACS: Container[str] = ServiceRequestingTransport._mac_info  # type: ignore[attr-defined]
-_PLAIN_HOST_KEYS = tuple(ServiceRequestingTransport._preferred_keys)  # type: ignore[attr-defined]
-_HOST_KEYS = (*_PLAIN_HOST_KEYS, *(f"{name}{SUFFIX}" for name in _PLAIN_HOST_KEYS))
-_DATA = (MSG_CHANNEL_DATA, MSG_CHANNEL_EXTENDED_DATA)
-
-
-def _bounded(take: Callable[[Any, Message], None]) -> Callable[[Any, Message], None]:
-    """Take what arrives on a channel while no more is unread than the server was allowed to send;
-    paramiko holds whatever comes, and each message until the next one."""
-
-    def take_bounded(channel: Any, message: Message) -> None:
-        take(channel, message)
-        channel.transport.packetizer.carried(message.packet.seek(0, io.SEEK_END))
-        message.packet = io.BytesIO()
-        if len(channel.in_buffer) + len(channel.in_stderr_buffer) > 2 * WINDOW:
-            raise paramiko.SSHException("the server sends more than it was asked for")
-
-    return take_bounded
-
-
-class EagerTransport(ServiceRequestingTransport):
+class EagerTransport(OpenTransport):
     """A transport that does not wait where it need not; made by ``session_factory``."""
 
     # the stubs leave these out
     active: bool
     host_key: paramiko.PKey
     packetizer: Packets
-    _service_userauth_accepted: bool
-    _send_message: Callable[[Message], None]
-    _send_user_message: Callable[[Message], None]
-    _next_channel: Callable[[], int]
-    _channels: Any
-    _handler_table: dict[bytes, Any]
-    _channel_handler_table = {
-        kind: _bounded(take) if kind in _DATA else take for kind, take in _TAKING.items()
-    }
-
-    # empty until some are asked for
-    _preferred_keys: tuple[str, ...] = ()
-    shown_host_key = b""
-    """What the server proved itself with: a plain key, or a certificate."""
-
-    # X25519 costs a tenth of the hybrid exchange, which stays on offer for servers that insist.
-    _preferred_kex = _first(  # the stubs leave it out
-        ServiceRequestingTransport._preferred_kex,  # type: ignore[attr-defined]
-        "curve25519-sha256@libssh.org",
-        "ecdh-sha2-nistp256",
-    )
-    _preferred_ciphers = _known(_CIPHERS, _HAS_CIPHERS)
-    _preferred_macs = _known(_MACS, _HAS_MACS)
-
-    # Its thread wakes this often for nothing; a close wakes it at once (see ``ssh_connect``).
-    _active_check_timeout = 1.0
 
     def __init__(self, sock: Any, timeout: float) -> None:
         super().__init__(sock, default_window_size=WINDOW, packetizer_class=Packets)
@@ -127,6 +65,7 @@ class EagerTransport(ServiceRequestingTransport):
         self.opens_early = False
         """Whether the next authentication request is the last one, whatever comes of it."""
         self._early: tuple[Any, threading.Event] | None = None
+        self._wanted_host_keys: tuple[str, ...] = ()  # empty until some are asked for
         self._done_with = self._has_run = False
 
     def run(self) -> None:
@@ -134,7 +73,7 @@ class EagerTransport(ServiceRequestingTransport):
         super().run()
         self._has_run = True
         if self._done_with:
-            self._forget()
+            self.drop_handlers()
 
     def start_client(
         self, event: threading.Event | None = None, timeout: float | None = None
@@ -153,15 +92,11 @@ class EagerTransport(ServiceRequestingTransport):
             with contextlib.suppress(OSError):
                 self.sock.shutdown(socket.SHUT_RDWR)  # wakes the thread, and whoever sends
         self.close()
+        if self.completion_event is not None:  # paramiko's thread sets it only if it ended first
+            self.completion_event.set()
         self._done_with = True
         if self._has_run or not self.is_alive():
-            self._forget()
-
-    def _forget(self) -> None:
-        # Reference cycles stay until Python collects them, which it does only now and then: by
-        # that time it would be hundreds of connections.
-        self._handler_table = {}
-        self.auth_handler = self.kex_engine = self.saved_exception = None
+            self.drop_handlers()
 
     def get_exception(self) -> Exception | None:
         """Why the connection ended; one of ``BROKEN``, whatever paramiko stumbled over."""
@@ -172,69 +107,58 @@ class EagerTransport(ServiceRequestingTransport):
 
     def prefer_host_keys(self, algorithms: Sequence[str]) -> None:
         """Ask for these host key algorithms first, as OpenSSH does for what known_hosts holds."""
-        self._preferred_keys = _first(self.offered_host_keys, *algorithms)
+        self._wanted_host_keys = preferred_first(self.offered_host_keys, *algorithms)
 
     def restrict_host_keys(self, algorithms: Sequence[str]) -> None:
         """Accept these host key algorithms only, in this order."""
-        self._preferred_keys = tuple(algorithms)
+        self._wanted_host_keys = tuple(algorithms)
 
     @property
     def offered_host_keys(self) -> tuple[str, ...]:
         """The host key algorithms on offer, in order."""
-        return self._preferred_keys or _HOST_KEYS
+        return self._wanted_host_keys or _HOST_KEYS
 
     @property
     def preferred_keys(self) -> tuple[str, ...]:
         """As paramiko asks for them: it adds those of certificates, which stand in ours."""
         return self.offered_host_keys
 
-    def _verify_key(self, host_key: bytes, sig: bytes) -> None:
-        """As paramiko's, which keeps the key alone."""
-        # the stubs leave it out
-        super()._verify_key(host_key, sig)  # type: ignore[misc]
-        self.shown_host_key = host_key
+    def data_arrived(self, channel: Any, message: Message) -> None:
+        """Bound what is unread by what the server was allowed to send: paramiko holds whatever
+        comes, and each message until the next one."""
+        self.packetizer.carried(message.packet.seek(0, io.SEEK_END))
+        message.packet = io.BytesIO()
+        if len(channel.in_buffer) + len(channel.in_stderr_buffer) > 2 * WINDOW:
+            raise paramiko.SSHException("the server sends more than it was asked for")
 
     def ensure_session(self) -> None:
         """Ask for the authentication service without waiting for the answer."""
         if not self.active or not self.initial_kex_done:
             raise paramiko.SSHException("the connection is not open")
-        if self._service_userauth_accepted:
+        if self.has_service:
             return
         message = Message()
         message.add_byte(cMSG_SERVICE_REQUEST)
         message.add_string("ssh-userauth")
         self.packetizer.hold()  # the authentication request goes along
-        self._send_message(message)
-        self._service_userauth_accepted = True
+        self.send_now(message)
+        self.has_service = True
         self.auth_handler = self.get_auth_handler()
-
-    def _log(self, level: int, msg: object, *args: object) -> None:
-        """Nobody reads what paramiko notes of each connection."""
-
-    def _parse_debug(self, message: Message) -> None:
-        """Pass over what servers say for debugging; paramiko would write out each byte of it."""
 
     def begin_session(self) -> None:
         """Send the request for a channel; ``finish_session`` takes the answer."""
         self._early = self._begin_session()
 
     def _begin_session(self) -> tuple[Any, threading.Event]:
-        with self.lock:
-            number = self._next_channel()
-            channel: Any = paramiko.Channel(number)
-            self._channels.put(number, channel)
-            self.channel_events[number] = event = threading.Event()
-            self.channels_seen[number] = True
-            channel._set_transport(self)
-            channel._set_window(self.default_window_size, self.default_max_packet_size)
+        channel, event = self.add_channel()
         message = Message()
         message.add_byte(cMSG_CHANNEL_OPEN)
         message.add_string("session")
-        message.add_int(number)
+        message.add_int(channel.chanid)
         message.add_int(self.default_window_size)
         message.add_int(self.default_max_packet_size)
-        self._send_user_message(message)
-        return channel, event  # paramiko itself holds the channel weakly
+        self.send_in_session(message)
+        return channel, event
 
     def finish_session(self, until: float) -> paramiko.Channel:
         """An open channel, the one that was begun if there is one; SSHException."""
@@ -243,7 +167,7 @@ class EagerTransport(ServiceRequestingTransport):
         early, self._early = self._early, None
         channel, event = early or self._begin_session()
         answered = event.wait(max(0.0, until - time.monotonic()))
-        if answered and self.active and self._channels.get(channel.chanid) is channel:
+        if answered and self.active and self.is_open(channel):
             opened: paramiko.Channel = channel
             return opened
         raise self.get_exception() or paramiko.SSHException("Unable to open channel.")
@@ -259,13 +183,12 @@ class EagerTransport(ServiceRequestingTransport):
         return handler.accepted if isinstance(handler, Authentication) else []
 
 
-class Authentication(AuthOnlyHandler):
+class Authentication(OpenAuthentication):
     """paramiko's handler, told of each answer even if that is quicker than the sender."""
 
     def __init__(self, transport: EagerTransport) -> None:
         super().__init__(transport)
         self._session = transport
-        self.accepted: list[str] = []
 
     def send_auth_request(
         self,
@@ -286,7 +209,7 @@ class Authentication(AuthOnlyHandler):
             finish_message(message)
         self.auth_event = event = threading.Event()  # before sending: it may come at once
         with self.transport.lock:
-            self._session._send_message(message)
+            self._session.send_now(message)
         if self._session.opens_early:
             self._session.begin_session()
         self._session.packetizer.let_go()
@@ -297,15 +220,9 @@ class Authentication(AuthOnlyHandler):
         """The methods to go on with, empty when logged in. The time that there is for it is none of
         the wall clock, which may be set meanwhile."""
         if not event.wait(self.transport.auth_timeout) and self.transport.is_active():
-            raise paramiko.AuthenticationException("Authentication timeout.")
+            raise UnansweredError("the server does not answer the login")
         left: list[str] = super().wait_for_response(event)
         return left
-
-    def _parse_userauth_failure(self, message: Message) -> None:
-        names = Message(message.asbytes()).get_list()
-        self.accepted = [name for name in names if re.fullmatch(r"[A-Za-z0-9@.-]{1,64}", name)]
-        # the stubs leave out what is paramiko's own
-        super()._parse_userauth_failure(message)  # type: ignore[misc]
 
 
 def session_factory(
@@ -333,5 +250,5 @@ def start(session: EagerTransport, command: str, until: float) -> paramiko.Chann
     message.add_string("exec")
     message.add_boolean(True)
     message.add_string(command)
-    session._send_user_message(message)
+    session.send_in_session(message)
     return channel

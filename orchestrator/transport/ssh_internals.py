@@ -1,0 +1,254 @@
+"""The private members of paramiko and fabric that ccm uses: all of them (controller).
+
+Another release may rename or change a private member without notice. Only this module reads one.
+``MEMBERS`` lists them, ``CHECKED`` the releases on which the tests of ``orchestrator/transport``
+passed with them. Before a new release is admitted in ``pyproject.toml``, run
+``python -m tests.project.ssh_releases`` and add the release here.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections.abc import Callable, Container, Sequence
+from typing import Any
+
+import paramiko
+from paramiko.agent import AgentSSH
+from paramiko.auth_handler import AuthOnlyHandler
+from paramiko.common import MSG_CHANNEL_DATA, MSG_CHANNEL_EXTENDED_DATA
+from paramiko.message import Message
+from paramiko.packet import Packetizer
+from paramiko.transport import ServiceRequestingTransport
+
+CHECKED = {"paramiko": ("3.4.0", "4.0.0", "5.1.0"), "fabric": ("3.2.0", "3.2.3")}
+"""The releases that the tests passed with, the oldest first. The last is what CI installs."""
+
+MEMBERS: dict[str, tuple[str, ...]] = {
+    "paramiko.transport.ServiceRequestingTransport": (
+        "_active_check_timeout", "_channel_handler_table", "_channels", "_check_banner",
+        "_cipher_info", "_handler_table", "_log", "_mac_info", "_next_channel", "_parse_debug",
+        "_preferred_ciphers", "_preferred_kex", "_preferred_keys", "_preferred_macs",
+        "_send_message", "_send_user_message", "_service_userauth_accepted", "_verify_key",
+    ),
+    "paramiko.channel.Channel": ("_set_transport", "_set_window"),
+    "paramiko.auth_handler.AuthOnlyHandler": ("_parse_userauth_failure",),
+    "paramiko.packet.Packetizer": ("_read_timeout",),
+    "paramiko.agent.AgentSSH": ("_close", "_conn", "_connect", "_send_message"),
+    "paramiko.client.SSHClient": ("_host_keys", "_system_host_keys"),
+    "fabric.config.Config": ("_keypath", "_root", "_set"),
+}  # fmt: skip
+"""By class."""
+
+_CIPHERS = (
+    "aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes128-ctr", "aes192-ctr", "aes256-ctr",
+)  # fmt: skip
+_MACS = (
+    "hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com",
+    "hmac-sha2-256", "hmac-sha2-512",
+)  # fmt: skip
+_DATA = (MSG_CHANNEL_DATA, MSG_CHANNEL_EXTENDED_DATA)
+
+
+class NotSshError(paramiko.SSHException):
+    """What the server says first is no greeting of SSH."""
+
+
+class EndlessGreetingError(NotSshError):
+    """What the server says before its greeting does not end."""
+
+
+def preferred_first(names: Sequence[str], *wanted: str) -> tuple[str, ...]:
+    """The names with the wanted ones in front."""
+    front = [name for name in wanted if name in names]
+    return (*front, *(name for name in names if name not in front))
+
+
+def _known(wanted: Sequence[str], known: Container[str]) -> tuple[str, ...]:
+    """Those of the wanted names that this paramiko has: it offers what it is told to, and stumbles
+    over what a server then chooses."""
+    return tuple(name for name in wanted if name in known)
+
+
+# the stubs leave these out
+_HANDLERS: dict[int, Any] = ServiceRequestingTransport._channel_handler_table  # type: ignore[attr-defined]
+_HAS_CIPHERS: Container[str] = ServiceRequestingTransport._cipher_info  # type: ignore[attr-defined]
+_HAS_MACS: Container[str] = ServiceRequestingTransport._mac_info  # type: ignore[attr-defined]
+PLAIN_HOST_KEYS = tuple(ServiceRequestingTransport._preferred_keys)  # type: ignore[attr-defined]
+"""The algorithms of host keys that paramiko has, best first, without those of certificates."""
+
+
+def _reported(take: Callable[[Any, Message], None]) -> Callable[[Any, Message], None]:
+    def take_and_report(channel: Any, message: Message) -> None:
+        take(channel, message)
+        channel.transport.data_arrived(channel, message)
+
+    return take_and_report
+
+
+class OpenTransport(ServiceRequestingTransport):
+    """paramiko's transport, with the steps of a session under public names."""
+
+    # the stubs leave these out
+    _service_userauth_accepted: bool
+    _send_message: Callable[[Message], None]
+    _send_user_message: Callable[[Message], None]
+    _next_channel: Callable[[], int]
+    _channels: Any
+    _handler_table: dict[bytes, Any]
+    _channel_handler_table = {
+        kind: _reported(take) if kind in _DATA else take for kind, take in _HANDLERS.items()
+    }
+
+    shown_host_key = b""
+    """What the server proved itself with: a plain key, or a certificate."""
+
+    # X25519 costs a tenth of the hybrid exchange, which stays on offer for servers that insist.
+    _preferred_kex = preferred_first(  # the stubs leave it out
+        ServiceRequestingTransport._preferred_kex,  # type: ignore[attr-defined]
+        "curve25519-sha256@libssh.org",
+        "ecdh-sha2-nistp256",
+    )
+    _preferred_ciphers = _known(_CIPHERS, _HAS_CIPHERS)
+    _preferred_macs = _known(_MACS, _HAS_MACS)
+
+    # Its thread wakes this often for nothing; a close wakes it at once (see ``ssh_connect``).
+    _active_check_timeout = 1.0
+
+    def data_arrived(self, channel: Any, message: Message) -> None:
+        """A message with data of a channel was taken."""
+
+    def send_now(self, message: Message) -> None:
+        """Send a message, even during a key exchange."""
+        self._send_message(message)
+
+    def send_in_session(self, message: Message) -> None:
+        """Send a message, after the key exchange if there is one."""
+        self._send_user_message(message)
+
+    @property
+    def has_service(self) -> bool:
+        """Whether the authentication service was asked for."""
+        return self._service_userauth_accepted
+
+    @has_service.setter
+    def has_service(self, asked: bool) -> None:
+        self._service_userauth_accepted = asked
+
+    def add_channel(self) -> tuple[Any, threading.Event]:
+        """A new channel, and the event of the answer to its opening. paramiko itself holds the
+        channel weakly."""
+        with self.lock:
+            number = self._next_channel()
+            channel: Any = paramiko.Channel(number)
+            self._channels.put(number, channel)
+            self.channel_events[number] = event = threading.Event()
+            self.channels_seen[number] = True
+            channel._set_transport(self)
+            channel._set_window(self.default_window_size, self.default_max_packet_size)
+        return channel, event
+
+    def is_open(self, channel: Any) -> bool:
+        """Whether the server has not refused or closed the channel."""
+        return self._channels.get(channel.chanid) is channel
+
+    def drop_handlers(self) -> None:
+        """Break the reference cycles of a connection that has ended. Python collects them only now
+        and then: by that time it would be hundreds of connections."""
+        self._handler_table = {}
+        self.auth_handler = self.kex_engine = self.saved_exception = None
+
+    def _verify_key(self, host_key: bytes, sig: bytes) -> None:
+        """As paramiko's, which keeps the key alone."""
+        # the stubs leave it out
+        super()._verify_key(host_key, sig)  # type: ignore[misc]
+        self.shown_host_key = host_key
+
+    def _check_banner(self) -> None:
+        """As paramiko's; NotSshError, where only the text of paramiko's error says so."""
+        try:
+            # the stubs leave it out
+            super()._check_banner()  # type: ignore[misc]
+        except paramiko.SSHException as error:
+            # no name for it here: it would refer to this frame, and this frame to it
+            if isinstance(error.__context__, (OSError, EOFError, NotSshError)):
+                raise error.__context__ from None  # paramiko has its text in a new error
+            if error.__context__ is None and not self.remote_version:
+                raise NotSshError(str(error)) from error
+            raise
+
+    def _log(self, level: int, msg: object, *args: object) -> None:
+        """Nobody reads what paramiko notes of each connection."""
+
+    def _parse_debug(self, message: Message) -> None:
+        """Pass over what servers say for debugging; paramiko would write out each byte of it."""
+
+
+class OpenAuthentication(AuthOnlyHandler):
+    """paramiko's part of a login, which keeps what a server accepts."""
+
+    def __init__(self, transport: OpenTransport) -> None:
+        super().__init__(transport)
+        self.accepted: list[str] = []
+        """What the server said that it accepts, when it last refused."""
+
+    def _parse_userauth_failure(self, message: Message) -> None:
+        names = Message(message.asbytes()).get_list()
+        self.accepted = [name for name in names if re.fullmatch(r"[A-Za-z0-9@.-]{1,64}", name)]
+        # the stubs leave out what is paramiko's own
+        super()._parse_userauth_failure(message)  # type: ignore[misc]
+
+
+class OpenPacketizer(Packetizer):
+    """paramiko's reader and writer of packets, which reports what comes before the first packet."""
+
+    def greeted(self, count: int) -> None:
+        """So many bytes came before the first packet."""
+
+    def _read_timeout(self, timeout: float) -> bytes:
+        # the stubs leave it out
+        found: bytes = super()._read_timeout(timeout)  # type: ignore[misc]
+        self.greeted(len(found))
+        return found
+
+
+class OpenAgent(AgentSSH):
+    """An agent at any socket; paramiko's own knows only the one of the environment."""
+
+    # the stubs leave these out
+    _connect: Callable[[socket.socket], None]
+    _close: Callable[[], None]
+
+    def connect(self, connection: socket.socket) -> None:
+        """Ask for its keys; SSHException, OSError. After that it is not connected."""
+        try:
+            self._connect(connection)
+        except (OSError, paramiko.SSHException):
+            connection.close()
+            self._conn = None
+            raise
+
+    def close(self) -> None:
+        """Let go of the agent."""
+        self._close()
+
+    def ask(self, message: Any) -> Any:
+        """The answer to a message; SSHException, OSError."""
+        # the stubs leave out what is paramiko's own
+        return super()._send_message(message)  # type: ignore[misc]
+
+    def _send_message(self, msg: Any) -> Any:
+        return self.ask(msg)
+
+
+def without_known_hosts(client: Any) -> None:
+    """Have a client of paramiko look up no host key by itself: its policy is asked each time."""
+    client._system_host_keys = client._host_keys = {}
+
+
+def rooted(config: Any) -> Any:
+    """A configuration of fabric that knows that it is no part of another. Where that is missing,
+    each look at a setting has invoke write an error that nobody reads."""
+    config._set(_root=config, _keypath=())
+    return config
