@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 
 from inventory.nodes import Mapping, Node, Scalar
-from remote_runtime import duration
+from remote_runtime.text import duration
 
 PropertyValue = str | int | float | bool
 

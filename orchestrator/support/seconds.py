@@ -2,7 +2,7 @@
 
 import math
 
-from remote_runtime import duration
+from remote_runtime.text import duration
 
 MAX_SECONDS = 7 * 86_400
 

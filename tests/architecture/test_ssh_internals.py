@@ -99,11 +99,11 @@ def test_each_private_member_is_listed_and_is_in_the_release_that_is_installed()
     used = {name for node in ast.walk(parsed(INTERNALS)) for name in _named(node)}
     assert {name for name in used if name in of_libraries()} == listed
     missing = []
-    for dotted, names in MEMBERS.items():
-        module, _, kind = dotted.rpartition(".")
+    for name_of_class, names in MEMBERS.items():
+        module, _, kind = name_of_class.rpartition(".")
         found = getattr(importlib.import_module(module), kind)
         there = set(dir(found)).union(*(_theirs(base) for base in found.__mro__))
-        missing += [f"{dotted}.{name}" for name in names if name not in there]
+        missing += [f"{name_of_class}.{name}" for name in names if name not in there]
     assert missing == []
 
 

@@ -64,8 +64,6 @@ def environment(folder: Path, packages: list[str]) -> Path:
 
 def main() -> int:
     """Exit with 1 where a test failed with one of them."""
-    if not packages:
-        return python
     pip = [sys.executable, "-m", "pip", "index", "versions", "--disable-pip-version-check"]
     newest = {
         library: newest_of(
