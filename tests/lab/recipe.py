@@ -21,6 +21,8 @@ DEBIAN_PACKAGES = (
     "iproute2",
     "acl",
     "attr",
+    # Moves the clock of a host for the tests of clocks that jump.
+    "libfaketime",
     # For exec's interpreters, beside the sh, perl and python that are there anyway.
     "csh",
     "ruby",
