@@ -84,7 +84,7 @@ def _shown(one: "ResolvedOption") -> "ResolvedOption":
 def _text(value: Any) -> str:
     from orchestrator.support.plain_text import one_line
 
-    if value is None or value == []:
+    if value is None or value in ("", []):
         return "-"
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -93,6 +93,7 @@ def planners(brief: RunSpec, office: Office) -> tuple[list[Planner], list[Job], 
     secrets: HostSecrets | None = None
     for recipe in brief.recipes:
         data = {**recipe.data, **{n: list(map(office.place, recipe.data[n])) for n in _FILES}}
+        data["data_dir"] = office.place(recipe.data["data_dir"])
         options = PlanOptions(**{**data, "environ": brief.environ, "run": brief.options})
         site = load_site(office.place(recipe.manifest))
         planner = Planner(site, options)

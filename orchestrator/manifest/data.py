@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence as Entries
-from typing import Any
+from typing import Any, Protocol
 
 from inventory.checking import is_null
 from inventory.document import Mapping, Node, Scalar, Sequence, ambiguous_values, read_document
@@ -12,12 +12,26 @@ from orchestrator.expressions import Expression, Scope, Template, render_value
 from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.manifest.annotations import Annotation, read_annotations
 from orchestrator.manifest.checks.schema_errors import suggestion
-from orchestrator.manifest.merge import merge_deep
+from orchestrator.manifest.data_files import NO_FILES, DataFiles, leads, pairs_of
+from orchestrator.manifest.merge import STRATEGIES, Merging, begin, lay, merge_deep
 from orchestrator.manifest.values import compile_node, expressions_in, is_templated
 from remote_runtime.errors import InputError, Position, Problem
 
 KEYS = ("data", "hierarchy", "overrides")
 _MERGES = ("first", "deep")
+_FIRST = Merging()
+
+
+class Held(Protocol):
+    """What holds values: a source of data, or the project's data files."""
+
+    def holds(self, path: Entries[str], /) -> bool:
+        """Whether it has a value at this path of keys, or above it."""
+        ...
+
+    def known_keys(self) -> list[str]:
+        """Its top-level keys."""
+        ...
 
 
 class DataSource:
@@ -34,7 +48,7 @@ class DataSource:
         self.overrides: dict[str, Any] = {}
         self._override_nodes: dict[str, Scalar] = {}
         self.order: list[Any] = ["default"]
-        self.merge = "first"
+        self.merging = Merging()
         overrides = root.get("overrides")
         if isinstance(overrides, Mapping):
             self.overrides = {name: self._tree(overrides, name) for name in overrides}
@@ -45,42 +59,46 @@ class DataSource:
         self.annotations: list[Annotation] = read_annotations(root.get("data"), problems, warnings)
         self._warn_of_data(warnings)
 
-    @property
-    def is_static(self) -> bool:
+    def is_static(self, files: DataFiles = NO_FILES) -> bool:
         """Whether it comes to the same for every host."""
-        return not any(map(is_templated, (self.data, *self.overrides.values(), *self.order)))
+        if any(map(is_templated, (self.data, *self.overrides.values(), *self.order))):
+            return False
+        found = (files.get(str(entry)) for entry in self.order)
+        return not any(file and is_templated(file.tree) for file in found)
 
     def holds(self, path: Entries[str]) -> bool:
         """Whether data or an override has a value at this path of keys, or above it."""
-        return any(_leads(node, path) for node in self._maps)
+        return any(leads(node, path) for node in self._maps)
 
     def place(self, override: str) -> Position | None:
         """Where an override stands."""
         entry = self._override_nodes.get(override)
         return entry.position if entry else None
 
-    def reached(self, scope: Scope) -> list[str]:
+    def reached(self, scope: Scope, files: DataFiles = NO_FILES) -> list[str]:
         """The names that the order comes to for a host; EvaluationError."""
         found: list[str] = []
         for entry in self.order:
             try:
                 name = _render_entry(entry, scope)
             except FactsUnavailableError:
-                found += self.possible(entry)
+                found += self.possible(entry, files)
             else:
                 found += [name] if name is not None else []
         return found
 
-    def possible(self, entry: Any) -> list[str]:
-        """The overrides that an entry of the order may name, whatever its expressions give."""
+    def possible(self, entry: Any, files: DataFiles = NO_FILES) -> list[str]:
+        """The overrides and files that an entry of the order may name, whatever its expressions
+        give."""
+        known = dict.fromkeys([*self.overrides, *files.names()])
         if not isinstance(entry, Template):
-            return [name for name in self.overrides if name == str(entry)]
+            return [name for name in known if name == str(entry)]
         fixed = (".*" if isinstance(p, Expression) else re.escape(p) for p in entry.pieces)
         pattern = re.compile("".join(fixed), re.DOTALL)
-        return [name for name in self.overrides if pattern.fullmatch(name)]
+        return [name for name in known if pattern.fullmatch(name)]
 
-    def names(self) -> list[str]:
-        """The keys of data and overrides."""
+    def known_keys(self) -> list[str]:
+        """The top-level keys of data and overrides."""
         return list(dict.fromkeys(key for node in self._maps for key in node.entries))
 
     def expressions(self) -> list[Expression]:
@@ -91,9 +109,11 @@ class DataSource:
             for expression in expressions_in(tree)
         ]
 
-    def resolve(self, scope: Scope) -> dict[str, Any]:
+    def resolve(self, scope: Scope, files: DataFiles = NO_FILES) -> dict[str, Any]:
         """The data of one host. ``scope`` is a lenient one; EvaluationError."""
-        data: dict[str, Any] = render_value(self.data, scope)
+        data = begin(self.merging, render_value(self.data, scope))
+        taken: set[str] = set()
+        is_first = True
         for entry in self.order:
             try:
                 name = _render_entry(entry, scope)
@@ -101,16 +121,27 @@ class DataSource:
                 if not scope.facts.are_partial:
                     raise
                 # It may be any of these: their keys are known, if not their values.
-                for possible in self.possible(entry):
-                    data = merge_deep(render_value(self.overrides[possible], scope), data)
+                for possible in self.possible(entry, files):
+                    for tree in self._trees(possible, files):
+                        data = merge_deep(render_value(tree, scope), data)
                 continue
-            if name not in self.overrides or name is None:
-                continue
-            override = render_value(self.overrides[name], scope)
-            if self.merge == "first":
-                return {**data, **override}
-            data = merge_deep(data, override)
+            found: list[str] = []
+            trees = self._trees(name, files)
+            for key, value in (pair for tree in trees for pair in pairs_of(tree)):
+                if self.merging.wants(key, is_first, taken):
+                    lay(self.merging, key, data, render_value(value, scope))
+                    found.append(key)
+            taken.update(found)
+            is_first = is_first and not trees
+            if trees and self.merging == _FIRST:
+                break
         return data
+
+    def _trees(self, name: str | None, files: DataFiles) -> list[Any]:
+        """What an entry of the order finds, the later over the earlier."""
+        file = files.get(name) if name is not None else None
+        found = [file.tree] if file else []
+        return [*found, self.overrides[name]] if name in self.overrides else found
 
     def _tree(self, parent: Mapping, key: str) -> Any:
         node = parent.get(key)
@@ -128,19 +159,53 @@ class DataSource:
         if not isinstance(node, Mapping):
             self._report(node, f"hierarchy must be a map, not {node.describe()}")
             return
-        refuse_unknown_keys(node, ("order", "merge"), what="hierarchy", problems=self._problems)
+        known = ("order", "merge", "keys", "knockout")
+        refuse_unknown_keys(node, known, what="hierarchy", problems=self._problems)
         order = node.get("order")
         if isinstance(order, Sequence) and order.nodes:
             self.order = [self._order_entry(entry) for entry in order.nodes]
         elif order is not None:
             self._report(order, "order must be a list of names of overrides")
-        merge = node.get("merge")
-        if isinstance(merge, Scalar) and merge.value in _MERGES:
-            self.merge = str(merge.value)
-        elif merge is not None:
-            word = merge.text if isinstance(merge, Scalar) else merge.describe()
-            hint = suggestion(word, list(_MERGES))
-            self._report(merge, f"merge must be first or deep, not {word}", hint)
+        self.merging = Merging(
+            self._word(node.get("merge"), "merge", _MERGES) or "first",
+            self._strategies(node.get("keys")),
+            self._mark(node.get("knockout")),
+        )
+
+    def _strategies(self, node: Node | None) -> dict[str, str]:
+        if node is None or is_null(node):
+            return {}
+        if not isinstance(node, Mapping):
+            hint = "as in keys: {users: unique}"
+            self._report(node, f"keys must be a map, not {node.describe()}", hint)
+            return {}
+        found = {k.text: self._word(v, f"keys.{k.text}", STRATEGIES) for k, v in node.pairs()}
+        for key, _ in node.pairs():
+            if "." in key.text and not self.holds([key.text]):
+                hint = f"name {key.text.partition('.')[0]}"
+                self._report(key, f"keys has top-level keys of the data, not {key.text}", hint)
+        return {key: word for key, word in found.items() if word}
+
+    def _word(self, node: Node | None, key: str, known: Entries[str]) -> str:
+        """One of the words; "" where there is none or another one."""
+        if node is None:
+            return ""
+        if isinstance(node, Scalar) and node.value in known:
+            return str(node.value)
+        word = node.text if isinstance(node, Scalar) else node.describe()
+        listed = f"{', '.join(known[:-1])} or {known[-1]}"
+        hint = suggestion(word, list(known))
+        self._report(node, f"{key} must be {listed}, not {word}", hint)
+        return ""
+
+    def _mark(self, node: Node | None) -> str:
+        if node is None:
+            return ""
+        if isinstance(node, Scalar) and node.kind == "str" and node.text:
+            return node.text
+        what = repr(node.text) if isinstance(node, Scalar) else node.describe()
+        self._report(node, f"knockout must be a text, not {what}", 'write knockout: "--"')
+        return ""
 
     def _order_entry(self, node: Node) -> Any:
         if isinstance(node, Scalar) and node.kind != "null":
@@ -206,14 +271,3 @@ def _render_entry(entry: Any, scope: Scope) -> str | None:
     if all(value in (None, "") for value, piece in parts if isinstance(piece, Expression)):
         return None
     return "".join(as_text(value) if isinstance(p, Expression) else p for value, p in parts)
-
-
-def _leads(node: Node, path: Entries[str]) -> bool:
-    for key in path:
-        if not isinstance(node, Mapping) or not node.entries:
-            return True  # the value that is there is replaced, or an empty map filled
-        found = node.get(key)
-        if found is None:
-            return False
-        node = found
-    return True

@@ -9,8 +9,9 @@ from orchestrator.expressions import RENDERERS, EvaluationError, NeedFileError, 
 from orchestrator.expressions.environ import Environ
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
-from orchestrator.manifest.annotations import check_annotations, secrets
+from orchestrator.manifest.annotations import Annotation, check_annotations, secrets
 from orchestrator.manifest.data import DataSource, load_source
+from orchestrator.manifest.data_files import DataFiles
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.merge import merge_deep
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 
 class Given:
-    """What the command line gives to every manifest of a run: ``--hiera``, ``--data``, environ.
+    """What every manifest of a run is given: ``--hiera``, ``--data``, environ and the ``files`` of
+    the project's data directory.
 
     ``problems`` receives what is wrong with it.
     """
@@ -38,6 +40,7 @@ class Given:
         self.environ = Environ(load_environ() if given is None else given)
         found = [load_source(path, problems, warnings) for path in options.hiera]
         self.sources = [source for source in found if source]
+        self.files = DataFiles(options.data_dir, problems, warnings)
         self.registry = _registry(options.registration)
 
 
@@ -73,7 +76,9 @@ class ManifestData:
         self._folder = folder
         self._given = given
         self._annotations = [a for s in (source, *given.sources) for a in s.annotations]
-        self._is_static = all(s.is_static for s in (source, *given.sources))
+        self._is_static = source.is_static(given.files) and all(
+            one.is_static() for one in given.sources
+        )
         self._shared: dict[Declared | None, Resolved] = {}
 
     def shared(self, by: Declared | None, handed: Mapping[str, Any]) -> Resolved | None:
@@ -118,7 +123,8 @@ class ManifestData:
         """The names of overrides that the manifest's order comes to on a host; EvaluationError."""
         names = {"name": host.name, "address": host.address, "groups": list(host.groups)}
         names["vars"] = host.vars
-        return self._own.reached(self._scope(facts, data={}, names=names, heard={}, lenient=True))
+        scope = self._scope(facts, data={}, names=names, heard={}, lenient=True)
+        return self._own.reached(scope, self._given.files)
 
     def _scope(
         self,
@@ -143,7 +149,7 @@ class ManifestData:
 
     def _resolve(self, scope: Scope, handed: Mapping[str, Any]) -> Resolved:
         try:
-            data = merge_deep(self._own.resolve(scope), handed)
+            data = merge_deep(self._own.resolve(scope, self._given.files), handed)
             for source in self._given.sources:
                 data = merge_deep(data, source.resolve(scope))
         except EvaluationError as error:
@@ -154,9 +160,18 @@ class ManifestData:
             hint = "use a path beside the manifest"
             return Resolved({}, [Problem(message, None, hint, error.kind)], [])
         data = merge_deep(data, self._given.data)
-        problems = check_annotations(self._annotations, data, scope)
-        hidden = dict.fromkeys([*secrets(self._annotations, data), *scope.environ.heard])
+        annotations = [*self._annotations, *self._annotations_of_files(scope)]
+        problems = check_annotations(annotations, data, scope)
+        hidden = dict.fromkeys([*secrets(annotations, data), *scope.environ.heard])
         return Resolved(data, problems, list(hidden))
+
+    def _annotations_of_files(self, scope: Scope) -> list[Annotation]:
+        """What the data files that the order comes to demand of the data."""
+        files = self._given.files
+        if not files.has_annotations:
+            return []
+        found = map(files.get, self._own.reached(scope, files))
+        return [one for file in found if file for one in file.annotations]
 
 
 def plan_error(problems: list[Problem], secrets: Sequence[str] = ()) -> PlanError:

@@ -20,7 +20,8 @@ class PlanOptions(NamedTuple):
     All are applied in the order given, ``handed`` before ``data``. ``only``, ``tags`` and ``skip``
     choose resources, see ``Selection``. ``environ`` replaces the environment of this process.
     ``registration`` is where ``registrations()`` looks, None for the default. The options of the
-    ``run`` make no other plans, only warnings.
+    ``run`` make no other plans, only warnings. ``data_dir`` is the project's data directory, ""
+    for none.
     """
 
     hiera: Sequence[str] = ()
@@ -34,6 +35,7 @@ class PlanOptions(NamedTuple):
     tags: Sequence[str] = ()
     skip: Sequence[str] = ()
     run: RunOptions = RunOptions()
+    data_dir: str = ""
 
     def record(self) -> dict[str, Any]:
         """What may be kept of them: a value may be secret, its name is not."""

@@ -44,6 +44,7 @@ class Planner:
         self._lock = Lock()
         given = Given(options, problems, site.warnings)
         self._sources = given.sources
+        self._files = given.files
         self._given_keys = frozenset(given.data)
         self._registry = given.registry
         root = Part(site, given)
@@ -65,7 +66,7 @@ class Planner:
         if options.data and survey.is_whole and not (survey.failing or problems):
             from orchestrator.planning.site.unknown_data import unknown_data
 
-            site.warnings += unknown_data(options.data, survey.parts, given.sources)
+            site.warnings += unknown_data(options.data, survey.parts, given.sources, given.files)
         self._references = frozenset(
             reference for d in site.resources for reference in (*d.require, *d.subscribe)
         )
@@ -134,7 +135,7 @@ class Planner:
         """Where YAML 1.1 would read a value otherwise, in all files that were read so far."""
         sources = [*(part.site.source for part in self._all()), *self._sources]
         found = [note for source in sources for note in source.notes]
-        return list(dict.fromkeys([*found, *self._overlay.notes]))
+        return list(dict.fromkeys([*found, *self._files.notes, *self._overlay.notes]))
 
     def examine(self, host: Any) -> HostCheck:
         """What shows of a host's plan without contacting it: with the inventory's variables, its
@@ -170,15 +171,21 @@ class Planner:
 
         With ``hosts`` of an inventory their variables decide which overrides are reached.
         """
-        from orchestrator.planning.site.check import unknown_reads, unreachable_overrides
+        from orchestrator.planning.site.check import (
+            unknown_reads,
+            unreachable_files,
+            unreachable_overrides,
+        )
 
-        found = []
+        found, named = [], []
         for part in self._all():
             source = part.site.source
             reached = self._reached(part, hosts) if hosts else None
             found += unreachable_overrides(source, reached)
+            named.append((source, reached))
         if self.survey.is_whole and not self.survey.failing:
-            found += unknown_reads(self._all(), self._sources, self._given_keys)
+            found += unreachable_files(self._files, named)
+            found += unknown_reads(self._all(), self._sources, self._given_keys, self._files)
         return list(dict.fromkeys(found))
 
     def _reached(self, part: Part, hosts: Sequence[Any]) -> set[str] | None:
@@ -228,7 +235,8 @@ class Planner:
 
     def files(self) -> set[Path]:
         """The files beside the manifests, and these themselves, that were read so far."""
-        return {path for part in self._all() for path in part.files()}
+        found = {path for part in self._all() for path in part.files()}
+        return found | {file.path for file in self._files.all()}
 
     @property
     def file_count(self) -> int:

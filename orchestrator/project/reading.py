@@ -45,10 +45,7 @@ def project_notes(found: list[ProjectFile]) -> list[Problem]:
 
 def _values(project: Project) -> Any:
     """What is said, wherever it stands."""
-    settings = {
-        name: [os.path.realpath(one) for one in value] if isinstance(value, list) else value
-        for name, (value, _) in project.settings.items()
-    }
+    settings = {name: _real(name, value) for name, (value, _) in project.settings.items()}
     rollouts = {
         name: {
             key: value if isinstance(value, bool) else [word.value for word in value]
@@ -59,12 +56,18 @@ def _values(project: Project) -> Any:
     return settings, rollouts
 
 
+def _real(name: str, value: Any) -> Any:
+    if isinstance(value, list):
+        return [os.path.realpath(one) for one in value]
+    return os.path.realpath(value) if name == "data_dir" else value
+
+
 def _read(file: ProjectFile) -> Project:
     problems: list[Problem] = []
     root = read_document(file.path, problems)
     problems += _complaints(root)
     if not problems and isinstance(root, Mapping):
-        problems += _logins(root)
+        problems += [*_logins(root), *_missing_data(root, file.folder)]
     if problems:
         raise InputError(sorted(problems, key=lambda one: one.where[1:] if one.where else (0, 0)))
     if not isinstance(root, Mapping):
@@ -72,7 +75,7 @@ def _read(file: ProjectFile) -> Project:
     settings = {
         setting.name: Written(_value(setting.name, node, file.folder), node.position)
         for setting in SETTINGS
-        if setting.in_file and (node := root.get(setting.name)) is not None
+        if setting.in_file and (node := root.get(setting.word)) is not None
     }
     rollouts = root.get("rollouts")
     named = rollouts.entries if isinstance(rollouts, Mapping) else {}
@@ -101,6 +104,8 @@ def _value(name: str, node: Node, folder: str) -> Any:
     if name == "registration":
         text = str(to_plain(node))
         return text if "://" in text else _path(text, folder)
+    if name == "data_dir":
+        return _folder(str(to_plain(node)), folder)
     if name in ("inventory", "hiera"):
         entries = node.nodes if isinstance(node, Sequence) else [node]
         return [_path(entry.text, folder) for entry in entries if isinstance(entry, Scalar)]
@@ -111,6 +116,19 @@ def _path(text: str, folder: str) -> str:
     """A path that starts from the file's folder; names with commas between them are hosts."""
     path = os.path.normpath(os.path.join(folder, os.path.expanduser(text)))
     return text if "," in text and not os.path.exists(path) else path
+
+
+def _folder(text: str, folder: str) -> str:
+    return os.path.normpath(os.path.join(folder, os.path.expanduser(text)))
+
+
+def _missing_data(root: Mapping, folder: str) -> list[Problem]:
+    node = root.get("data")
+    if not isinstance(node, Scalar) or os.path.isdir(_folder(node.text, folder)):
+        return []
+    message = f"the data directory {_folder(node.text, folder)} does not exist"
+    hint = "create it, or name the directory that has default.yaml"
+    return [Problem(message, node.position, hint, "input.project")]
 
 
 def _logins(root: Mapping) -> list[Problem]:

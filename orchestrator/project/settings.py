@@ -25,8 +25,8 @@ class Setting(NamedTuple):
     """An option by the name that it has as a flag and in the file; ``variable`` in the environment.
 
     ``many`` holds a list: a variable gives one entry of it. ``number`` is a whole one of 1 or more.
-    ``in_file``: the project's file may say it, too; ``flag``: a flag may, and
-    ``metavar`` stands for what is behind it.
+    ``in_file``: the project's file may say it, too, as ``key`` where that is not its name;
+    ``flag``: a flag may, and ``metavar`` stands for what is behind it.
     """
 
     name: str
@@ -38,6 +38,12 @@ class Setting(NamedTuple):
     in_file: bool = True
     flag: bool = True
     metavar: str = "FILE"
+    key: str = ""
+
+    @property
+    def word(self) -> str:
+        """What the project's file calls it."""
+        return self.key or self.name
 
 
 SETTINGS = (
@@ -53,6 +59,14 @@ SETTINGS = (
         meaning="A file with data that overrides the manifest's, as for `--hiera`",
         many=True,
         default=(),
+    ),
+    Setting(
+        name="data_dir",
+        variable="CCM_DATA_DIR",
+        meaning="Directory of data files, one for each entry of a hierarchy",
+        default="",
+        flag=False,
+        key="data",
     ),
     Setting(
         name="registration",

@@ -132,6 +132,7 @@ class RemoteWork:
             named += [Path(path) for path in (*push.data.hiera, *push.data.facts)]
             named += planner.files()
             folders.append(planner.site.path.parent)
+            folders += [Path(push.data.data_dir)] if push.data.data_dir else []
         return folders, named
 
     def _recipes(self) -> "Iterator[Recipe]":

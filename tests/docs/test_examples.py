@@ -89,6 +89,7 @@ def test_projects_files_are_read(
 ) -> None:
     """A project's file of the pages says something."""
     monkeypatch.chdir(tmp_path)
+    Path("data").mkdir()
     Path("ccm.yaml").write_text(block.text, encoding="utf-8")
     assert read_project(project_files())
 

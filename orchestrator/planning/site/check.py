@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from orchestrator.expressions import Expression, Template
 from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.language.facts import Facts
-from orchestrator.manifest.data import DataSource
+from orchestrator.manifest.data import DataSource, Held
+from orchestrator.manifest.data_files import NO_FILES, DataFiles
 from orchestrator.manifest.values import expressions_in
 from remote_runtime.errors import Problem
 from remote_runtime.text.nearest import nearest
@@ -123,26 +124,53 @@ def unreachable_overrides(
     return found
 
 
+def unreachable_files(
+    files: DataFiles, manifests: Iterable[tuple[DataSource, Iterable[str] | None]]
+) -> list[Problem]:
+    """A warning for each data file that the order of no manifest can name.
+
+    With each manifest's data are the names that its entries come to on all hosts; None where that
+    is not known, and then the fixed parts of each entry decide.
+    """
+    named: set[str] = set()
+    for source, reached in manifests:
+        entries = source.order if reached is None else ()
+        named.update(reached or ())
+        named.update(name for entry in entries for name in source.possible(entry, files))
+    known = {name.replace("/", ":") for name in named}
+    found = []
+    for file in files.all():
+        if file.name not in known:
+            likely = nearest(file.name, known)
+            hint = f"did you mean {likely}?" if likely else "no entry of hierarchy.order names it"
+            message = f"no host can reach the data file {file.path}"
+            found.append(Problem(message, file.position, hint, "data.file"))
+    return found
+
+
 def _prefix(entry: Template) -> str:
     first = next(iter(entry.pieces))
     return "" if isinstance(first, Expression) else str(first)
 
 
 def unknown_reads(
-    parts: Iterable[Part], sources: Iterable[DataSource], given: Iterable[str] = ()
+    parts: Iterable[Part],
+    sources: Iterable[DataSource],
+    given: Iterable[str] = (),
+    files: DataFiles = NO_FILES,
 ) -> list[Problem]:
     """A warning for each value of the data that a template names and nothing sets.
 
-    ``sources`` are those of ``--hiera``, ``given`` the keys of ``--data``. What an expression
-    treats as optional is left out.
+    ``sources`` are those of ``--hiera``, ``given`` the keys of ``--data``, ``files`` those of the
+    project's data directory. What an expression treats as optional is left out.
     """
     parts = list(parts)
-    held = [*sources, *(part.site.source for part in parts)]
+    held: list[Held] = [*sources, *(part.site.source for part in parts), files]
     handed = _handed(parts)
     if handed is None:
         return []
     handed.update(given)
-    known = list(dict.fromkeys([*(key for source in held for key in source.names()), *handed]))
+    known = list(dict.fromkeys([*(key for source in held for key in source.known_keys()), *handed]))
     found: dict[Problem, None] = {}
     for part in parts:
         for expression in _expressions(part):

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from orchestrator.expressions import EvaluationError, Expression
 from orchestrator.language.jet import Delimiters, library_of
-from orchestrator.manifest.data import DataSource
+from orchestrator.manifest.data import DataSource, Held
+from orchestrator.manifest.data_files import NO_FILES, DataFiles
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
 from orchestrator.manifest.values import expressions_in
@@ -23,20 +24,24 @@ _WORD = re.compile(r"\w+")
 
 
 def unknown_data(
-    texts: Sequence[str], parts: Iterable[Part], sources: Iterable[DataSource]
+    texts: Sequence[str],
+    parts: Iterable[Part],
+    sources: Iterable[DataSource],
+    files: DataFiles = NO_FILES,
 ) -> list[Problem]:
     """A warning for each assignment to what no data holds and no template names.
 
-    ``sources`` are those of ``--hiera``, ``parts`` all manifests of the run.
+    ``sources`` are those of ``--hiera``, ``parts`` all manifests of the run, ``files`` those of the
+    project's data directory.
     """
     names = list(dict.fromkeys(text.partition("=")[0] for text in texts))
     parts = list(parts)
-    held = [*sources, *(part.site.source for part in parts)]
+    held: list[Held] = [*sources, *(part.site.source for part in parts), files]
     left = [name for name in names if not any(s.holds(name.split(".")) for s in held)]
     if not left:
         return []
     words = {word for part in parts for text in _texts(part) for word in _WORD.findall(text)}
-    known = [key for source in held for key in source.names()]
+    known = [key for source in held for key in source.known_keys()]
     return [_warning(name, known) for name in left if not words.issuperset(_WORD.findall(name))]
 
 

@@ -29,6 +29,7 @@ def test_each_value_with_its_origin(
     assert [line.split() for line in lines] == [
         ["inventory", "hosts", "ccm.yaml:1:12"],
         ["hiera", "a.yaml", "--hiera"],
+        ["data_dir", "-", "default"],
         ["registration", "-", "default"],
         ["forks", "7", "ccm.yaml:2:8"],
         ["engine", "auto", "default"],

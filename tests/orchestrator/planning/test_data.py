@@ -246,3 +246,22 @@ def test_a_turn_reads_no_secret_that_the_host_does_not_mask(tmp_path: Path) -> N
     with pytest.raises(ResourceError) as caught:
         made.render(0, lambda path: b"x")
     assert "spell out" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "told"),
+    [
+        ("{keys: {a: uniq}}", "3:23: keys.a must be first, deep or unique, not uniq"),
+        ("{keys: [a]}", "keys must be a map, not a list"),
+        ("{keys: {a.b: deep}}", "keys has top-level keys of the data, not a.b"),
+        ("{knockout: 5}", "knockout must be a text, not '5'"),
+        ("{knockout: ''}", "knockout must be a text, not ''"),
+        ("{knock: x}", "hierarchy has no key 'knock'"),
+    ],
+)
+def test_a_hierarchy_that_cannot_be_read_is_refused(
+    tmp_path: Path, hierarchy: str, told: str
+) -> None:
+    """Each mistake with its place."""
+    text = f"data: {{a: 1}}\n{RESOURCES}\nhierarchy: {hierarchy}\n"
+    assert told in refused(tmp_path, text)
