@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from inventory.document import Mapping, Node, Scalar, Sequence, read_document
+from orchestrator.manifest.assertions import KEY as ASSERT
+from orchestrator.manifest.assertions import read_assertions
 from orchestrator.manifest.checks.contradictions import contradictions
 from orchestrator.manifest.checks.references import check_names, duplicates, named
 from orchestrator.manifest.checks.resource import doubts
@@ -23,6 +25,7 @@ _CCM = (
     "resources",
     "resources_jet_file",
     "defaults",
+    "assert",
     "fail_on_error",
     "pre_message",
     "post_message",
@@ -151,6 +154,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
     site.pre_message = _text(ccm.get("pre_message"), "pre_message", problems)
     site.post_message = _text(ccm.get("post_message"), "post_message", problems)
     site.defaults = read_defaults(ccm, site.types, site.defaults, problems)
+    site.assertions = read_assertions(ccm.get(ASSERT), problems)
     resources = ccm.get("resources")
     if "resources_jet_file" in ccm:
         site.resources_template = resources_template(ccm, site.folder, problems)

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from orchestrator.language.files import Folder, is_file_name
+from orchestrator.manifest.assertions import Assertion
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
@@ -38,6 +39,7 @@ class Site:
 
     ``folder`` is where the manifest stands; ``warnings`` are for the user and end nothing. With
     ``resources_template`` there are no ``resources``: each host's come of that template.
+    ``assertions`` must hold on a host before it is changed.
     ``defaults`` are its own over inherited ones; its children inherit them. ``types`` are those
     that it may use; the site's own among them travel with the runtime. ``children`` are the
     manifests that resources of this run apply.
@@ -62,6 +64,7 @@ class Site:
         self.resources: list[Declared] = []
         self.resources_template: jet.Template | None = None
         self.defaults: Defaults = NO_DEFAULTS
+        self.assertions: list[Assertion] = []
         self.fail_on_error = False
         self.pre_message = ""
         self.post_message = ""

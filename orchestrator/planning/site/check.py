@@ -200,6 +200,8 @@ def _handed(parts: list[Part]) -> set[str] | None:
 
 
 def _expressions(part: Part) -> Iterator[Expression]:
+    for assertion in part.site.assertions:
+        yield from assertion.expressions()
     for declared in part.site.resources:
         for value in (declared.name, *declared.values.values()):
             yield from expressions_in(value)

@@ -67,6 +67,8 @@ def _texts(part: Part) -> Iterator[str]:
     site, jet = part.site, library_of(part.site.folder, Delimiters())
     for expression in site.source.expressions():
         yield expression.source
+    for assertion in site.assertions:
+        yield from (expression.source for expression in assertion.expressions())
     for declared in site.resources:
         for expression in _expressions(declared):
             yield expression.source

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.expressions import Scope
 from orchestrator.language.facts import Facts
+from orchestrator.manifest.assertions import failing
 from orchestrator.manifest.checks.references import Named, check_names
 from orchestrator.manifest.children import MOST_RESOURCES
 from orchestrator.manifest.declared import Declared
@@ -120,6 +121,8 @@ class Walk:
         )
         self.secrets.update(dict.fromkeys(resolved.secrets))
         problems = resolved.problems
+        if managed and not problems and place.part.site.assertions:
+            self._problems += failing(place.part.site.assertions, scope)
         if not problems:
             resources, problems = place.part.resources(scope)
         if problems:

@@ -1,0 +1,111 @@
+"""``ccm.assert``: what must hold on a host before anything is changed there (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Entries
+from typing import Any, NamedTuple
+
+from inventory.document import Mapping, Node, Scalar, Sequence
+from orchestrator.expressions import EvaluationError, Expression, NeedFileError, Scope
+from orchestrator.expressions.template import as_text, render_value
+from orchestrator.manifest.checks.schema_errors import suggestion
+from orchestrator.manifest.values import compile_node, expressions_in, parse_bare
+from remote_runtime.errors import Problem
+
+KEY = "assert"
+_KEYS = ("that", "message")
+_FORM = "write - {that: EXPRESSION, message: TEXT}"
+
+
+class Assertion(NamedTuple):
+    """One condition. ``message`` is a text or a template."""
+
+    that: Expression
+    message: Any
+
+    def expressions(self) -> list[Expression]:
+        """Every expression of it."""
+        return [self.that, *expressions_in(self.message)]
+
+
+def read_assertions(node: Node | None, problems: list[Problem]) -> list[Assertion]:
+    """What stands below ``ccm.assert``; mistakes are appended to ``problems``."""
+    if node is None:
+        return []
+    if not isinstance(node, Sequence) or not node.nodes:
+        message = f"{KEY} must be a list of conditions, not {node.describe()}"
+        problems.append(Problem(message, node.position, _FORM, "input.type"))
+        return []
+    found = [_read(one, problems) for one in node.nodes]
+    return [one for one in found if one is not None]
+
+
+def _read(node: Node, problems: list[Problem]) -> Assertion | None:
+    if not isinstance(node, Mapping):
+        message = f"an entry of {KEY} must be a map with that and message, not {node.describe()}"
+        problems.append(Problem(message, node.position, _FORM, "input.type"))
+        return None
+    before = len(problems)
+    for key, _ in node.pairs():
+        if key.text not in _KEYS:
+            hint = suggestion(key.text, list(_KEYS)) or _FORM
+            unknown = f"an entry of {KEY} has no key {key.text!r}"
+            problems.append(Problem(unknown, key.position, hint, "input.unknown"))
+    that, words = _text(node, "that", problems), _text(node, "message", problems)
+    if that is None or words is None:
+        return None
+    expression = parse_bare(that, problems)
+    if expression is None:
+        return None
+    literal, value = expression.constant()
+    if literal and not isinstance(value, bool):
+        problems.append(_not_boolean(expression, value))
+    for path in expression.target_files():
+        unreadable = f"file({path!r}) reads a file of the target, which {KEY} cannot wait for"
+        problems.append(Problem(unreadable, expression.where, "", "template.file"))
+    compiled = compile_node(words, problems)
+    return Assertion(expression, compiled) if len(problems) == before else None
+
+
+def _text(node: Mapping, key: str, problems: list[Problem]) -> Scalar | None:
+    value = node.get(key)
+    if isinstance(value, Scalar) and isinstance(value.value, bool) and key == "that":
+        return value
+    if isinstance(value, Scalar) and value.kind == "str" and value.text.strip():
+        return value
+    what = "is missing" if value is None else f"must be text, not {value.describe()}"
+    where = (value or node).position
+    problems.append(Problem(f"{KEY}: {key} {what}", where, _FORM, "input.type"))
+    return None
+
+
+def failing(assertions: Entries[Assertion], scope: Scope) -> list[Problem]:
+    """A problem for each that is not true on a host, or cannot be told there."""
+    found = []
+    for one in assertions:
+        try:
+            value = one.that.evaluate(scope)
+            if value is True:
+                continue
+            if value is not False:
+                found.append(_not_boolean(one.that, value))
+                continue
+            message = as_text(render_value(one.message, scope)).strip()
+        except EvaluationError as error:
+            where = error.where or one.that.where
+            text = f"{KEY}: {error.message}"
+            found.append(Problem(text, where, error.hint, error.kind))
+            continue
+        except NeedFileError as error:
+            text = f"{KEY}: {error.path!r} is a file of the target, which it cannot wait for"
+            found.append(Problem(text, one.that.where, "", error.kind))
+            continue
+        source = one.that.source.strip()
+        found.append(Problem(message, one.that.where, f"{source} is not true", "plan.assert"))
+    return found
+
+
+def _not_boolean(expression: Expression, value: Any) -> Problem:
+    source = expression.source.strip()
+    message = f"{KEY}: that must give true or false, {source} gives {value!r:.60}"
+    return Problem(message, expression.where, "compare it with ==", "template.assert")
