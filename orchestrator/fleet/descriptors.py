@@ -22,7 +22,7 @@ def make_room(forks: int) -> None:
     if hard != resource.RLIM_INFINITY and hard < needed:
         possible = max(0, (hard - RESERVED) // PER_HOST)
         raise UsageError(
-            f"--forks {forks} needs about {needed} open files, this system allows {hard}",
+            f"--forks {forks} needs about {needed} open files, but this system allows {hard}",
             kind="usage.forks",
             hint=f"use --forks {possible} or less, or raise the limit (ulimit -Hn)"
             if possible
@@ -33,7 +33,10 @@ def make_room(forks: int) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
         except (OSError, ValueError) as error:
             raise UsageError(
-                f"--forks {forks} needs about {needed} open files, which were refused: {error}",
+                (
+                    f"--forks {forks} needs about {needed} open files, but raising the limit "
+                    f"failed: {error}"
+                ),
                 kind="usage.forks",
                 hint=f"use --forks {max(1, (soft - RESERVED) // PER_HOST)} or less",
             ) from error

@@ -27,6 +27,6 @@ class Notices:
             self._notices += 1
             count, most, words = self._notices, MAX_NOTICES, "messages"
         if count == most:
-            level, text = "warning", f"more than {most} {words}, the rest is left out"
+            level, text = "warning", f"more than {most} {words}; the rest is omitted"
         if count <= most:
             self.bus.publish(happening.HostNotice(self.host, level, text, waits))

@@ -242,7 +242,7 @@ class HostResult(NamedTuple):
             if name in told:
                 told[name] = check(told[name])
         if told["outcome"] not in _OUTCOMES:
-            raise ValueError("a host came to what is no outcome")
+            raise ValueError("a host has an invalid outcome")
         told["tally"] = Tally.from_record(record["tally"])
         told["phase"] = Phase(record["phase"])
         phases = record.get("phases", ())

@@ -246,13 +246,13 @@ class HostLore:
         """Take ``package``, of one that the host was left to find out; each once."""
         sha = message.get("sha")
         if not isinstance(sha, str) or sha not in self._open:
-            raise ProtocolError("a package that was not asked for")
+            raise ProtocolError("a package that was not requested")
         contents = message.get("contents")
         if contents is not None and not isinstance(contents, dict):
             raise ProtocolError("a package without contents")
         # Other hosts read it, whose interpreters may take less of that than this one.
         if not is_shallow(contents):
-            raise ProtocolError("contents that are nested too deep")
+            raise ProtocolError("contents that are nested too deeply")
         found = json.dumps(contents, separators=(",", ":")) if contents else ""
         self._open.discard(sha)
         self._lore.tell(sha, found, self._host)

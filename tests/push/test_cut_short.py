@@ -102,7 +102,7 @@ def test_a_host_may_take_only_so_long(target: Target) -> None:
     slow = done.event("exec#slow")
     assert (slow["status"], slow["error"]) == (
         "failed",
-        ["interrupted: its time is up (--timeout)"],
+        ["interrupted: timed out (--timeout)"],
     )
     assert target.path("before").exists()
     assert not target.path("after").exists()

@@ -312,4 +312,4 @@ def test_as_an_ordinary_user(ccm: Ccm) -> None:
         ccm.environment["CCM_SESSION_STORE"] = str(store)
         refused = ccm.run("ensure", "exec", "true")
         assert refused.code == 2
-        assert "belongs to the user" in refused.stderr
+        assert "belongs to user" in refused.stderr

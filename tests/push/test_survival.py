@@ -184,7 +184,7 @@ def test_a_full_disk_ends_the_record_not_the_push(tmp_path: Path) -> None:
         assert "events.jsonl: No space left on device" in done.stderr
         assert "Traceback" not in done.stderr
         assert len(done.events) == 40
-        lacks = "the record of this run lacks events: No space left on device"
+        lacks = "events are missing from the record of this run: No space left on device"
         for document in (done.stdout, ccm.run("report", "--json").stdout):
             record = json.loads(document)
             assert record["summary"]["changed"] == 40

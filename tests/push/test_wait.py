@@ -73,7 +73,7 @@ def test_the_run_has_a_time_of_its_own(target: Target) -> None:
     done = target.push(SITE.replace("TIMEOUT", "1h"), "--timeout", "8")
     assert done.code in (1, 3), done.output
     ready = target.event(done, "wait#ready")
-    assert ready["error"] == ["interrupted: its time is up (--timeout)"]
+    assert ready["error"] == ["interrupted: timed out (--timeout)"]
     assert not target.path("after").exists()
 
 

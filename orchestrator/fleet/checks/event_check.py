@@ -160,15 +160,15 @@ def shape_problem(event: Any) -> str:
         for key in event.keys() - _TYPES.keys():
             optional = _OPTIONAL.get(key)
             if optional is None:
-                return "it has a member that events do not have"
+                return "it has an unknown member"
             if not optional(event[key]):
-                return f"{key} is not what it must be"
+                return f"{key} has an invalid value"
     return _value_problem(event) or _flags_problem(event)
 
 
 def _first_wrong_type(event: dict[str, Any]) -> str:
     wrong = next(key for key, kind in _TYPES.items() if type(event.get(key)) is not kind)
-    return f"{wrong} is not what it must be" if wrong in event else f"{wrong} is missing"
+    return f"{wrong} has the wrong type" if wrong in event else f"{wrong} is missing"
 
 
 def _value_problem(event: dict[str, Any]) -> str:
@@ -184,7 +184,7 @@ def _value_problem(event: dict[str, Any]) -> str:
         and (not event["error"] or _texts(event["error"]))
         and (not event["unmet_requirements"] or _texts(event["unmet_requirements"]))
     )
-    return "" if right else "a value is not what it must be"
+    return "" if right else "it has an invalid value"
 
 
 def _flags_problem(event: dict[str, Any]) -> str:
@@ -193,7 +193,7 @@ def _flags_problem(event: dict[str, Any]) -> str:
         agrees = not (event["failed"] or event["skipped"] or event["changed"])
     else:
         agrees = event[status]
-    return "" if agrees else "status and flags disagree"
+    return "" if agrees else "status and flags contradict each other"
 
 
 def kept_problem(event: Any) -> str:
@@ -203,7 +203,7 @@ def kept_problem(event: Any) -> str:
     problem = shape_problem({key: value for key, value in event.items() if key not in ADDED})
     of = (event.get("host"), event.get("run_id"), *(event.get(key, "") for key in ADDED[2:]))
     known = all(type(value) is str for value in of)
-    return problem or ("" if known else "it does not say of which host and run it is")
+    return problem or ("" if known else "its host or run is missing")
 
 
 class EventCheck:
@@ -264,7 +264,7 @@ class EventCheck:
         self._require_due(seq)
         problem = shape_problem(event)
         if not problem and ("observed" in event) != self._observed:
-            problem = "observed is missing" if self._observed else "observed was not asked for"
+            problem = "observed is missing" if self._observed else "observed is unexpected"
         if problem:
             raise refuse(f"event {seq}: {problem}")
         self._require_new(seq, event["event_id"])
@@ -303,15 +303,15 @@ class EventCheck:
 
     def _require_due(self, seq: Any) -> None:
         if type(seq) is not int or seq != self.count + 1:
-            raise refuse(f"event {self.count + 1} was due, another came", "protocol.sequence")
+            raise refuse(f"expected event {self.count + 1}, got another one", "protocol.sequence")
 
     def _require_new(self, seq: int, event_id: str) -> None:
         if event_id <= self._last_id:
-            raise refuse(f"event {seq} was sent before", "protocol.replay")
+            raise refuse(f"event {seq} is a duplicate", "protocol.replay")
 
     @staticmethod
     def _undue(seq: int) -> ProtocolError:
-        return refuse(f"event {seq} is about a resource that is not due on this host")
+        return refuse(f"event {seq} names a resource that is not expected on this host")
 
     def _planned_as(self, identity: str, seq: int) -> str:
         """The name in the plan of a resource that is due; ProtocolError."""
@@ -337,7 +337,7 @@ def finished(
             event = _masked(plain_value(event), mask)
             line = _encode(event)
     except (ValueError, RecursionError, ProtocolError) as error:
-        raise refuse("an event that holds no proper values") from error
+        raise refuse("an event with invalid values") from error
     return event, line
 
 

@@ -69,4 +69,4 @@ def _plain(text: str | None) -> str | None:
 
 
 def _wrong(check: EventCheck) -> ProtocolError:
-    return refuse(f"event {check.count + 1}: stable resources are not told as they must be")
+    return refuse(f"event {check.count + 1}: the batch of unchanged resources is invalid")

@@ -107,10 +107,10 @@ class TextNumbers:
 def rows_problem(noop: Any, prediction: Any, rows: Any) -> str:
     """What is wrong with such rows, "" for nothing; whoever wrote them."""
     if type(noop) is not bool or prediction not in ("", CERTAIN):
-        return "noop or prediction is none"
+        return "noop or prediction is invalid"
     if type(rows) is not list or not 0 < len(rows) <= MOST_ROWS:
-        return f"1 to {MOST_ROWS} rows were expected"
-    return "" if all(map(_is_row, rows)) else "a row is not as it must be"
+        return f"expected 1 to {MOST_ROWS} rows"
+    return "" if all(map(_is_row, rows)) else "a row is invalid"
 
 
 def _is_row(row: Any) -> bool:
@@ -141,9 +141,9 @@ def read_unchanged(
     if problem:
         raise ValueError(problem)
     if len(numbers) != len(rows) or not all(type(n) is int and n >= 0 for n in numbers):
-        raise ValueError("a number of a resource for each row was expected")
+        raise ValueError("expected one resource number per row")
     if type(told["id"]) is not int or type(told["at"]) is not int:
-        raise TypeError("an id and a time are numbers")
+        raise TypeError("id and time must be numbers")
     return UnchangedResources(
         host=host,
         run_id=run_id,
@@ -160,5 +160,5 @@ def read_line(line: str, run_id: str, text: Callable[[int], str]) -> UnchangedRe
     """Those of a line of a run's folder; as ``read_unchanged``."""
     told = json.loads(line)["stable"]
     if "groups" in told:
-        raise ValueError("an earlier version of ccm recorded this run")
+        raise ValueError("an older version of ccm recorded this run")
     return read_unchanged(told["host"], run_id, told, text)

@@ -49,7 +49,7 @@ class Serving:
 
     def _send_blob(self, sha: Any, out: bytearray) -> None:
         if not isinstance(sha, str) or not _SHA.match(sha):
-            raise ProtocolError("want with something that is no hash")
+            raise ProtocolError("want with something that is not a hash")
         try:
             blob = self._plan.blob(sha)
         except KeyError:
@@ -64,9 +64,7 @@ class Serving:
 
     def _bound(self, asked: int) -> None:
         if asked > self._most + 1:
-            raise ProtocolError(
-                "the same blobs are asked for again and again", kind="protocol.flood"
-            )
+            raise ProtocolError("the same blobs were requested too often", kind="protocol.flood")
 
     def _stream(self, blob: Blob, sha: str, out: bytearray) -> None:
         left = blob.size
@@ -81,9 +79,7 @@ class Serving:
                         self._link.send_bytes(bytes(out))
                         out.clear()
         except (OSError, ValueError) as error:
-            raise PlanError(
-                f"content cannot be read any more: {error}", kind="plan.blob"
-            ) from error
+            raise PlanError(f"content can no longer be read: {error}", kind="plan.blob") from error
         if left:
             raise PlanError(
                 f"content {sha[:12]} is no longer {blob.size} bytes long",
@@ -101,7 +97,7 @@ class Serving:
         if type(index) is not int or not 0 <= index < self._plan.total:
             raise ProtocolError("render of a resource that is not in the plan")
         if self._rendered[index] == self._plan.rounds:
-            raise ProtocolError("render of the same resource once more")
+            raise ProtocolError("a second render of the same resource")
         self._rendered[index] += 1
         try:
             answer["properties"] = self._plan.render(index, self._read)
@@ -122,7 +118,7 @@ class Serving:
             else:
                 self._aside(message)
         if message.get("id") != self._reads:
-            raise ProtocolError("content that was not asked for")
+            raise ProtocolError("content that was not requested")
         if "error" in message:
             raise ResourceError(one_line(str(message["error"])), kind="resource.read")
         return self._content(message.get("size"), path)

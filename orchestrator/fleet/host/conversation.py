@@ -225,7 +225,7 @@ class Conversation:
     def _goes_down(self, message: wire.Message) -> None:
         """A host reboots once in a run, and is told that it is waited for."""
         if self._reboots:
-            raise ProtocolError("another reboot in the same run")
+            raise ProtocolError("a second reboot in the same run")
         from orchestrator.fleet.host.reboot_wait import read_reboot
 
         self._reboots += 1
@@ -244,7 +244,7 @@ class Conversation:
             if kind == "done" and self._reboot is None:
                 return self._done(message)
             if kind == "done":
-                raise UnreachableError("it goes down", kind="transport.lost")
+                raise UnreachableError("the host is shutting down", kind="transport.lost")
             step = steps.get(kind)
             if step is None:
                 self._aside(message)
@@ -259,7 +259,7 @@ class Conversation:
     def _passed(self, message: wire.Message) -> None:
         self._before -= 1
         if self._before < 0:
-            raise ProtocolError("more resources than the plans before it have")
+            raise ProtocolError("more resources than announced")
 
     def _event(self, message: wire.Message) -> None:
         self._reboot = None  # it is there still, whatever it said
@@ -346,7 +346,7 @@ class Conversation:
         if type(events) is not int or events != self._check.count:
             theirs = one_line(str(events), 20)
             raise ProtocolError(
-                f"the target counts {theirs} events, {self._check.count} arrived",
+                f"the host reported {theirs} events, but {self._check.count} arrived",
                 kind="protocol.sequence",
             )
         self.confirmed = True
@@ -362,7 +362,7 @@ class Conversation:
         if cancelled and self._link.expired:
             raise self._link.expired
         if cancelled and not self._link.cancelling:
-            raise UnreachableError("the run was ended on the target", kind="run.cancelled")
+            raise UnreachableError("the run was cancelled on the host", kind="run.cancelled")
         if cancelled:
             raise InterruptedRunError
         if self.tally.failed or self.tally.unmet:
@@ -370,7 +370,7 @@ class Conversation:
         elif not self.tally.skipped and self._check.unheard:
             # After a failure a run may stop short, and a skipped apply is silent on its children.
             raise ProtocolError(
-                f"the target ended without a word about {self._check.unheard} of "
-                f"{self.planned} resources",
+                f"the run ended on the host, but {self._check.unheard} of {self.planned} "
+                "resources were not reported",
                 kind="protocol.sequence",
             )

@@ -23,8 +23,8 @@ MAX_DEPTH = 200
 MAX_NAME = 255  # bytes
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _IN_THE_WAY = {
-    errno.ENOTDIR: "a link or a file stands where one of its folders belongs: remove it",
-    errno.EISDIR: "a folder stands in its place: remove it",
+    errno.ENOTDIR: "a link or a file is in the way of one of its directories: remove it",
+    errno.EISDIR: "a directory is in the way: remove it",
 }
 
 
@@ -94,9 +94,9 @@ class HostFetchTarget:
     def _parts(self, message: Mapping[str, Any]) -> list[str]:
         number, name = message.get("path"), message.get("name")
         if type(number) is not int or not 0 <= number < len(self._tops):
-            raise ProtocolError("a file of a path that was not asked for")
+            raise ProtocolError("a file of a path that was not requested")
         if type(name) is not list or len(name) > MAX_DEPTH or not all(map(_is_name, name)):
-            raise ProtocolError("a file with a name that no file can have")
+            raise ProtocolError("a file with an invalid name")
         return [*self._tops[number], *name]
 
     def _write(self, parts: Sequence[str], pieces: Iterator[bytes]) -> None:
@@ -121,7 +121,7 @@ class HostFetchTarget:
         for piece in pieces:
             size += len(piece)
             if size > self._landing.most_file:
-                raise ProtocolError("a file larger than was asked for", kind="protocol.flood")
+                raise ProtocolError("a file larger than requested", kind="protocol.flood")
             self._landing.count(len(piece))
             write(piece)
 
@@ -142,7 +142,7 @@ class HostFetchTarget:
             os.mkdir(name, 0o700, dir_fd=at)
             self._folders += 1
         if self._folders > MAX_FOLDERS:
-            raise ProtocolError(f"more than {MAX_FOLDERS} folders", kind="protocol.flood")
+            raise ProtocolError(f"more than {MAX_FOLDERS} directories", kind="protocol.flood")
 
 
 def _is_name(name: Any) -> bool:

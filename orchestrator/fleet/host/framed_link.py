@@ -123,7 +123,7 @@ class FramedLink:
     @contextlib.contextmanager
     def within(self, seconds: float, what: str) -> Iterator[None]:
         """Bound what is received in this block, heartbeats or not: ``what`` is due by then."""
-        self._due = time.monotonic() + seconds, f"it sent no {what} within {seconds:.0f} s"
+        self._due = time.monotonic() + seconds, f"no {what} within {seconds:.0f} s"
         try:
             yield
         finally:
@@ -158,7 +158,7 @@ class FramedLink:
             self.until = now + EXPIRY_GRACE
             self._aside({"t": "cancel", "reason": overdue.reason})
         if now - heard >= wait:
-            raise UnreachableError(f"it said nothing for {wait:.0f} s", kind="transport.silent")
+            raise UnreachableError(f"no response for {wait:.0f} s", kind="transport.silent")
         bounds = [wait - (now - heard), TICK]
         if self._due is not None:
             end, text = self._due
@@ -180,7 +180,7 @@ class FramedLink:
             raise self._lost("the connection ended")
         self._idle_bytes += len(data)
         if self._idle_bytes > IDLE_BYTES:
-            text = f"{IDLE_BYTES >> 20} MiB of notices and the like without a step of progress"
+            text = f"{IDLE_BYTES >> 20} MiB of messages without progress"
             raise ProtocolError(text, kind="protocol.flood")
         self._decoder.hold(data)
         return time.monotonic()
@@ -190,11 +190,11 @@ class FramedLink:
         if self._received > FRAMES_AT_ONCE:
             allowed = FRAMES_AT_ONCE + FRAMES_PER_SECOND * (time.monotonic() - self._opened)
             if self._received > allowed:
-                raise ProtocolError(f"{self._received} frames, a flood", kind="protocol.flood")
+                raise ProtocolError(f"too many frames ({self._received})", kind="protocol.flood")
 
     def _overdue(self, now: float) -> _Overdue | None:
         if self.until is not None and now >= self.until:
-            return _Overdue("its time is up (--timeout)", _time_up())
+            return _Overdue("timed out (--timeout)", _time_up())
         if now - self._progressed < self._stall_from or self.expired:
             return None
         bound = self._stall()
@@ -203,9 +203,12 @@ class FramedLink:
             return None
         span = f"{bound / 3600:.3g} h" if bound >= 3600 else f"{bound:.3g} s"
         return _Overdue(f"no progress for {span} (--stall-timeout)", UnreachableError(
-            f"it made no progress for {span}, what was in flight there is ended",
+            f"no progress for {span}; the resources in progress were interrupted",
             kind="host.stalled",
-            hint="find out what hangs there, give the command a timeout, or raise --stall-timeout",
+            hint=(
+                "find out what hangs on the host, set a timeout for the command, or raise "
+                "--stall-timeout"
+),
         ))  # fmt: skip
 
     def _lost(self, reason: str = "") -> UnreachableError:
@@ -216,7 +219,10 @@ class FramedLink:
         return UnreachableError(
             reason or "the connection broke",
             kind="transport.lost",
-            hint="did it reboot, or lose its network? push again: what is done stays done",
+            hint=(
+                "did the host reboot or lose its network? Push again: completed resources "
+                "are not repeated"
+            ),
         )
 
     def bound_stall(self, seconds: float, longest: Callable[[], float]) -> None:
@@ -257,7 +263,7 @@ class FramedLink:
         """
         began = self._send_began
         if began and now - began > wire.SILENCE:
-            self.torn = f"it took no bytes for {wire.SILENCE:.0f} s"
+            self.torn = f"the host accepted no data for {wire.SILENCE:.0f} s"
             self._link.close()
         elif began and self.until is not None and now > self.until + EXPIRY_GRACE:
             self.expired = self.expired or _time_up()
@@ -282,13 +288,13 @@ class FramedLink:
 def message_of(frame: wire.Frame) -> wire.Message:
     """The message that a frame must be; ProtocolError."""
     if isinstance(frame, bytes):
-        raise ProtocolError("raw bytes where a message was due")
+        raise ProtocolError("expected a message, got raw bytes")
     return frame
 
 
 def _time_up() -> UnreachableError:
     return UnreachableError(
-        "its time is up, what was in flight there is ended",
+        "timed out; the resources in progress were interrupted",
         kind=TIMED_OUT,
         hint="raise --timeout, or find out what takes so long",
     )

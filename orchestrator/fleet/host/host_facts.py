@@ -36,28 +36,28 @@ class Gathered(NamedTuple):
 def check_hello(message: dict[str, Any], nonce: str, runtime: str) -> dict[str, Any]:
     """Return the hello when it speaks our protocol, repeats our nonce and runs what we sent."""
     if message["t"] != "hello":
-        raise ProtocolError(f"hello was due, {one_line(message['t'], 40)!r} came")
+        raise ProtocolError(f"expected hello, got {one_line(message['t'], 40)!r}")
     if message.get("protocol") != wire.PROTOCOL:
         theirs = one_line(str(message.get("protocol")), 40)
         raise ProtocolError(
-            f"the target speaks protocol {theirs!r}, ccm {VERSION} speaks {wire.PROTOCOL!r}",
+            f"the host uses protocol {theirs!r}, ccm {VERSION} uses {wire.PROTOCOL!r}",
             kind="protocol.version",
         )
     if message.get("nonce") != nonce:
         raise ProtocolError("hello belongs to another run", kind="protocol.nonce")
     if message.get("runtime") != runtime:
-        raise ProtocolError("the target runs another runtime", kind="protocol.runtime")
+        raise ProtocolError("the host runs another runtime", kind="protocol.runtime")
     told = {key: message.get(key) for key in _HELLO}
     told["boot"] = message.get("boot", "")
     if any(type(told[key]) is not kind for key, kind in _HELLO.items()):
-        raise ProtocolError("hello does not say who runs it", kind="protocol.hello")
+        raise ProtocolError("hello does not name the user of the run", kind="protocol.hello")
     return {k: one_line(v, 80) if isinstance(v, str) else plain_value(v) for k, v in told.items()}
 
 
 def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> Gathered:
     """Return what the facts frame holds; ProtocolError for members that facts cannot have."""
     if message["t"] != "facts":
-        raise ProtocolError(f"facts were due, {one_line(message['t'], 40)!r} came")
+        raise ProtocolError(f"expected facts, got {one_line(message['t'], 40)!r}")
     facts, unavailable = message.get("facts"), message.get("unavailable", {})
     custom, warnings = message.get("custom", []), message.get("warnings", [])
     if not isinstance(facts, dict) or not isinstance(unavailable, dict):
@@ -76,5 +76,5 @@ def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> Gathered:
 def _custom(entry: Any) -> tuple[str, str]:
     path, text = (entry.get("path"), entry.get("text")) if isinstance(entry, dict) else (None, None)
     if not isinstance(path, str) or not isinstance(text, str) or len(text) > MAX_CUSTOM:
-        raise ProtocolError("a custom fact is not a path with its text", kind="protocol.facts")
+        raise ProtocolError("a custom fact is not a path and a text", kind="protocol.facts")
     return one_line(path), text

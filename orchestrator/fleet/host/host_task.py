@@ -40,7 +40,7 @@ class HeldBackError(CcmError):
     default_kind = "rollout.held"
 
     def __init__(self) -> None:
-        super().__init__("the rollout ended before its turn")
+        super().__init__("the rollout ended before this host started")
 
 
 class HostTask(ABC, Generic[R]):
@@ -149,7 +149,7 @@ class LinkTask(HostTask[R]):
             if until is None or time.monotonic() < until - EARLY:
                 raise
             raise UnreachableError(
-                f"its time of {until - began:.3g} s is up, and it was still {phases[-1].words}",
+                f"timed out after {until - began:.3g} s while {phases[-1].words}",
                 kind=TIMED_OUT,
                 hint="find out what its login waits for, or raise --timeout",
             ) from error

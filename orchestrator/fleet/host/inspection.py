@@ -31,7 +31,7 @@ def look_at(link: FramedLink, plan: Plan, host: str) -> list[dict[str, Any]]:
     talk = Conversation(link, plan, settings=settings, notices=notices)
     talk.carry_out(lambda phase, *told: None)
     if len(seen.events) < talk.planned:
-        raise ProtocolError("the target did not look at everything", kind="protocol.sequence")
+        raise ProtocolError("the host did not inspect everything", kind="protocol.sequence")
     return seen.events
 
 

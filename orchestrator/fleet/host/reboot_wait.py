@@ -35,9 +35,9 @@ def read_reboot(message: dict[str, Any], resources: int, longest: float) -> Rebo
     if type(index) is not int or not 0 <= index < resources:
         raise ProtocolError("a reboot for a resource that is not in the plan")
     if isinstance(timeout, bool) or not isinstance(timeout, int | float):
-        raise ProtocolError("a reboot that does not say when it is over")
+        raise ProtocolError("a reboot without a time limit")
     if not isinstance(earlier, dict):
-        raise ProtocolError("a reboot that does not say what was done")
+        raise ProtocolError("a reboot without the changes that were made")
     return Reboot(float(max(0.0, min(timeout, longest))), earlier)  # not every int fits a float
 
 
@@ -82,7 +82,7 @@ class Return:
                 continue
             if gathered.hello["boot"] not in ("", self._boot):
                 return link
-            why = "it answers, and was not started anew"
+            why = "the host responds but has not rebooted"
             link.send({"t": "bye"})
             link.close()
 
@@ -90,14 +90,14 @@ class Return:
         now = time.monotonic()
         if self._until is not None and now >= self._until:
             raise UnreachableError(
-                "its time is up while it was rebooted",
+                "timed out during the reboot",
                 kind=TIMED_OUT,
-                hint="raise --timeout, and push again: what is done stays done",
+                hint="raise --timeout, then push again: completed resources are not repeated",
             )
         if now >= end:
             span = f"{seconds:.3g} s" if seconds < 60 else f"{seconds / 60:.3g} min"
             raise UnreachableError(
-                f"it was not back within {span} of its reboot{why and f': {why}'}",
+                f"not back within {span} of the reboot{why and f': {why}'}",
                 kind="host.rebooted",
-                hint="look at its console; push again: what is done stays done",
+                hint="check its console, then push again: completed resources are not repeated",
             )

@@ -20,7 +20,7 @@ from remote_runtime.errors import InputError, Problem, UsageError
 VARIABLE = "CCM_SESSION_STORE"
 SUFFIX = ".event"
 MAX_EVENT = 4 << 20
-BEGIN = 'begin a session with: eval "$(ccm session new)"'
+BEGIN = 'start a session with: eval "$(ccm session new)"'
 
 Event = dict[str, Any]
 
@@ -54,8 +54,10 @@ class EventStore(Subscriber):
         """Remove the events and the folder; UsageError where it holds something else."""
         others = [p.name for p in self.path.iterdir() if not _ours(p.name)]
         if others:
-            message = f"{self.path} holds {others[0][:80]!r}, which is not of a session"
-            raise UsageError(message, hint="move that out of the folder first; nothing was removed")
+            message = f"{self.path} contains {others[0][:80]!r}, which is not part of a session"
+            raise UsageError(
+                message, hint=("move it to another directory first; nothing was removed")
+            )
         for path in self.path.iterdir():
             path.unlink()
         self.path.rmdir()
@@ -111,17 +113,17 @@ def opened(path: Path, noop: bool = True) -> EventStore:
     except OSError as error:
         raise _refuse(path, f"cannot be used: {error.strerror}", BEGIN) from error
     if not stat.S_ISDIR(found.st_mode):
-        raise _refuse(path, "is not a folder", BEGIN)
+        raise _refuse(path, "is not a directory", BEGIN)
     if found.st_uid != os.geteuid():
-        hint = "a session belongs to the user who began it; begin one as this user"
-        raise _refuse(path, f"belongs to the user {_user(found.st_uid)}", hint)
+        hint = "a session belongs to the user who started it; start one as this user"
+        raise _refuse(path, f"belongs to user {_user(found.st_uid)}", hint)
     if found.st_mode & 0o077:
-        raise _refuse(path, "can be used by others", f"run: chmod 700 {path}")
+        raise _refuse(path, "is accessible to other users", f"run: chmod 700 {path}")
     return EventStore(path, noop)
 
 
 def _refuse(path: Path, why: str, hint: str) -> UsageError:
-    return UsageError(f"the session's folder {path} {why}", kind="usage.session", hint=hint)
+    return UsageError(f"the session directory {path} {why}", kind="usage.session", hint=hint)
 
 
 def _user(uid: int) -> str:
@@ -156,6 +158,6 @@ def _event(path: Path) -> tuple[Event, str]:
 
 
 def _damaged(path: Path, why: str) -> InputError:
-    hint = "move that file out of the folder; later commands know nothing of its resource then"
+    hint = "move that file to another directory; later commands then treat its resource as not run"
     problem = Problem(f"{path} is not a transaction event: {why}", None, hint, "input.session")
     return InputError([problem])

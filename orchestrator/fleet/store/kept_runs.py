@@ -126,7 +126,7 @@ class SavedRun:
         left = dict.fromkeys(hosts)
         for result in found:
             if result.host not in left:
-                raise _unreadable(path, "it tells of a host that is not one of the run's")
+                raise _unreadable(path, "it mentions a host that is not part of the run")
             del left[result.host]
         if self.running:
             return found
@@ -166,7 +166,7 @@ class SavedRun:
                 tallies[host],
                 INTERRUPTED,
                 kind=CUT_OFF,
-                message="ccm ended before this host did",
+                message="ccm ended before this host finished",
                 phase=entered[-1][0] if (entered := phases[host]) else Phase.WAITING,
                 planned=planned[host],
                 phases=tuple(entered),
@@ -215,7 +215,7 @@ class SavedRun:
             for number, line, turns in told_lines(self.path, self.run_id):
                 if turns is None:
                     if not line.isprintable():
-                        raise ValueError(f"line {number} is not as a run writes it")
+                        raise ValueError(f"line {number} is invalid")
                     yield line
                 else:
                     yield from (text for _, text in expanded(turns, number))
@@ -272,17 +272,17 @@ class SavedRun:
     def _lacking(self) -> Iterator[str]:
         """What the record has not."""
         if self.running:
-            yield "this run is still at work; what it has come to so far is shown"
+            yield "this run is in progress; the results so far are shown"
         if "incomplete" in self.about:
-            yield f"the record of this run lacks events: {self.about['incomplete']}"
+            yield f"events are missing from the record of this run: {self.about['incomplete']}"
         records, ended = self.verified(), self.about["end"] and not self.about["interrupted"]
         if records is None and ended and self._verifies:
-            yield "the verify of this run did not begin"
+            yield "the verify of this run did not start"
         elif records is not None and not any("found" in record for record in records):
-            yield "the verify of this run did not come to its end"
+            yield "the verify of this run did not finish"
         for path in sorted(self.path.glob("*.jsonl")):
             if ends_in_half_a_line(path) and not self.running:
-                yield f"{path.name} ends in half a line, which is left out"
+                yield f"the last line of {path.name} is incomplete and omitted"
 
     def rollout(self) -> Iterator[happening.RolloutStep]:
         """How waves and gates went, if there were any. InputError."""
@@ -354,10 +354,10 @@ def kept_run(run_id: str = "") -> SavedRun:
     found = [path for path in _newest_first() if path.name.startswith(run_id)]
     exact = [path for path in found if path.name == run_id]
     if not found:
-        what = f"there is no run {run_id[:60]!r}" if run_id else "there is no run yet"
-        raise _no_run(what, "'ccm runs' lists them" if run_id else "'ccm push' makes one")
+        what = f"there is no run {run_id[:60]!r}" if run_id else "there are no runs yet"
+        raise _no_run(what, "'ccm runs' lists them" if run_id else "'ccm push' creates one")
     if run_id and not exact and len(found) > 1:
-        raise _no_run(f"{len(found)} runs begin with {run_id[:60]!r}", "write more of the id")
+        raise _no_run(f"{len(found)} runs begin with {run_id[:60]!r}", "enter more of the id")
     path = (exact or found)[0]
     try:
         return SavedRun(path)
@@ -384,7 +384,7 @@ def _checked(record: Any) -> dict[str, Any]:
         return record
     texts = ("host", "label", "status")
     if not isinstance(record, dict) or not all(isinstance(record.get(k), str) for k in texts):
-        raise ValueError("a line is neither an outcome nor the sum of all")
+        raise ValueError("a line is neither an outcome nor the totals")
     return record
 
 
@@ -392,5 +392,5 @@ def _read(path: Path) -> dict[str, Any]:
     with open(path, encoding="utf-8") as source:
         record = json.load(source)
     if not isinstance(record, dict):
-        raise ValueError(f"{path} does not hold an object")
+        raise ValueError(f"{path} does not contain an object")
     return record

@@ -18,7 +18,7 @@ from orchestrator.fleet.store.kept_lines import sound, whole_lines
 
 FILE = "later.jsonl"
 REPORTED_LATER = "not known at the time; reported by the host on its next contact"
-NO_RECORD = "the host has no record of this run: it changed nothing there"
+NO_RECORD = "the host has no record of this run: nothing was changed"
 
 
 class Later(NamedTuple):

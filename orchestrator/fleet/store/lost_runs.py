@@ -42,7 +42,7 @@ _STATES = ("", "running", "ended", "cut", "none", "unusable")
 _RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6,8}\Z")
 _KEY_FILE = "receipts.key"
 _LAST = 253402300799 * 10**6
-_CUT = "interrupted: the run ended on the host while this was at work; what it did is not known"
+_CUT = "interrupted: the run ended on the host during this resource; its effect is not known"
 _KEYS = frozenset(
     (
         "index", "status", "at", "duration", "provider", "requested", "final", "changed",
@@ -247,20 +247,20 @@ class Recall:
         turns, begun = message.get("turns"), message.get("begun")
         known = isinstance(receipt, str) and receipt in self._open
         if not known or not isinstance(state, str) or state not in _STATES:
-            raise refuse("a report of an earlier run that was not asked for")
+            raise refuse("a report of an earlier run that was not requested")
         lost, found = self._lost[str(receipt)], self._turns[str(receipt)]
         if not isinstance(turns, list) or not isinstance(begun, list):
-            raise refuse("a report of an earlier run that is not what it must be")
+            raise refuse("an invalid report of an earlier run")
         if len(begun) > len(lost.names):
             raise refuse("a report of an earlier run with more resources than its plan has")
         for turn in turns:
             index = _checked_index(turn, lost)
             if index in found:
-                raise refuse("a report of an earlier run that tells of a resource twice")
+                raise refuse("a report of an earlier run that contains a resource twice")
             if _KEYS.issuperset(turn):
                 found[index] = turn
             else:
-                raise refuse("a report of an earlier run with members that none has")
+                raise refuse("a report of an earlier run with unknown members")
         for index in begun:
             _checked_index({"index": index}, lost)
         if state:
@@ -271,7 +271,7 @@ class Recall:
 def _checked_index(turn: Any, lost: Lost) -> int:
     index = turn.get("index") if isinstance(turn, dict) else None
     if type(index) is not int or not 0 <= index < len(lost.names):
-        raise refuse("a report of an earlier run about what is not in its plan")
+        raise refuse("a report of an earlier run about a resource that is not in its plan")
     return index
 
 
@@ -310,7 +310,7 @@ def _event(lost: Lost, turn: Mapping[str, Any], event_id: str, now: float) -> di
     kind, _, name = lost.names[turn["index"]].partition("#")
     at = turn.get("at", int(now * 1e6))
     if type(at) is not int or not 0 <= at <= _LAST:
-        raise refuse("a report of an earlier run with a time that is none")
+        raise refuse("a report of an earlier run with an invalid time")
     error = turn.get("error")
     event: dict[str, Any] = {
         "protocol": PROTOCOL,
@@ -325,7 +325,7 @@ def _event(lost: Lost, turn: Mapping[str, Any], event_id: str, now: float) -> di
         "properties": {},
         "status": turn.get("status"),
         "changes": [],
-        "error": [] if error is None else [error or "the reason is not on the host's record"],
+        "error": [] if error is None else [error or "the host has no record of the reason"],
         "noop": turn.get("noop", False),
         "unmet_requirements": turn.get("unmet", []),
     }

@@ -14,42 +14,42 @@ _MOST = 10**15
 def text(value: Any) -> str:
     """A text, without what acts on a terminal."""
     if not isinstance(value, str):
-        raise ValueError(f"{_shown(value)} stands where a text must")
+        raise ValueError(f"expected a text, got {_shown(value)}")
     return plain(value)
 
 
 def word(value: Any) -> str:
     """A text of one line that is shown as it is."""
     if text(value) != value or "\n" in value:
-        raise ValueError(f"{_shown(value)} stands where a word must")
+        raise ValueError(f"expected a word, got {_shown(value)}")
     return str(value)
 
 
 def texts(value: Any) -> list[str]:
     """A list of texts."""
     if not isinstance(value, list):
-        raise ValueError(f"{_shown(value)} stands where a list must")
+        raise ValueError(f"expected a list, got {_shown(value)}")
     return [text(one) for one in value]
 
 
 def flag(value: Any) -> bool:
     """True or false."""
     if not isinstance(value, bool):
-        raise ValueError(f"{_shown(value)} stands where true or false must")
+        raise ValueError(f"expected true or false, got {_shown(value)}")
     return value
 
 
 def count(value: Any) -> int:
     """A number of things."""
     if type(value) is not int or not 0 <= value < _MOST:
-        raise ValueError(f"{_shown(value)} stands where a number of things must")
+        raise ValueError(f"expected a count, got {_shown(value)}")
     return value
 
 
 def seconds(value: Any) -> float:
     """A time, or how long something took; less than nothing where a clock was set back."""
     if type(value) not in (int, float) or not -_LAST <= value <= _LAST:
-        raise ValueError(f"{_shown(value)} stands where a time must")
+        raise ValueError(f"expected a time, got {_shown(value)}")
     found: float = value
     return found
 
@@ -57,7 +57,7 @@ def seconds(value: Any) -> float:
 def mapping(value: Any) -> dict[str, Any]:
     """A map."""
     if not isinstance(value, dict):
-        raise ValueError(f"{_shown(value)} stands where a map must")
+        raise ValueError(f"expected a map, got {_shown(value)}")
     return value
 
 

@@ -126,7 +126,7 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
         ),
         (["exec", "x", "--if", "1 +"], "argument --if: "),
         (["exec", "x", "--unless", "test -e x"], "the property is --exec-unless"),
-        (["exec", "x", "--require", "exec#y"], 'begin a session with: eval "$(ccm session new)"'),
+        (["exec", "x", "--require", "exec#y"], 'start a session with: eval "$(ccm session new)"'),
         (["fil", "/x"], "did you mean 'ccm ensure file'?"),
         (["exec", "x", "-l", "web"], "--limit needs an inventory"),
         ([], "which type?"),

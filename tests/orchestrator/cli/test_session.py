@@ -128,7 +128,7 @@ def test_a_report_removes_the_session_when_asked(
     add(store)
     (store / "precious.txt").write_text("x")
     assert main(["session", "report", "--remove"]) == 2
-    assert "'precious.txt', which is not of a session" in capsys.readouterr().err
+    assert "'precious.txt', which is not part of a session" in capsys.readouterr().err
     assert len(list(store.iterdir())) == 2
     (store / "precious.txt").unlink()
     assert main(["session", "report", "--remove"]) == 0
@@ -160,10 +160,10 @@ def linked(store: Path) -> None:
     ("harm", "told"),
     [
         (damaged, "is not a transaction event: Expecting value"),
-        (incomplete, "is not a transaction event: changed is not what it must be"),
+        (incomplete, "is not a transaction event: changed has the wrong type"),
         (gone, "cannot be used: No such file or directory"),
-        (open_to_others, "can be used by others"),
-        (linked, "is not a folder"),
+        (open_to_others, "is accessible to other users"),
+        (linked, "is not a directory"),
     ],
 )
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_folder_of_somebody_else_is_refused(
     """Events of another user are not believed."""
     os.chown(store, 65534, -1)
     assert main(["session", "report"]) == 2
-    assert "belongs to the user" in capsys.readouterr().err
+    assert "belongs to user" in capsys.readouterr().err
 
 
 def test_without_a_session_there_is_nothing_to_report(

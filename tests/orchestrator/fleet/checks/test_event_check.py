@@ -147,7 +147,7 @@ def test_a_resource_may_be_told_as_often_as_it_is_planned() -> None:
     check = EventCheck("h", "r", planned=["file#/etc/motd", "file#/etc/motd"])
     for seq in (1, 2):
         check.check(seq, make_event(event_id=f"{seq:026d}"))
-    with pytest.raises(ProtocolError, match="not due"):
+    with pytest.raises(ProtocolError, match="not expected"):
         check.check(3, make_event(event_id=f"{3:026d}"))
 
 
@@ -163,7 +163,7 @@ def test_a_name_with_a_masked_secret_is_found_in_the_plan() -> None:
 def test_pieces_beside_a_mask_must_all_be_there(name: str) -> None:
     """Only a planned name that begins, goes on and ends like a masked one is meant by it."""
     check = EventCheck("h", "r", planned=["exec#baab c", "exec#aaab "])
-    with pytest.raises(ProtocolError, match="not due"):
+    with pytest.raises(ProtocolError, match="not expected"):
         check.check(1, make_event("exec", name))
 
 
@@ -171,7 +171,7 @@ def test_pieces_beside_a_mask_must_all_be_there(name: str) -> None:
 def test_a_name_made_of_masks_costs_nothing() -> None:
     """A host cannot keep the controller busy with a name that fits the plan in countless ways."""
     check = EventCheck("h", "r", planned=["file#/" + "a" * 200])
-    with pytest.raises(ProtocolError, match="not due"):
+    with pytest.raises(ProtocolError, match="not expected"):
         check.check(1, make_event("file", "/" + "[masked]".join(["a"] * 60) + "[masked]!"))
 
 
@@ -200,5 +200,5 @@ def test_a_name_of_masks_only_is_soon_refused() -> None:
     planned = [f"file#/etc/{number}-x" for number in range(1000)]
     name = "/etc/" + "[masked]" * 100_000 + "x"
     for _ in range(10):
-        with pytest.raises(ProtocolError, match="not due"):
+        with pytest.raises(ProtocolError, match="not expected"):
             EventCheck("web1", "run-1", planned=planned).check(1, make_event(name=name))

@@ -50,5 +50,5 @@ def test_names_that_are_masked_alike() -> None:
         for seq, name in enumerate(told, 1)
     ]
     assert sorted(got) == sorted(planned)
-    with pytest.raises(ProtocolError, match="not due"):
+    with pytest.raises(ProtocolError, match="not expected"):
         check.check(5, make_event("exec", "a [masked]", event_id="Z" * 26))

@@ -125,7 +125,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     (folder / "web1/srv/d").symlink_to(outside)
     (folder / "web1/srv/a").symlink_to(outside / "kept")
     landing = taking(folder)
-    with pytest.raises(PlanError, match=r"d/x cannot be written: .*link or a file stands where"):
+    with pytest.raises(PlanError, match=r"d/x cannot be written: .*link or a file is in the way"):
         landing.take(file("x"), iter([b"x"]))
     landing.take(file(path=0), iter([b"mine"]))
     assert below(outside) == ["kept"]

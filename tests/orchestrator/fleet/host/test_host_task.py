@@ -146,7 +146,7 @@ def test_a_time_that_is_up_at_the_login_is_told_as_such() -> None:
         "host.timeout",
         Phase.AUTHENTICATING,
     )
-    assert result.message == "its time of 0.3 s is up, and it was still authenticating"
+    assert result.message == "timed out after 0.3 s while authenticating"
     assert "--timeout" in result.hint
     for seconds in (0.0, 3600.0):
         assert refusal(Hanging(until_its_end=False), seconds).kind == "transport.silent"

@@ -41,5 +41,5 @@ def test_every_resource_is_told_and_nothing_is_changed() -> None:
 
 def test_a_runtime_that_leaves_something_out_is_refused() -> None:
     """A resource that failed is no excuse for silence about the next one."""
-    with pytest.raises(ProtocolError, match="did not look at everything"):
+    with pytest.raises(ProtocolError, match="did not inspect everything"):
         looked_at(NAMES[0], status="failed", error=["it cannot be read"])

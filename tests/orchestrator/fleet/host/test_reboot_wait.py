@@ -130,7 +130,7 @@ def test_a_host_that_stays_away_is_lost() -> None:
     refused = [UnreachableError("Connection refused", "transport.connect") for _ in range(10**5)]
     result, _ = run(Calls(lambda far: goes_down(far, 0.2), *refused))
     assert (result.outcome, result.kind) == ("unreachable", "host.rebooted")
-    assert result.message == "it was not back within 0.2 s of its reboot: Connection refused"
+    assert result.message == "not back within 0.2 s of the reboot: Connection refused"
     assert result.phase == Phase.REBOOTING
     assert result.tally.total == 1
 

@@ -177,7 +177,7 @@ def test_a_resource_at_work_when_the_runtime_was_killed(run: SavedRun) -> None:
     Recall("web1").take(past(state="cut", begun=[1]))
     told = event_of(run, "/b")
     assert (told["status"], told["changed"]) == ("failed", False)
-    assert "was at work" in told["error"][0]
+    assert "during this resource" in told["error"][0]
 
 
 def test_a_run_that_ended_between_begin_and_outcome(run: SavedRun) -> None:

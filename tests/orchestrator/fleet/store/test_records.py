@@ -54,14 +54,14 @@ def test_values(check: Callable[[Any], object], good: list[object]) -> None:
     kinds = {type(value) for value in good}
     for value in ODD:
         if type(value) not in kinds:
-            with pytest.raises(ValueError, match="stands where"):
+            with pytest.raises(ValueError, match="expected"):
                 check(value)
 
 
 def test_bounds() -> None:
     """Numbers that nothing can be reckoned with are refused, and what acts on a terminal goes."""
     for value in (10**60, -1):
-        with pytest.raises(ValueError, match="a number of things"):
+        with pytest.raises(ValueError, match="a count"):
             records.count(value)
     for moment in (1e18, math.inf, math.nan):
         with pytest.raises(ValueError, match="a time"):

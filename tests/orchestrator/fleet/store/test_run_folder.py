@@ -235,8 +235,8 @@ def test_a_run_that_was_cut_off_is_shown_as_far_as_it_came() -> None:
     ]  # fmt: skip
     notices = [event.text for event in told if isinstance(event, happening.HostNotice)]
     assert notices == [
-        "events.jsonl ends in half a line, which is left out",
-        "hosts.jsonl ends in half a line, which is left out",
+        "the last line of events.jsonl is incomplete and omitted",
+        "the last line of hosts.jsonl is incomplete and omitted",
     ]
 
 
@@ -311,7 +311,7 @@ def test_a_run_that_is_at_work_is_told_as_such() -> None:
     assert kept_run().running
     assert kept_run().results() == []
     (notice,) = kept_run().notices()
-    assert notice.text == "this run is still at work; what it has come to so far is shown"
+    assert notice.text == "this run is in progress; the results so far are shown"
     folder.close()
     assert not kept_run().running
     assert len(kept_run().results()) == 2
@@ -381,8 +381,8 @@ def test_a_fleet_that_warns_without_end_does_not_fill_the_disk() -> None:
     kept = runs_folder() / kept_run().run_id / "notices.jsonl"
     assert kept.stat().st_size < MAX_NOTICES + 1_000
     assert told[0].text == text
-    assert told[-1].text == "more warnings than a run keeps, the rest is left out"
-    assert sum("left out" in notice.text for notice in told) == 1
+    assert told[-1].text == "more warnings than a run stores; the rest is omitted"
+    assert sum("omitted" in notice.text for notice in told) == 1
 
 
 def test_a_fleet_that_prints_without_end_does_not_fill_the_disk() -> None:
@@ -404,7 +404,7 @@ def test_half_a_notice_does_not_keep_a_run_from_being_read() -> None:
     path = runs_folder() / kept_run().run_id / "notices.jsonl"
     path.write_text(path.read_text(encoding="utf-8") + '{"host": ', encoding="utf-8")
     texts = [notice.text for notice in kept_run().notices()]
-    assert texts == ["w", "notices.jsonl ends in half a line, which is left out"]
+    assert texts == ["w", "the last line of notices.jsonl is incomplete and omitted"]
 
 
 def test_a_run_that_could_not_be_written_is_not_called_whole() -> None:
@@ -445,7 +445,8 @@ def test_a_full_disk_costs_events_only(tmp_path: Path, together: int) -> None:
         assert 0 < len(list(kept.events())) < 100
         assert kept.about["end"]
         (notice,) = kept.notices()
-        assert notice.text == "the record of this run lacks events: No space left on device"
+        lacks = "events are missing from the record of this run: No space left on device"
+        assert notice.text == lacks
         with contextlib.suppress(OSError):
             (small / "rest").write_bytes(b"x" * (1 << 20))
         with pytest.raises(OSError, match="No space left"):
