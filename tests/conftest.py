@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests import own_lock
+from tests import long_form, own_lock
 from tests.browser import browser
 from tests.lab.fixtures import host, hosts, lab, needs_lab
 
@@ -34,8 +34,12 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGHUP, lambda number, frame: None)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files whose tests take minutes each: begun last, they would run alone."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is of the long form.
+
+    Begin with the files whose tests take minutes each: begun last, they would run alone.
+    """
+    long_form.leave_out(config, items)
     items.sort(key=lambda item: item.get_closest_marker("begun_first") is None)
 
 

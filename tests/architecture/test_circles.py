@@ -8,20 +8,23 @@ def circles(graph: dict[str, dict[str, int]]) -> list[list[str]]:
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
     path: list[str] = []
+    on_path: set[str] = set()
     found: list[list[str]] = []
 
     def visit(module: str) -> None:
         order[module] = lowest[module] = len(order)
         path.append(module)
+        on_path.add(module)
         for other in graph[module]:
             if other not in order:
                 visit(other)
-            if other in path:
+            if other in on_path:
                 lowest[module] = min(lowest[module], lowest[other])
         if lowest[module] == order[module]:
             cut = path.index(module)
             if len(path) > cut + 1:
                 found.append(sorted(path[cut:]))
+            on_path.difference_update(path[cut:])
             del path[cut:]
 
     for module in graph:

@@ -1,4 +1,7 @@
-"""The engines that are compared, and the hosts that they work on."""
+"""The engines that are compared, and the hosts that they work on.
+
+In the short form of the suite, Dask plays one scene of each kind.
+"""
 
 import functools
 import sys

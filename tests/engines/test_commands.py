@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.engines.conftest import Alike
 from tests.engines.fleet import LOCAL, SSH, Fleet, shown, told
 
@@ -19,6 +21,7 @@ def running(fleet: Fleet) -> Any:
     return document, shown(kept), shown(folded.stdout), folded.code
 
 
+@pytest.mark.long("dask")
 def test_run(alike: Alike) -> None:
     """What hosts said stands together, is kept, and holds the waves."""
     document, kept, folded, code = alike(running)
@@ -88,6 +91,7 @@ def drifting(fleet: Fleet) -> Any:
     return pushed.code, document, shown(text.stdout), text.code, meaningless, part.code
 
 
+@pytest.mark.long("dask")
 def test_drift(alike: Alike) -> None:
     """Who has changed what is told; so is what was chosen and is on no host."""
     pushed, document, text, code, meaningless, of_part = alike(drifting)

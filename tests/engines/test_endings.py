@@ -4,6 +4,8 @@ import signal
 import time
 from typing import Any
 
+import pytest
+
 from tests.engines.conftest import Alike
 from tests.engines.fleet import LOCAL, SSH, Fleet, shown, told
 
@@ -84,6 +86,7 @@ def staging(fleet: Fleet) -> Any:
     return preview, pushed, fleet.files(), planned.code, planned.stdout.split()[-1]
 
 
+@pytest.mark.long("dask")
 def test_stages(alike: Alike) -> None:
     """Hosts have their turns stage by stage, and none where a stage before was not passed."""
     preview, pushed, files, code, plan = alike(staging)
@@ -104,6 +107,7 @@ def verifying(fleet: Fleet) -> Any:
     return done.code, shown(done.stdout), sorted(fleet.files())
 
 
+@pytest.mark.long("dask")
 def test_verify(alike: Alike) -> None:
     """Both find the hosts as they were made."""
     code, text, files = alike(verifying)

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.engines.conftest import Alike
 from tests.engines.fleet import LOCAL, SSH, Fleet, shown, told, without_own
 
@@ -89,6 +91,7 @@ def expecting(fleet: Fleet) -> Any:
     return id_, wrong.code, before, right.code, told(right.stdout), fleet.files()
 
 
+@pytest.mark.long("dask")
 def test_a_plan_is_expected(alike: Alike) -> None:
     """Nothing is changed where another one was; else it is pushed as planned."""
     _, refused, before, code, document, after = alike(expecting)
@@ -111,6 +114,7 @@ def changing(fleet: Fleet) -> Any:
     return told(drifted.stdout), refused.code, shown(refused.stderr)
 
 
+@pytest.mark.long("dask")
 def test_a_plan_does_not_fit_any_more(alike: Alike) -> None:
     """Hosts that have drifted are refused; a file of one host that has changed is named."""
     document, code, text = alike(changing)

@@ -15,7 +15,9 @@ def main() -> int:
     """Exit with 1 where a certain prediction was wrong, a preview left something, or the like."""
     parser = argparse.ArgumentParser(prog="python -m tests.preview", description=__doc__)
     parser.add_argument("-k", default="", metavar="PATTERN", help="parts of names, with commas")
-    parser.add_argument("--quick", action="store_true", help="only those that the suite runs")
+    parser.add_argument(
+        "--quick", action="store_true", help="only those that the long form of the suite runs"
+    )
     parser.add_argument("-j", type=int, default=2, metavar="HOSTS", help="as many at once")
     parser.add_argument("-v", action="store_true", help="tell every resource")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="keep the table in this page")

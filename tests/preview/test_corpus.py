@@ -1,11 +1,26 @@
 """The quick scenarios of the corpus, each on a host as new: a push does what its preview says."""
 
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from .running import Corpus, Result
 from .scenario import Scenario, load
 
 QUICK = [scenario for scenario in load() if scenario.quick]
+SHORT = 4  # of each file in the short form of the suite; all of them take minutes
+
+
+def variants() -> Iterator[Any]:
+    """The quick scenarios, those that only the long form runs marked so."""
+    seen: Counter[str] = Counter()
+    for scenario in QUICK:
+        seen[scenario.area] += 1
+        marks = [pytest.mark.long] if seen[scenario.area] > SHORT else []
+        yield pytest.param(scenario, id=scenario.name, marks=marks)
+
 
 pytestmark = [
     pytest.mark.begun_first,
@@ -23,7 +38,7 @@ def results(request: pytest.FixtureRequest, needs_lab: None) -> dict[str, Result
         return {result.scenario.name: result for result in corpus.run(chosen)}
 
 
-@pytest.mark.parametrize("scenario", QUICK, ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", variants())
 def test_a_preview_is_exact(scenario: Scenario, results: dict[str, Result]) -> None:
     """Every resource comes out as foretold, the preview leaves nothing, the next push is stable."""
     result = results[scenario.name]

@@ -36,6 +36,7 @@ EXPECTED = (
 """Why a test may be skipped there: other Pythons are not installed, hosts cannot boot in it."""
 
 
+@pytest.mark.long  # CI itself begins on a machine without what the tests need
 @pytest.mark.begun_first
 @pytest.mark.timeout(900)
 def test_the_suite_sets_itself_up(needs_lab: None) -> None:

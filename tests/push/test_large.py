@@ -88,15 +88,18 @@ def measured(target: Target, site: str, *options: str) -> tuple[Run, dict[str, i
     return done, {name: peak // MEGABYTE for name, peak in memory.peaks.items()}, seconds
 
 
-def test_a_gigabyte_is_streamed(remote: Target, host: Host) -> None:
-    """A 1 GB source arrives whole, and neither side ever holds more than a small part of it."""
+@pytest.mark.long("4")
+@pytest.mark.parametrize("quarters", [1, 4])
+def test_a_gigabyte_is_streamed(remote: Target, host: Host, quarters: int) -> None:
+    """Quarters of 1 GB arrive whole, and neither side ever holds more than a small part of them."""
     source = remote.ccm.scratch / "big"
     digest = hashlib.sha256()
+    size = quarters * GIGABYTE // 4
     with source.open("wb") as big:
-        for start in range(0, GIGABYTE, 256 * MEGABYTE):
+        for start in range(0, size, 256 * MEGABYTE):
             big.seek(start)
             big.write(os.urandom(MEGABYTE))
-        big.truncate(GIGABYTE)
+        big.truncate(size)
     with source.open("rb") as big:
         while block := big.read(MEGABYTE):
             digest.update(block)
@@ -104,7 +107,7 @@ def test_a_gigabyte_is_streamed(remote: Target, host: Host) -> None:
         done, peaks, seconds = measured(remote, BIG)
         assert done.code == 0, done.output
         assert remote.statuses(done) == {"file#big": status}
-        print(f"1 GB, {title}: {seconds:.1f} s, MB at most: {peaks}")
+        print(f"{size >> 20} MB, {title}: {seconds:.1f} s, MB at most: {peaks}")
         assert 0 < peaks["controller"] < 150
         assert 0 < peaks["target"] < 60
     assert host.run("sha256sum /srv/t/big", timeout=60).stdout.split()[0] == digest.hexdigest()

@@ -143,9 +143,9 @@ def test_a_plan_is_carried_out_behind_the_reboot(ccm: Ccm, target: Target, machi
 def test_a_host_that_does_not_come_back(target: Target, machine: Host) -> None:
     """It is lost, and what its subscribers are due is not: the next push gives it."""
     machine.write(
-        "/etc/systemd/system/ssh.service.d/late.conf", "[Service]\nExecStartPre=sleep 40\n"
+        "/etc/systemd/system/ssh.service.d/late.conf", "[Service]\nExecStartPre=sleep 20\n"
     )
-    late = SITE.replace("timeout: 2m", "timeout: 10s")
+    late = SITE.replace("timeout: 2m", "timeout: 5s")
     done = target.push(late)
     assert done.code == 3, done.output
     assert "not back within" in done.output

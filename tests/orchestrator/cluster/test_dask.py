@@ -97,6 +97,15 @@ class Scene:
         words = ["push", "-i", str(self.inventory), "--engine", cluster.engine, "--json"]
         return [*words, *more, self.site(site)]
 
+    def preset(self, module: str, **constants: float) -> None:
+        """Give constants of a module other values in the commands that start from now on."""
+        folder = self.scratch / "preset"
+        folder.mkdir()
+        lines = [f"import {module}", *(f"{module}.{name} = {n}" for name, n in constants.items())]
+        (folder / "sitecustomize.py").write_text("\n".join(lines) + "\n")
+        path = self.ccm.environment["PYTHONPATH"]
+        self.ccm.environment["PYTHONPATH"] = f"{folder}:{path}"
+
     def begun(self) -> int:
         """How many hosts are at work."""
         return len(list(self.folder.glob("begun-*")))
@@ -269,11 +278,12 @@ def test_hosts_of_a_site_go_to_its_workers_only(scene: Scene) -> None:
     scene.write_inventory({"h0": {"site": "paris"}, "h1": {"site": "rome"}})
     with cluster_of(scene, 0) as cluster:
         cluster.hire("--site", "paris")
+        scene.preset("orchestrator.cluster.dask_engine", PATIENCE=3.0)
         done = scene.ccm.run(*scene.words(cluster, SITE))
         document = json.loads(done.stdout)
         found = ends(document)
         assert (found.pop("h1"), set(found.values())) == ("worker.none", {"ok"}), done.stdout
-        assert "no worker of the site rome was there for 30 s" in done.stdout
+        assert "no worker of the site rome was there for 3 s" in done.stdout
         assert done.code == 3
 
 

@@ -24,8 +24,6 @@ ATTACKS = ("type", "event", "queue", "error", "result")
 def scene(tmp_path: Path) -> Iterator[Scene]:
     """A scene, taken down."""
     made = Scene(tmp_path)
-    (tmp_path / "opened").mkdir()
-    made.ccm.environment[taken_over.FOLDER] = str(tmp_path / "opened")
     yield made
     made.sshd.stop()
 
@@ -39,22 +37,67 @@ def _push(scene: Scene, cluster: DaskCluster) -> tuple[set[str], str, bool]:
     return set(ends(json.loads(out)).values()), err, str(command.pid) in opened
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Scene, DaskCluster]]:
+    """A scene and a scheduler for the attacks of workers, which end one before the other."""
+    folder = tmp_path_factory.mktemp("shared")
+    scene = Scene(folder)
+    cluster = DaskCluster(folder / "dask", environ=_watched(scene))
+    try:
+        yield scene, cluster
+    finally:
+        cluster.close()
+        scene.sshd.stop()
+
+
+def _watched(scene: Scene) -> dict[str, str]:
+    """What tells where code that was sent leaves its traces."""
+    folder = scene.scratch / "opened"
+    folder.mkdir(exist_ok=True)
+    scene.ccm.environment[taken_over.FOLDER] = str(folder)
+    return {taken_over.FOLDER: str(folder)}
+
+
+def _attack(scene: Scene, cluster: DaskCluster, attack: str) -> None:
+    """Push by a worker that attacks, and end it."""
+    worker = cluster.hire(program=[sys.executable, "-m", taken_over.__name__, attack])
+    outcomes, said, ran = _push(scene, cluster)
+    assert outcomes <= {"worker.lost", "worker.none"}, said
+    assert not ran, said
+    worker.terminate()
+    worker.wait(60)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_a_worker_runs_nothing_in_the_controller(
+    shared: tuple[Scene, DaskCluster], attack: str
+) -> None:
+    """Whatever it reports."""
+    _attack(*shared, attack)
+
+
+@pytest.mark.long(*ATTACKS[:-1])
 @pytest.mark.parametrize(
     ("attack", "with_tls"), [("type", True), *((attack, False) for attack in ATTACKS)]
 )
-def test_a_worker_runs_nothing_in_the_controller(scene: Scene, attack: str, with_tls: bool) -> None:
-    """Whatever it reports; the hosts that it was given are another worker's."""
+def test_a_worker_that_attacks_stays_beside_another(
+    scene: Scene, attack: str, with_tls: bool
+) -> None:
+    """The hosts that it was given are another worker's. One that spoils the run's own queue ends
+    the connections of all, so it goes first."""
     tls = scene.scratch / "tls" if with_tls else None
     if tls:
         trust.make_authority(tls)
         scene.ccm.environment[trust.VARIABLE] = str(tls)
-    opened = {taken_over.FOLDER: str(scene.scratch / "opened")}
-    cluster = DaskCluster(scene.scratch / "dask", tls, environ=opened)
+    cluster = DaskCluster(scene.scratch / "dask", tls, environ=_watched(scene))
     try:
-        cluster.hire(program=[sys.executable, "-m", taken_over.__name__, attack])
+        worker = cluster.hire(program=[sys.executable, "-m", taken_over.__name__, attack])
         outcomes, said, ran = _push(scene, cluster)
         assert outcomes <= {"worker.lost", "worker.none"}, said
         assert not ran, said
+        if attack == "queue":
+            worker.terminate()
+            worker.wait(60)
         cluster.hire()
         outcomes, said, ran = _push(scene, cluster)
         assert (outcomes, ran) == ({"ok"}, False), said
@@ -95,9 +138,8 @@ def test_a_scheduler_runs_nothing_in_the_controller(
     """Neither by what it sends by itself nor by its answers; the run goes on where it can."""
     preload = scene.scratch / "preload.py"
     preload.write_text(program)
-    opened = {taken_over.FOLDER: str(scene.scratch / "opened")}
     words = ["--preload", str(preload)]
-    cluster = DaskCluster(scene.scratch / "dask", environ=opened, words=words)
+    cluster = DaskCluster(scene.scratch / "dask", environ=_watched(scene), words=words)
     try:
         cluster.hire()
         outcomes, said, ran = _push(scene, cluster)
