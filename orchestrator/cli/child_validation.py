@@ -66,6 +66,7 @@ def _under(
             warnings += [*survey.warnings, *planner.data_warnings()]
             problems = [*survey.conditional, *(problem for _, problem in survey.failing)]
             if chosen is not None:
+                planner.see(chosen.inventory)
                 problems += SiteCheck(map(planner.examine, chosen.hosts)).problems
             return problems, warnings
     except InputError as error:

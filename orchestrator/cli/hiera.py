@@ -95,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
     data = read_data(args)
     data = data._replace(fact=[*data.fact, *args.given], hiera=_others(data.hiera, args.manifest))
     hierarchy = _hierarchy(args.manifest, data, args.env_facts)
+    hierarchy.see(chosen.inventory)
     answers: Mapping[str, Gathered | CcmError] = {}
     if not (args.offline or hierarchy.is_static):
         answers = gather(chosen, read_connection(args))

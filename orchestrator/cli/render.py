@@ -52,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = wiring.choose(read_inventory(args), warn, args.manifest)
     _check_one(chosen)
     site, planner = wiring.planner(args.manifest, read_selection(args))
+    planner.see(chosen.inventory)
     gathered = NothingGathered() if args.offline else _gather(chosen, read_connection(args))
     plan = planner.plan(chosen.hosts[0], gathered)
     for text in (*site.warnings, *plan.warnings, *planner.unmatched()):

@@ -64,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
     planner = Planner(_site(args, known_type(args.type, types, "status"), types))
     where = read_inventory(args)
     chosen = wiring.choose(where, warn)
+    planner.see(chosen.inventory)
     if not args.json:
         note_this_machine(where)
     seen = Seen()

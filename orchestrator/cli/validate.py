@@ -141,6 +141,8 @@ def _found(
     if survey.failing:
         failing = [problem for _, problem in survey.failing]
         raise InputError(list(dict.fromkeys([*survey.conditional, *failing])))
+    if chosen is not None:
+        planner.see(chosen.inventory)
     checked = _check_hosts(planner, chosen) if chosen is not None else ""
     notes = [note for note in planner.notes() if noted is None or note not in noted]
     _tell("note", notes)

@@ -84,6 +84,7 @@ def run(args: argparse.Namespace) -> int:
     # With tests of the user's own every connection stays open for them.
     make_room(max(connection.forks, len(chosen.hosts)) if tests else connection.forks)
     site, planner = wiring.planner(args.manifest, read_selection(args))
+    planner.see(chosen.inventory)
     connector = wiring.connector(
         chosen, connection, ask=terminal_secret(), own_types=site.types.sources()
     )

@@ -28,6 +28,7 @@ from orchestrator.cluster.remote_host import far_host
 from orchestrator.cluster.run_spec import Recipe, RunSpec
 from orchestrator.cluster.sealed_channel import SealedChannel
 from orchestrator.cluster.sealing import KeyPair, open_content
+from orchestrator.expressions.inventory_view import InventoryView
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.descriptors import make_room
 from orchestrator.fleet.engine import Job
@@ -91,12 +92,16 @@ def planners(brief: RunSpec, office: Office) -> tuple[list[Planner], list[Job], 
     types: dict[str, bytes] = {}
     before: list[EarlierStage] = []
     secrets: HostSecrets | None = None
+    seen = brief.inventory
+    view = InventoryView.of_record(seen) if seen is not None else None
     for recipe in brief.recipes:
         data = {**recipe.data, **{n: list(map(office.place, recipe.data[n])) for n in _FILES}}
         data["data_dir"] = office.place(recipe.data["data_dir"])
         options = PlanOptions(**{**data, "environ": brief.environ, "run": brief.options})
         site = load_site(office.place(recipe.manifest))
         planner = Planner(site, options)
+        if view is not None:
+            planner.see(view)
         settings = _settings(brief, recipe)
         binder: Any = planner
         if recipe.stage:

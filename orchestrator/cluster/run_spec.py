@@ -39,7 +39,7 @@ class Access(NamedTuple):
 class RunSpec(NamedTuple):
     """A run. ``folder`` is where the user stands there; ``bundle`` and ``key`` say which site, and
     open it; ``receipts`` is the key of the receipts of hosts; ``hosts`` are those that others are
-    reached through."""
+    reached through, ``inventory`` what templates see of all, where they look."""
 
     run_id: str
     user: str
@@ -55,6 +55,7 @@ class RunSpec(NamedTuple):
     held: Mapping[str, Any] | None = None
     origin: Mapping[str, Any] = {}
     receipts: str = ""
+    inventory: Mapping[str, Any] | None = None
 
     def record(self) -> dict[str, Any]:
         """For JSON."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions.environ import OWN, Environ
+from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
@@ -36,7 +37,7 @@ class Scope(NamedTuple):
     ``lenient``: a missing path is empty instead of an error (data, overrides, order).
     ``target_files``: texts of the target by absolute path; an absolute path that is not in it
     raises NeedFileError. ``registry`` answers ``registrations()``.
-    ``loop`` are the names that a turn of ``foreach`` adds.
+    ``loop`` are the names that a turn of ``foreach`` adds. ``inventory`` has the other hosts.
     """
 
     facts: Facts
@@ -49,11 +50,22 @@ class Scope(NamedTuple):
     target_files: Mapping[str, str] = {}
     registry: RegistrationLookup | None = None
     loop: Mapping[str, Any] = {}
+    inventory: InventoryView = NO_INVENTORY
 
     def __repr__(self) -> str:
         return (
             "Scope()"  # its methods are at hand in templates, and their text would tell all of it
         )
+
+    @property
+    def groups(self) -> Mapping[str, Any]:
+        """``Groups``: the names of the hosts of each group."""
+        return self.inventory.groups
+
+    @property
+    def hosts(self) -> Mapping[str, Any]:
+        """``Hosts``: what the inventory says of each host."""
+        return self.inventory.hosts
 
     def names(self, literals: frozenset[str]) -> dict[str, Any]:
         """The variables and functions of an expression that spells out these texts."""
@@ -62,6 +74,8 @@ class Scope(NamedTuple):
             "Data": self.data,
             "Environ": self.environ,
             "Host": self.host,
+            "Groups": self.groups,
+            "Hosts": self.hosts,
             "lookup": self.lookup,
             "file": lambda path: self.file(path, literals),
             "readFile": lambda path: self.file(path, literals),

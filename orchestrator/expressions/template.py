@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 from orchestrator.expressions.expression import Expression
+from orchestrator.expressions.inventory_view import NO_INVENTORY
 from orchestrator.expressions.scan import UnclosedError, scan
 from orchestrator.expressions.scope import Scope
 from orchestrator.language.errors import EvaluationError
@@ -20,14 +22,20 @@ Locate = Callable[[str, int], Position | None]
 
 MOST_EXPRESSIONS = 100_000  # of one text; each takes some microseconds on every host
 
+_ALIKE = re.compile(r"\b(?:Groups|Hosts|template|jet)\b")
+"""What an expression has that may take long and come to the same on every host."""
+
 
 class Template:
     """A text that holds at least one expression; immutable, shared by all threads."""
 
-    __slots__ = ("pieces",)
+    __slots__ = ("_may_be_alike", "pieces")
 
     def __init__(self, pieces: tuple[str | Expression, ...]) -> None:
         self.pieces = pieces
+        self._may_be_alike = any(
+            not isinstance(piece, str) and _ALIKE.search(piece.source) for piece in pieces
+        )
 
     @classmethod
     def parse(
@@ -82,6 +90,11 @@ class Template:
 
     def render(self, scope: Scope) -> Any:
         """The text; the value itself where the whole text is one expression."""
+        if self._may_be_alike and scope.inventory is not NO_INVENTORY:
+            return scope.inventory.renderings.render(self, scope, self._render)
+        return self._render(scope)
+
+    def _render(self, scope: Scope) -> Any:
         if len(self.pieces) == 1 and isinstance(self.pieces[0], Expression):
             return self.pieces[0].evaluate(scope)
         return self.render_text(scope)

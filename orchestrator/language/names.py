@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-VARIABLES = ("Facts", "Data", "Environ", "Host")
+VARIABLES = ("Facts", "Data", "Environ", "Host", "Groups", "Hosts")
 FUNCTIONS = ("lookup", "file", "readFile", "registrations")
-TEMPLATE_VARIABLES = ("facts", "Facts", "data", "Data", "environ", "Environ", "Host")
-"""In whole templates, small letters do as well."""
+TEMPLATE_VARIABLES = ("facts", "data", "environ", *VARIABLES)
+"""In whole templates, small letters do as well for some."""
 
 Names = Callable[[frozenset[str]], Mapping[str, Any]]
 """Gives the variables and functions of one host to a text that spells out certain texts: a path

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions import RENDERERS, EvaluationError, NeedFileError, Scope
 from orchestrator.expressions.environ import Environ
+from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
 from orchestrator.manifest.annotations import Annotation, check_annotations, secrets
@@ -21,6 +22,7 @@ from remote_runtime.reporting.masking import Mask
 MOST_PROBLEMS = 20
 
 if TYPE_CHECKING:
+    from inventory import Inventory
     from orchestrator.registration.lookup import RegistrationLookup
     from orchestrator.registration.store import Store
 
@@ -29,7 +31,7 @@ class Given:
     """What every manifest of a run is given: ``--hiera``, ``--data``, environ and the ``files`` of
     the project's data directory.
 
-    ``problems`` receives what is wrong with it.
+    ``problems`` receives what is wrong with it. ``inventory`` is what templates see of all hosts.
     """
 
     def __init__(
@@ -42,6 +44,14 @@ class Given:
         self.sources = [source for source in found if source]
         self.files = DataFiles(options.data_dir, problems, warnings)
         self.registry = _registry(options.registration)
+        self.inventory: InventoryView = NO_INVENTORY
+
+    def see(self, inventory: Inventory | InventoryView) -> None:
+        """Have templates see these hosts as ``Groups`` and ``Hosts``."""
+        if isinstance(inventory, InventoryView):
+            self.inventory = inventory
+        else:
+            self.inventory = InventoryView.of(inventory)
 
 
 def _registry(text: str | None) -> RegistrationLookup:
@@ -145,6 +155,7 @@ class ManifestData:
             renderers=RENDERERS,
             lenient=lenient,
             registry=given.registry,
+            inventory=given.inventory,
         )
 
     def _resolve(self, scope: Scope, handed: Mapping[str, Any]) -> Resolved:

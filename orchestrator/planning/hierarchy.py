@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inventory.document import Mapping, read_document
 from orchestrator.expressions.environ import Environ
@@ -15,6 +15,9 @@ from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions, load_environ
 from remote_runtime.errors import InputError, Problem
 from remote_runtime.reporting.masking import MASKED, Mask
+
+if TYPE_CHECKING:
+    from inventory import Inventory
 
 
 class Hierarchy:
@@ -42,8 +45,8 @@ class Hierarchy:
         source = DataSource(root, problems, self.warnings)
         variables = Environ(load_environ()).public() if with_environ else {}
         self._overlay = FactOverlay(options.facts, options.fact, variables)
-        given = Given(options, problems, self.warnings)
-        self._data = ManifestData(source, Folder(Path(path).absolute().parent), given)
+        self._given = Given(options, problems, self.warnings)
+        self._data = ManifestData(source, Folder(Path(path).absolute().parent), self._given)
         shared = self._data.shared(None, {}) if not problems else None
         if shared:
             problems += shared.problems
@@ -51,6 +54,10 @@ class Hierarchy:
             raise InputError(problems)
         self.is_static = shared is not None
         """Whether it comes to the same for every host."""
+
+    def see(self, inventory: Inventory) -> None:
+        """Have templates see these hosts as ``Groups`` and ``Hosts``."""
+        self._given.see(inventory)
 
     def resolve(self, host: Any, gathered: Gathered) -> tuple[dict[str, Any], list[str]]:
         """What it comes to for an inventory's ``Host``, masked, and the warnings; PlanError."""

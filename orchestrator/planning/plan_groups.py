@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
+from operator import is_
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.values import expressions_in
@@ -18,6 +19,9 @@ MOST_BYTES = 8 << 20
 MOST_OUTLOOKS = 1 << 14
 _EACH = 2000
 """Bytes that any of them takes, its text aside."""
+_LONG = 2048
+"""Characters of texts that are worth being recognized as the very same."""
+_MOST_LATEST = 256
 _OWN = r"\bHost\.(name|address)\b"
 
 
@@ -87,10 +91,29 @@ class AlikeResources:
         self._lock = Lock()
         self._known: dict[Hashable, Compiled] = {}
         self._skeletons: dict[Hashable, Skeleton] = {}
+        self._latest: dict[tuple[Declared, int], tuple[tuple[Any, ...], Compiled]] = {}
         self._bytes = 0
         self.outlook: Callable[[Declared], RenderProfile] = lru_cache(MOST_OUTLOOKS)(
             RenderProfile.on
         )
+
+    def latest(self, declared: Declared, index: int, texts: tuple[Any, ...]) -> Compiled | None:
+        """What a resource came to last, where these are the very texts that it came to it with.
+
+        Text that is rendered once for all hosts is long; looking into it for each takes longer
+        than all else.
+        """
+        known = self._latest.get((declared, index))
+        if known is None or not all(map(is_, known[0], texts)):
+            return None
+        return known[1]
+
+    def note(self, declared: Declared, index: int, texts: tuple[Any, ...], made: Compiled) -> None:
+        """Have it at hand as the ``latest`` if its texts may come again as they are."""
+        if sum(map(len, texts)) > _LONG:
+            if len(self._latest) >= _MOST_LATEST:
+                self._latest = {}
+            self._latest[declared, index] = texts, made
 
     def get(
         self, key: Hashable, texts: tuple[bytes, ...], outlook: RenderProfile

@@ -18,6 +18,8 @@ from remote_runtime.errors import InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:
+    from inventory import Inventory
+    from orchestrator.expressions.inventory_view import InventoryView
     from orchestrator.planning.host_plan import HostPlan
     from orchestrator.planning.host_secrets import HostSecrets
     from orchestrator.planning.implications import Implications
@@ -47,6 +49,7 @@ class Planner:
         self._files = given.files
         self._given_keys = frozenset(given.data)
         self._registry = given.registry
+        self._given = given
         root = Part(site, given)
         shared = None if problems else root.data.shared(None, {})
         problems += [*(shared.problems if shared else ()), *root.problems]
@@ -108,6 +111,10 @@ class Planner:
         if secrets is not None:
             secrets.share(host.name, plan)
         return plan
+
+    def see(self, inventory: Inventory | InventoryView) -> None:
+        """Have templates see these hosts as ``Groups`` and ``Hosts``; before any plan is made."""
+        self._given.see(inventory)
 
     def _implied(self) -> Implications:
         """What plans imply of events, for all hosts."""

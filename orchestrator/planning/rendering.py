@@ -31,16 +31,22 @@ def filled(declared: Declared, scope: Scope, alike: AlikeResources, index: int) 
     outlook = alike.outlook(declared)
     if not outlook.alone_texts:
         return None
-    values, kinds, texts = declared.values, declared.type.properties, []
+    values, kinds = declared.values, declared.type.properties
     try:
-        for key in outlook.alone_texts:
-            text = render_value(values[key], scope)
+        found = tuple([render_value(values[key], scope) for key in outlook.alone_texts])
+        made = alike.latest(declared, index, found)
+        if made is not None:
+            return made
+        for key, text in zip(outlook.alone_texts, found, strict=True):
             if text.__class__ is not str or kinds[key].complaints(text):
                 return None
-            texts.append(text.encode("utf-8"))
+        texts = tuple([text.encode("utf-8") for text in found])
     except (EvaluationError, NeedFileError, UnicodeEncodeError):
         return None
-    return alike.get(_key(declared, index, name=declared.name), tuple(texts), outlook)
+    made = alike.get(_key(declared, index, name=declared.name), texts, outlook)
+    if made is not None:
+        alike.note(declared, index, found, made)
+    return made
 
 
 class Rendering:

@@ -70,6 +70,7 @@ def run_request(
         own_types=types,
         reaches=remote is None or request.verify,
     )
+    _show_inventory(push, chosen)
     for site in push.sites:
         for text in site.warnings:
             reporter.say(f"warning: {text}")
@@ -85,6 +86,19 @@ def run_request(
         for message in dict.fromkeys(site.post_message for site in push.sites):
             reporter.say(message)
     return result
+
+
+def _show_inventory(push: PushJob, chosen: Chosen) -> None:
+    """Have the templates of all stages see the whole inventory, not the chosen hosts alone."""
+    if not push.sites:
+        return  # a command, which has none
+    from orchestrator.expressions.inventory_view import InventoryView
+    from orchestrator.planning import Planner
+
+    view = InventoryView.of(chosen.inventory)
+    for one in push.pushes:
+        if isinstance(one.planner, Planner):
+            one.planner.see(view)
 
 
 def _config(

@@ -88,6 +88,7 @@ class RemoteWork:
             key=key.hex(),
             origin=settings.origin.record(),
             receipts=settings.key,
+            inventory=self._inventory(site),
             **self._binding(),
         )
         return brief, sealed
@@ -178,6 +179,14 @@ class RemoteWork:
             become_password=staff.connector.become_password(),
             at_once=min(staff.forks, len(staff.hosts)),
         )
+
+    def _inventory(self, site: bytes) -> "dict[str, Any] | None":
+        """What the site's templates see of all hosts; None where none of its files names that."""
+        from orchestrator.expressions.inventory_view import InventoryView
+
+        if not (b"Groups" in site or b"Hosts" in site):
+            return None
+        return InventoryView.of(self._chosen.inventory).record()
 
     def _jumps(self) -> "dict[str, Any]":
         """The hosts of the inventory that others are reached through, with all their own."""

@@ -120,6 +120,7 @@ def _made(given: Mapping[str, Any]) -> Fleet:
         options = PlanOptions(given.get("hiera", ()), given.get("data", ()))
         site = load_site(given["manifest"])
         planner, own_types = Planner(site, options), site.types.sources()
+        planner.see(inventory)
     settings = Settings(
         inventory.hosts,
         user=given.get("user"),

@@ -35,6 +35,7 @@ ccm:
             content: >
               {{ Data.password }} {{ file('files/' ~ Facts.part) }} {{ Environ.COLOUR }}
               {{ registrations('test', 'http', 'web', '*') | map(attribute='Port') | list }}
+              {{ Groups.all | join('+') }} {{ Hosts.h3.vars.part }}
         - "DIR/{{ Host.name }}.copy": {source: files/copy}
 """
 # Each host waits for a file, so that what is under way can be watched.
@@ -164,7 +165,9 @@ def test_a_preview_and_a_push_by_two_workers_over_tls(scene: Scene) -> None:
         pushed = scene.ccm.run(*scene.words(cluster, SITE))
         document = json.loads(pushed.stdout)
         assert (pushed.code, set(ends(document).values())) == (0, {"ok"}), pushed.stdout
-        assert (scene.folder / "h1").read_text() == "hunter2-hunter2 text of a blue [80]\n"
+        assert (
+            scene.folder / "h1"
+        ).read_text() == "hunter2-hunter2 text of a blue [80] h0+h1+h2+h3 a\n"
         assert (scene.folder / "h3.copy").read_text() == "copied\n"
         again = json.loads(scene.ccm.run(*scene.words(cluster, SITE)).stdout)
         assert again["summary"]["stable"] == 2 * HOSTS
