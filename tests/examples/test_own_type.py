@@ -70,6 +70,7 @@ def push(target: Target, properties: str, *options: str) -> Run:
 JOB = f'schedule: "{NEVER}", command: "date +%F >> /dev/null"'
 
 
+@pytest.mark.long("local")
 def test_a_job_comes_changes_and_goes(target: Target) -> None:
     """Preview, push, push again, another schedule, absent: as with a built-in type."""
     path = cron_file(target)
@@ -169,6 +170,7 @@ def test_the_provider_is_chosen_by_what_the_host_has(remote: Target, tmp_path: P
     assert spool.read_text() == "5 4 * * * /usr/bin/true\n"
 
 
+@pytest.mark.long("local")
 def test_a_user_that_is_to_come_makes_the_preview_unknown(target: Target) -> None:
     """An earlier pending command may create the user; without one the resource fails."""
     job = f"{JOB}, user: ccm-test-nobody"

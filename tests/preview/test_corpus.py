@@ -38,7 +38,7 @@ def results(request: pytest.FixtureRequest, needs_lab: None) -> dict[str, Result
         return {result.scenario.name: result for result in corpus.run(chosen)}
 
 
-@pytest.mark.parametrize("scenario", variants())
+@pytest.mark.parametrize("scenario", [*variants()])
 def test_a_preview_is_exact(scenario: Scenario, results: dict[str, Result]) -> None:
     """Every resource comes out as foretold, the preview leaves nothing, the next push is stable."""
     result = results[scenario.name]

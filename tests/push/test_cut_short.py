@@ -94,6 +94,7 @@ ccm:
 """
 
 
+@pytest.mark.long("local")
 def test_a_host_may_take_only_so_long(target: Target) -> None:
     """At the end of --timeout the command in flight is ended; its event and the result say why."""
     done = target.push(SLOW, "--timeout", "8")

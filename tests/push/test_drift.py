@@ -4,6 +4,8 @@ import json
 import re
 import time
 
+import pytest
+
 from tests.push.command import Run
 from tests.push.target import Target
 
@@ -31,6 +33,7 @@ def drift(target: Target, site: str, *options: str) -> Run:
     return target.ccm.run("drift", "-i", str(target.inventory), "-l", "web1", *options, str(path))
 
 
+@pytest.mark.long("local")
 def test_three_ways(target: Target) -> None:
     """Someone, you, both and new are told apart; what always would run is no drift."""
     site = SITE.replace("WORD", "1")

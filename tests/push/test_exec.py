@@ -3,6 +3,8 @@
 import os
 import pwd
 
+import pytest
+
 from tests.lab import Host
 from tests.push.target import Target
 
@@ -154,6 +156,7 @@ ccm:
 RAN = "creates-not onlyif unless subscribed shell script bash inherits overrides"
 
 
+@pytest.mark.long("ssh")
 def test_conditions_decide(target: Target) -> None:
     """creates, guards, refresh_only and subscriptions decide, in a preview just as in the push."""
     preview = target.push(GUARDS, "--noop")

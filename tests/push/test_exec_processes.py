@@ -1,5 +1,7 @@
 """What commands leave running and print: timeouts, daemons, floods."""
 
+import pytest
+
 from tests.push.target import Target
 
 PROCESSES = """\
@@ -34,6 +36,7 @@ def alive(target: Target, name: str) -> bool:
     return found
 
 
+@pytest.mark.long("local")
 def test_processes_are_looked_after(target: Target) -> None:
     """A timeout ends all it started, a daemon is let be, a flood is cut, output is plain text."""
     done = target.push(PROCESSES, "-v")

@@ -168,6 +168,7 @@ def temporary(remote: Target) -> list[Path]:
     return list(remote.path("").glob(".*"))
 
 
+@pytest.mark.long("15")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_interrupted_in_a_large_file(remote: Target, host: Host, number: signal.Signals) -> None:
     """However the controller ends, the file is the old one, whole, and nothing is left behind."""

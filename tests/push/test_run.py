@@ -96,6 +96,7 @@ def test_what_failed_is_reached_again(target: Target) -> None:
         assert none.code == 2, none.output
 
 
+@pytest.mark.long("local")
 def test_a_timeout(target: Target) -> None:
     """A command whose time is up is killed, has failed, and what it had printed is kept."""
     event = said(target, "--timeout", "5", "--shell", "--", "echo begun; sleep 300")

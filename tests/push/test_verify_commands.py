@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.push.command import Run
 from tests.push.target import Target
 
@@ -29,6 +31,7 @@ def verify(target: Target, *options: str) -> Run:
     return target.ccm.run("verify", "-i", str(target.inventory), "-l", "web1", *options, str(site))
 
 
+@pytest.mark.long("local")
 def test_guards_and_health_checks(target: Target) -> None:
     """What a guard would let run again fails, so does a check; verify itself changes nothing."""
     before = verify(target)

@@ -4,6 +4,8 @@ import signal
 import subprocess
 import time
 
+import pytest
+
 from tests.push.command import Ccm
 from tests.push.target import Target
 
@@ -36,6 +38,7 @@ def begun(target: Target, timeout: str = "2m", *options: str) -> "subprocess.Pop
     return push
 
 
+@pytest.mark.long("ssh")
 def test_the_run_goes_on_once_it_is_so(target: Target) -> None:
     """A preview says that it would wait; the push waits, whatever --stall-timeout; then all is as
     desired, and a wait is no change."""
@@ -68,6 +71,7 @@ def test_the_time_is_up(target: Target) -> None:
     }
 
 
+@pytest.mark.long("ssh")
 def test_the_run_has_a_time_of_its_own(target: Target) -> None:
     """At the end of --timeout nothing is waited for any more."""
     done = target.push(SITE.replace("TIMEOUT", "1h"), "--timeout", "8")

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests import caches
+
 _PROGRAM = """
 import sys
 from orchestrator.cli import app
@@ -31,7 +33,8 @@ def site(folder: Path) -> Path:
 
 def imported(folder: Path, *words: str, says: str = "1 unchanged") -> list[str]:
     """What a command imports the second time, when everything is there already, in that order."""
-    environment = {**os.environ, "XDG_CACHE_HOME": str(folder), "XDG_STATE_HOME": str(folder)}
+    cache = str(caches.fill(folder / "cache"))
+    environment = {**os.environ, "XDG_CACHE_HOME": cache, "XDG_STATE_HOME": str(folder)}
     command = [sys.executable, "-c", _PROGRAM, *words]
     for _ in range(2):
         done = subprocess.run(

@@ -22,6 +22,7 @@ from remote_runtime.errors import (
     UnreachableError,
     UsageError,
 )
+from tests import caches
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -52,12 +53,13 @@ def test_a_stream_that_is_closed_is_as_one_to_nothing(
     start = "import os, sys\nfor each in map(int, sys.argv[1].split(',')): os.close(each)\n"
     argv = [sys.executable, "-m", "orchestrator.cli.app", *words]
     start += f"os.execv({argv[0]!r}, {argv!r})"
+    cache = str(caches.fill(tmp_path / "cache"))
     done = subprocess.run(
         [sys.executable, "-c", start, ",".join(map(str, closed))],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        env={**os.environ, "XDG_STATE_HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)},
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path), "XDG_CACHE_HOME": cache},
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
