@@ -69,6 +69,7 @@ class Engine(object):
         self._changed: Dict[str, List[Turn]] = {}  # all that changed something
         self._refreshes = context.refreshes = refreshes or Refreshes()
         self._apart = ""
+        self._asked = _SURE  # the doubt over what the control of the resource at work asks
         self._halting = _SURE
         self._applied = applied
         self._before: Dict[int, str] = done or {}
@@ -101,7 +102,11 @@ class Engine(object):
         def coming() -> Iterator[Item]:
             for item in items[at + 1 :]:
                 left_out = item.left_out or not item.managed or item.index in self._before
-                if left_out or not all(self._met(reference) for reference in item.require):
+                if (
+                    left_out
+                    or item.control
+                    or not all(self._met(reference) for reference in item.require)
+                ):
                     return
                 yield item
 
@@ -138,7 +143,7 @@ class Engine(object):
         interrupted: Optional[Cancelled] = None
         fired = self._context.fired = self._fired(item, noop)
         since = self._refreshes.since(item)
-        if not self._skips(item, outcome):
+        if not (self._skips(item, outcome, noop) or outcome.failed):
             try:
                 self._live(outcome, noop, bool(fired or since))
             except Cancelled as cancelled:
@@ -153,15 +158,21 @@ class Engine(object):
             raise interrupted
         return outcome
 
-    def _skips(self, item: Item, outcome: Outcome) -> bool:
-        """Whether its turn has not come, which is then what the outcome says."""
+    def _skips(self, item: Item, outcome: Outcome, noop: bool) -> bool:
+        """Whether its turn has not come, which is then what the outcome says.
+
+        Where its control cannot be asked, the outcome has failed.
+        """
+        self._asked = _SURE
         if item.managed and item.left_out:
             outcome.leave_out(item.left_out)
             if self._context.options.noop:
                 outcome.left_as = self._lifecycle.stands(item)
             return True
         unmet = [r for r in item.require if not self._met(r)] if item.managed else []
-        if item.managed and not unmet:
+        if item.managed and item.control:
+            unmet = self._ask(item, outcome, noop, unmet)
+        if item.managed and not (unmet or outcome.skipped):
             return False
         outcome.skip(unmet)
         # One that is left out has no events of what it is made of; who requires that is answered.
@@ -169,15 +180,37 @@ class Engine(object):
             self._note(child, Turn(met=not unmet))
         return True
 
+    def _ask(self, item: Item, outcome: Outcome, noop: bool, unmet: List[str]) -> List[str]:
+        """Let its control decide; the requirements that are unmet, unless it leaves it out."""
+        asked = Outcome(item)
+        self._asked = self._lifecycle.ask(asked, noop)
+        if asked.skipped:
+            outcome.skip([])
+            if self._asked.level:
+                outcome.prediction, outcome.prediction_reason = self._asked
+                reason = "it depends on %s: %s" % (item.id, self._asked.reason)
+                outcome.gate = Uncertainty(self._asked.level, reason)
+            return []
+        if asked.failed and not unmet:
+            outcome.fail(asked.errors[0], *asked.outputs[:1])
+        return unmet
+
     def _met(self, reference: str) -> bool:
         turn = self._turns.get(reference)
         return turn is not None and turn.met
 
     def _live(self, outcome: Outcome, noop: bool, refresh: bool) -> None:
-        item = outcome.item
+        item, asked, outside = outcome.item, self._asked, self._halting
 
         def children() -> List[Outcome]:
             """Run those that it is made of."""
+            self._halting = outside.worse(asked)
+            try:
+                return inside()
+            finally:
+                self._halting = outside
+
+        def inside() -> List[Outcome]:
             if not item.noop or self._apart:
                 return self.run(item.children, item.fail_on_error)
             # What it would do is told, and is nothing that anything outside of it could see.
@@ -193,7 +226,7 @@ class Engine(object):
 
     def _gate(self, item: Item) -> Uncertainty:
         """The doubt over what it requires and subscribes to, and over whether it gets a turn."""
-        worst = self._halting
+        worst = self._halting.worse(self._asked)
         for reference in item.require:
             turn = self._turns.get(reference)
             if turn is not None:

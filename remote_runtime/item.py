@@ -23,7 +23,8 @@ class Item(NamedTuple):
     provider: str = ""
     require: Tuple[str, ...] = ()
     subscribe: Tuple[str, ...] = ()
-    managed: bool = True  # what `control` came to
+    managed: bool = True  # what the expressions of `control` came to
+    control: Tuple[Dict[str, Any], ...] = ()  # what it asks at the turn: exists, absent, command
     left_out: str = ""  # the option, one of SELECTION, that leaves it out
     needed: bool = False  # it is left out, and what is not left out requires it
     sensitive: bool = False

@@ -82,6 +82,17 @@ class Lifecycle(object):
             elif item.health_checks and outcome.prediction:
                 self._try(lambda: self._foresee_checks(outcome), outcome)
 
+    def ask(self, outcome: Outcome, noop: bool) -> Uncertainty:
+        """Ask what the control of an item does on the host: the outcome is skipped where that does
+        not hold, and has failed where it cannot be asked. The doubt over it."""
+        from remote_runtime.control import Answer, ask
+
+        answers: List[Answer] = []
+        self._try(lambda: answers.append(ask(outcome.item, self._context, noop)), outcome)
+        if answers and not answers[0].holds:
+            outcome.skip([])
+        return answers[0].doubt if answers else _SURE
+
     def stands(self, item: Item) -> str:
         """In a preview: how that stands which a selection leaves out and what it chooses needs.
 
@@ -97,6 +108,10 @@ class Lifecycle(object):
         outcome = Outcome(item)
         if (item.applies and not item.deferred_error) or not item.managed:
             return ""  # it is made of others, or not desired
+        if item.control:
+            self.ask(outcome, True)
+            if outcome.skipped or outcome.failed:
+                return UNKNOWN if outcome.failed else ""
 
         def look() -> None:
             self._manage(item, True, refresh=False, gate=_SURE, outcome=outcome)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.expressions import Expression, Template
 from orchestrator.manifest.types import Type
+from orchestrator.manifest.values import expressions_in
 from remote_runtime.errors import Position
 
 ABSENT = "absent"
@@ -20,10 +21,17 @@ _NEVER_SECRET = frozenset(
 
 
 class Control(NamedTuple):
-    """The two conditions of a resource; None where one is not given."""
+    """The conditions of a resource: two expressions, None where one is not given, and those that
+    are ``asked`` on the host, compiled, by their keys."""
 
     if_: Expression | None
     unless: Expression | None
+    asked: dict[str, Any] = {}
+
+    def expressions(self) -> list[Expression]:
+        """Every expression of it."""
+        found = [one for one in (self.if_, self.unless) if one is not None]
+        return [*found, *(e for value in self.asked.values() for e in expressions_in(value))]
 
 
 class Declared:

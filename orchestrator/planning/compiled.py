@@ -154,10 +154,12 @@ def compile_resource(
     values: dict[str, Any],
     blobs: tuple[Blob, ...],
     managed: bool = True,
+    asked: Mapping[str, Any] | None = None,
     deferred_error: str = "",
     deferred_render: bool = False,
 ) -> Whole:
-    """Put a resource into its final form; ``values`` are final, blobs already by reference."""
+    """Put a resource into its final form; ``values`` are final, blobs already by reference, and
+    ``asked`` is what its control asks on the host."""
     properties = {k: v for k, v in values.items() if k not in NOT_PROPERTIES}
     item = Item(
         index=index,
@@ -169,6 +171,7 @@ def compile_resource(
         require=declared.require,
         subscribe=declared.subscribe,
         managed=managed,
+        control=tuple([{key: value} for key, value in (asked or {}).items()]),
         sensitive=declared.sensitive,
         secrets=tuple(key for key in declared.type.secrets if key in values),
         deferred_error=deferred_error,
@@ -181,7 +184,9 @@ def compile_resource(
         properties,
         blobs,
         registrations=tuple(values.get("register_when_stable") or ()),
-        longest=_longest(item, {**declared.type.defaults, **properties}),
+        longest=_longest(
+            item, {**declared.type.defaults, **properties, "control": list(item.control)}
+        ),
     )
 
 
@@ -194,7 +199,7 @@ def _compiled(
 
 
 def _outline(item: Item, ensure: Any) -> Outline:
-    if item.health_checks or not isinstance(ensure, str | None):
+    if item.health_checks or item.control or not isinstance(ensure, str | None):
         return Outline.of(item._replace(properties={}), ensure)
     return _shared_outline(item[:_PROPERTIES], item[_PROPERTIES + 1 :], ensure)
 

@@ -14,6 +14,7 @@ from orchestrator.expressions import (
     render_value,
 )
 from orchestrator.expressions.template import Template, as_text
+from orchestrator.manifest.checks.control import complaints, fitting
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.compiled import Compiled, compile_resource
 from orchestrator.planning.content.blob_references import SOURCE, Travel
@@ -67,11 +68,13 @@ class Rendering:
         self._open: set[str] = set()
         self._deferred_error = ""
         self._deferred_render = False
+        self._asked: dict[str, Any] = {}
         self.problems: list[Problem] = []
 
     def compile(self, index: int) -> Compiled | None:
         """The resource in the plan's form, or None with ``problems``."""
         managed = self._managed()
+        self._ask(managed)
         name = self._name()
         self._leave_idle()
         self._render_now()
@@ -83,7 +86,8 @@ class Rendering:
         if texts is None:
             return self._compile(index, name, managed)
         decided = tuple([_exact(self._values.get(key)) for key in outlook.decide])
-        late = (frozenset(self._open), self._deferred_error, self._deferred_render)
+        late: Hashable = (frozenset(self._open), self._deferred_error, self._deferred_render)
+        late = (late, repr(self._asked)) if self._asked else late
         key = _key(self._declared, index, name=name, managed=managed, decided=decided, late=late)
         made = self._alike.get(key, texts, outlook)
         if made is None:
@@ -120,6 +124,7 @@ class Rendering:
             values=self._values,
             blobs=blobs,
             managed=managed,
+            asked=self._asked,
             deferred_error=self._deferred_error,
             deferred_render=self._deferred_render and not self._deferred_error,
         )
@@ -138,6 +143,24 @@ class Rendering:
             return True
         wanted = control.if_ is None or self._condition(control.if_)
         return wanted and not (control.unless is not None and self._condition(control.unless))
+
+    def _ask(self, managed: bool) -> None:
+        """What control asks on the host."""
+        control = self._declared.control
+        if control is None or not managed:
+            return
+        for key, value in control.asked.items():
+            try:
+                rendered = fitting(render_value(value, self._scope))
+            except (EvaluationError, NeedFileError) as error:
+                self._fail("control", error)
+                continue
+            where = self._declared.where(("control", key))
+            self.problems += [
+                Problem(f"{self._declared.id}: {message}", where, "", "plan")
+                for message in complaints(key, rendered)
+            ]
+            self._asked[key] = rendered
 
     def _condition(self, expression: Expression) -> bool:
         try:

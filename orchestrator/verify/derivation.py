@@ -15,6 +15,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 
 CONTROL = "left out by control"
+ASKED = "control asks on the host at its turn"
 SELECTED = "left out by --%s"
 NOOP = "in noop"
 MONITORED = "only monitored"
@@ -135,6 +136,8 @@ def _reason(item: Item) -> str:
         return CONTROL
     if item.left_out:
         return SELECTED % item.left_out
+    if item.control:
+        return ASKED
     if item.noop:
         return NOOP
     return MONITORED if item.monitor_only else ""

@@ -267,6 +267,9 @@ def secrets_of(item: Item) -> List[str]:
     else:
         chosen = item.secrets
     values = strings_of([_of_user(item.properties.get(key)) for key in chosen]) if chosen else []
+    if item.control:
+        values += strings_of(list(item.control)) if item.sensitive else []
+        return values + credentials_in((item.name, item.properties, item.control))
     return values + credentials_in((item.name, item.properties))
 
 

@@ -6,6 +6,7 @@ from inventory.document import Mapping, Node, Scalar, to_plain
 from inventory.scalars import other_reading
 from orchestrator.expressions import Expression
 from orchestrator.expressions.scan import holds_expression
+from orchestrator.manifest.checks.control import read_asked
 from orchestrator.manifest.checks.foreign_words import property_hint
 from orchestrator.manifest.checks.health_rules import KEY as HEALTH_CHECKS
 from orchestrator.manifest.checks.health_rules import health_complaints
@@ -264,6 +265,13 @@ def _take_over(declared: Declared, problems: list[Problem]) -> None:
         declared.control = Control(
             _condition(declared, control[1].get("if"), problems),
             _condition(declared, control[1].get("unless"), problems),
+            read_asked(
+                control[1],
+                problems,
+                rendered=_renders(declared.nodes) and declared.written is None,
+                names=declared.loop_names,
+                of=declared.id,
+            ),
         )
 
 

@@ -206,7 +206,7 @@ def _expressions(part: Part) -> Iterator[Expression]:
         for value in (declared.name, *declared.values.values()):
             yield from expressions_in(value)
         if declared.control:
-            yield from filter(None, declared.control)
+            yield from declared.control.expressions()
         if declared.foreach:
             yield declared.foreach
 

@@ -85,7 +85,7 @@ def _expressions(declared: Declared) -> Iterator[Expression]:
     for value in (declared.name, *declared.values.values()):
         yield from expressions_in(value)
     if declared.control:
-        yield from filter(None, declared.control)
+        yield from declared.control.expressions()
 
 
 def _read(path: Path) -> str:

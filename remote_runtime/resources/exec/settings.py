@@ -2,7 +2,7 @@
 
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from remote_runtime.resources.exec import rules
+from remote_runtime.command_rules import parse_umask
 from remote_runtime.text import duration
 
 _INHERITED = ("cwd", "environment", "path", "user", "group", "umask", "timeout")
@@ -71,7 +71,7 @@ def _settings(
         path=text("path"),
         user=text("user"),
         group=text("group"),
-        umask=parsed("umask", rules.parse_umask),
+        umask=parsed("umask", parse_umask),
         timeout=parsed("timeout", duration.parse) or None,
         returns=tuple(returns or (0,)),
     )

@@ -11,9 +11,9 @@ from remote_runtime.base import (
     Uncertainty,
     UnknownEffect,
 )
+from remote_runtime.command_rules import of_settings, of_words
 from remote_runtime.effects import UNKNOWN, Effect
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.exec.rules import of_settings, of_words
 from remote_runtime.resources.exec.settings import of_guard
 from remote_runtime.resources.reboot import wording
 from remote_runtime.text import duration

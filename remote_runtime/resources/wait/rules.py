@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime.resources.exec.rules import of_settings, of_words
+from remote_runtime.command_rules import of_settings, of_words
 from remote_runtime.text import duration
 
 CONDITIONS = ("port", "url", "file", "command")

@@ -1,0 +1,81 @@
+"""What ``control`` asks on the host: ``exists``, ``absent`` and ``command`` (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inventory.document import Mapping, Node, to_plain
+from orchestrator.expressions.scan import holds_expression
+from orchestrator.manifest.values import compile_node
+from remote_runtime.command_rules import of_settings, of_words
+from remote_runtime.errors import Problem
+
+PATHS = ("exists", "absent")
+COMMAND = "command"
+ASKED = (*PATHS, COMMAND)
+
+
+def read_asked(
+    control: Mapping, problems: list[Problem], *, rendered: bool, names: tuple[str, ...], of: str
+) -> dict[str, Any]:
+    """The conditions of a ``control`` that are asked on the host, their templates compiled.
+
+    ``rendered``: they may have templates, which may use these ``names`` too. ``of`` is the
+    ``type#name`` of the resource. Their form was held against the schema.
+    """
+    found: dict[str, Any] = {}
+    for key in ASKED:
+        node = control.get(key)
+        if node is None:
+            continue
+        found[key] = compile_node(node, problems, extra=names) if rendered else to_plain(node)
+        problems += [
+            Problem(f"{of}: {message}", place.position, "", "input")
+            for message, place in _complaints(key, to_plain(node), node, rendered)
+        ]
+    return found
+
+
+def _complaints(key: str, value: Any, node: Node, rendered: bool) -> list[tuple[str, Node]]:
+    """What is wrong with a value as far as it is no template, with its place."""
+    parts = [(key, value, node)]
+    if key == COMMAND and isinstance(node, Mapping):
+        parts = [(below, value[below], node.value(below)) for below in value]
+    found = []
+    for name, part, place in parts:
+        if rendered and holds_expression(str(part)):
+            continue
+        whole = {name: part} if key == COMMAND and isinstance(value, dict) else part
+        found += [(message, place) for message in complaints(key, whole)]
+    return found
+
+
+def complaints(key: str, value: Any) -> list[str]:
+    """What is wrong with a final value of a condition, or with some settings of its command."""
+    if key in PATHS:
+        return [] if isinstance(value, str) and _is_path(value) else [_no_path(key, value)]
+    if isinstance(value, dict):
+        command = value.get("command")
+        found = of_words(COMMAND, command) + of_settings(COMMAND, value)
+    else:
+        found = of_words(COMMAND, value)
+    return [f"control.{COMMAND}: {message}" for _, message in found]
+
+
+def _is_path(value: str) -> bool:
+    return value.startswith("/") and value.isprintable()
+
+
+def _no_path(key: str, value: Any) -> str:
+    return f"control.{key} must be an absolute path, not {value!r:.200}"
+
+
+def fitting(value: Any) -> Any:
+    """A rendered value with text where only text fits, such as a number of a user."""
+    if isinstance(value, dict):
+        return {k: v if k == "returns" else _text(v) for k, v in value.items()}
+    return _text(value)
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value

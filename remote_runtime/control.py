@@ -1,0 +1,54 @@
+"""What ``control`` asks on the host when a resource's turn comes (target)."""
+
+from typing import TYPE_CHECKING, Any, Dict, NamedTuple
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.effects import UNKNOWN, Uncertainty
+from remote_runtime.errors import ResourceError
+from remote_runtime.reporting.events import secrets_of
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.item import Item
+
+EXISTS, ABSENT, COMMAND = "exists", "absent", "command"
+
+
+class Answer(NamedTuple):
+    """Whether all conditions hold; ``doubt``, in noop, is how sure that is not."""
+
+    holds: bool
+    doubt: Uncertainty = Uncertainty()
+
+
+def ask(item: "Item", context: "Context", noop: bool) -> Answer:
+    """Ask the conditions of an item in turn, up to the first that does not hold.
+
+    In noop the host as it will be is asked. ``ResourceError`` for a condition that cannot be asked.
+    """
+    with context.turn(item, noop, secrets_of(item)):
+        try:
+            held = all(_holds(condition, context) for condition in item.control)
+        except ResourceError as error:
+            if isinstance(error, Unknowable):
+                return Answer(True, Uncertainty(UNKNOWN, error.message))
+            if noop and context.doubt.level:
+                why = "%s, but %s" % (error.message, context.excuse)
+                return Answer(True, Uncertainty(UNKNOWN, why))
+            raise
+        doubt = context.doubt if noop else Uncertainty()
+        if doubt.level:
+            doubt = Uncertainty(doubt.level, "control: %s" % doubt.reason)
+        # What nobody can tell is described as if it were managed.
+        return Answer(held or doubt.level == UNKNOWN, doubt)
+
+
+def _holds(condition: Dict[str, Any], context: "Context") -> bool:
+    for key, wanted in ((EXISTS, True), (ABSENT, False)):
+        if key in condition:
+            return context.files.exists(condition[key]) == wanted
+    from remote_runtime.resources.exec.providers.posix import Provider
+    from remote_runtime.resources.exec.settings import of_guard
+
+    held: bool = Provider(context).holds(of_guard(condition[COMMAND], {}), "control.command")
+    return held
