@@ -10,6 +10,7 @@ from inventory.declaration import Declaration, Layer, SetProperty
 from inventory.names import group_name_fault, host_name_fault
 from inventory.nodes import Mapping, Node, Scalar, Sequence, to_plain
 from inventory.properties import PROPERTIES, CheckedValues, RefusedError, check_property
+from inventory.ranges import BadRangeError, expanded, is_range
 
 TOP_LEVEL = ("defaults", "hosts", "groups")
 _LAYER_KEYS = (*PROPERTIES, "vars")
@@ -96,9 +97,9 @@ class _Reader:
                 self._checker.report(node, message, hint)
             return found
         for key, body in node.pairs():
-            if self._good_host(key):
-                found.append(key.text)
-                self._host(key, body)
+            for name in self._good_hosts(key):
+                found.append(name)
+                self._host(name, key, body)
         return found
 
     def _host_list(self, node: Sequence, what: str) -> list[str]:
@@ -108,10 +109,12 @@ class _Reader:
             name = text if text is not None else _written(node.nodes[index])
             if name is None:
                 self._refuse_name(node.nodes[index], f"an item of {what}")
-            elif name in known or self._good_host(node.nodes[index]):
+            elif name in known:
                 found.append(name)
-                if name not in known:
-                    self._declaration.host(name, node.nodes[index])
+            else:
+                for one in self._good_hosts(node.nodes[index]):
+                    found.append(one)
+                    self._declaration.host(one, node.nodes[index])
         return found
 
     def _name(self, node: Node, what: str) -> str | None:
@@ -124,16 +127,23 @@ class _Reader:
         hint = "" if isinstance(node, Scalar) else "names only; use a map for more"
         self._checker.report(node, f"{what} must be a name, not {node.describe()}", hint)
 
-    def _good_host(self, node: Node) -> bool:
+    def _good_hosts(self, node: Node) -> list[str]:
+        """The names that a name stands for: itself, or those of its ranges; none for a bad one."""
         assert isinstance(node, Scalar)
-        fault = host_name_fault(node.text)
+        names, fault = [node.text], None
+        if is_range(node.text):
+            try:
+                names = expanded(node.text)
+            except BadRangeError as error:
+                fault = str(error), error.hint
+        fault = fault or next(filter(None, map(host_name_fault, names)), None)
         if fault:
             self._checker.report(node, *fault, kind="inventory.name")
-        return fault is None
+        return [] if fault else names
 
-    def _host(self, key: Scalar, body: Node) -> None:
-        entry = self._declaration.host(key.text, key)
-        what = f"host {key.text}"
+    def _host(self, name: str, key: Scalar, body: Node) -> None:
+        entry = self._declaration.host(name, key)
+        what = f"host {name}"
         if body.__class__ is Mapping or self._checker.mapping(body, what) is not None:
             assert isinstance(body, Mapping)
             self._layer(body, entry.layer, what, _LAYER_KEYS)

@@ -1,0 +1,72 @@
+"""Ranges in the names of hosts: ``web[01:50]`` and ``web[a:f]`` stand for many (controller)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+MOST_HOSTS = 65_536  # of one name, so that a slip of the finger cannot exhaust the memory
+_RANGE = re.compile(r"\[([^\[\]]*)\]")
+_NUMBERS = re.compile(r"([0-9]+):([0-9]+)(?::([0-9]+))?\Z")
+_LETTERS = re.compile(r"(?:([a-z]):([a-z])|([A-Z]):([A-Z]))(?::([0-9]+))?\Z")
+_HINT = "write web[1:9], web[01:50], web[a:f], or web[0:90:10] with a step"
+
+
+class BadRangeError(ValueError):
+    """A range that stands for nothing; ``hint`` says what to write."""
+
+    def __init__(self, message: str, hint: str = _HINT) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def is_range(name: str) -> bool:
+    """Whether a name stands for several."""
+    return "[" in name or "]" in name
+
+
+def expanded(name: str) -> list[str]:
+    """The names that a name with ranges stands for, in order, both ends included; BadRangeError."""
+    pieces = _RANGE.split(name)
+    if len(pieces) == 1 or any(sign in piece for piece in pieces[::2] for sign in "[]"):
+        raise BadRangeError(f"the brackets of the host name {name[:60]!r} do not fit")
+    choices = [_values(piece, name) if at % 2 else [piece] for at, piece in enumerate(pieces)]
+    count = math.prod(map(len, choices))
+    if count > MOST_HOSTS:
+        message = f"the host name {name[:60]!r} stands for {count:,} hosts"
+        raise BadRangeError(message, f"a name stands for at most {MOST_HOSTS:,}")
+    return ["".join(parts) for parts in itertools.product(*choices)]
+
+
+def _values(text: str, name: str) -> Sequence[Any]:
+    numbers, letters = _NUMBERS.match(text), _LETTERS.match(text)
+    if numbers and max(map(len, numbers.groups(""))) <= len(str(MOST_HOSTS)) + 5:
+        first, last = numbers[1], numbers[2]
+        width = len(first) if first.startswith("0") else 0
+        if width > 1 and len(last) != width:
+            raise _bad(text, name, "has ends of different lengths")
+        whole = _steps((int(first), int(last)), numbers[3], text, name)
+        if len(whole) > MOST_HOSTS:
+            return whole  # which its caller counts and refuses
+        return [str(number).zfill(width) for number in whole]
+    if letters:
+        found = [part for part in letters.groups()[:4] if part]
+        whole = _steps((ord(found[0]), ord(found[1])), letters[5], text, name)
+        return list(map(chr, whole))
+    raise _bad(text, name, "is not of two numbers or two letters")
+
+
+def _steps(ends: tuple[int, int], step: str | None, text: str, name: str) -> range:
+    (first, last), width = ends, int(step or 1)
+    if width < 1:
+        raise _bad(text, name, "has no step")
+    if last < first:
+        raise _bad(text, name, "ends before it begins")
+    return range(first, last + 1, width)
+
+
+def _bad(text: str, name: str, why: str) -> BadRangeError:
+    return BadRangeError(f"the range [{text[:40]}] of the host name {name[:60]!r} {why}")
