@@ -137,8 +137,6 @@ def start(payload: Any) -> None:
     modules = Modules(parts, memoryview(payload)[end_of_head(payload) :])
     sys.meta_path.insert(0, modules)
     modules.add(at_once)
-    if hasattr(gc, "freeze"):  # since Python 3.7
-        gc.freeze()
     gc.set_threshold(20000)  # a run makes a few thousand objects, of which most stay as long as it
     gc.enable()
 

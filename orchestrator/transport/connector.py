@@ -166,9 +166,9 @@ class Connector:
         """The SSH libraries take a while to import, so only once a host needs them."""
         with self._loading:
             if self._dialer is None:
-                from orchestrator.transport.loading import ssh_dialer
+                from orchestrator.transport.ssh_connect import Dialer
 
-                self._dialer = ssh_dialer()(self._credentials)
+                self._dialer = Dialer(self._credentials)
             return self._dialer
 
 

@@ -5,10 +5,10 @@ takes four files for each and has no addresses.
 """
 
 # Importing ``socket`` builds its enumerations, which costs more than all families together.
-import _socket
-import _struct as struct
+import _socket  # socket takes a target 4 ms to load, and costs as much as gathering facts
 import errno
 import os
+import struct
 from typing import Any, Dict, Iterator, List, Tuple
 
 GET_LINKS = 18  # RTM_GETLINK

@@ -6,22 +6,12 @@
     __new__ = lambda cls, x, y=y.default: made(cls, (x, y,))
 """
 
+from operator import itemgetter
 from typing import Any, Callable, Dict, Tuple
 
 _REQUIRED = object()
 
 made: Callable[..., Any] = tuple.__new__
-
-
-def _getter() -> Callable[[int], Any]:
-    """What makes the attribute that reads an item."""
-    try:  # as ``collections`` has it since Python 3.8
-        from _collections import _tuplegetter  # type: ignore[import-not-found]  # not in the stubs
-    except ImportError:
-        from _operator import itemgetter  # all of ``operator`` that is needed
-
-        return lambda at: property(itemgetter(at))
-    return lambda at: _tuplegetter(at, None)
 
 
 class field(object):  # noqa: N801 - it reads as a word of the language
@@ -37,7 +27,6 @@ class NamedTuple(tuple):  # type: ignore[type-arg]  # of whatever the fields are
     __slots__ = ()
     _fields: Tuple[str, ...] = ()
     _field_defaults: Dict[str, Any] = {}
-    _item = staticmethod(_getter())
 
     def __init_subclass__(cls) -> None:
         fields = {name: value for name, value in vars(cls).items() if isinstance(value, field)}
@@ -46,7 +35,7 @@ class NamedTuple(tuple):  # type: ignore[type-arg]  # of whatever the fields are
             name: value.default for name, value in fields.items() if value.default is not _REQUIRED
         }
         for at, name in enumerate(fields):
-            setattr(cls, name, cls._item(at))
+            setattr(cls, name, property(itemgetter(at)))
 
     def _replace(self, **changed: Any) -> Any:
         """A copy with these fields changed."""

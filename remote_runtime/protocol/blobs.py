@@ -1,8 +1,6 @@
 """The texts and files that the plan names by SHA-256 (target)."""
 
-# All of ``collections`` that is needed; the rest takes a target half a millisecond.
-from _collections import deque  # type: ignore[import-not-found]  # collections is slow to load
-from typing import Callable, Deque, Dict, Generator, Iterable, Iterator, List, Optional, Set
+from typing import Callable, Dict, Generator, Iterable, Iterator, List, Optional, Set
 
 from remote_runtime.errors import ProtocolError, ResourceError
 from remote_runtime.lean.digest import sha256
@@ -40,7 +38,7 @@ class Blobs(object):
         self._held: Dict[str, bytes] = {}
         self._sizes: Dict[str, int] = {}
         self._uses: Dict[str, int] = {}
-        self._ahead: Deque[str] = deque()
+        self._ahead: List[str] = []
         self._is_ahead: Set[str] = set()
         self._failed: Dict[str, str] = {}
         self._look: Optional[Callable[[], None]] = None
@@ -118,7 +116,7 @@ class Blobs(object):
 
     def _pass(self) -> str:
         """Take the next one off those that are ahead."""
-        sha = self._ahead.popleft()
+        sha = self._ahead.pop(0)
         self._is_ahead.discard(sha)
         return sha
 

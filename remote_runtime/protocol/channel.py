@@ -2,10 +2,7 @@
 
 import os
 import time
-
-# All of ``collections`` that is needed; the rest takes a target half a millisecond.
-from _collections import deque  # type: ignore[import-not-found]  # collections is slow to load
-from typing import Any, Callable, Deque, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 from remote_runtime.cancellation import Cancellation, await_input
 from remote_runtime.errors import ProtocolError
@@ -47,7 +44,7 @@ class Channel(object):
         self._before_write = before_write
         self._silence = silence
         self._patience = patience
-        self._arrived: Deque[wire.Frame] = deque()
+        self._arrived: List[wire.Frame] = []
         self._arrived_bytes = 0
         self._inbox = Condition()
         self._outbox = Condition()
@@ -119,7 +116,7 @@ class Channel(object):
                     raise self._error
                 self._cancellation.check()
                 self._inbox.wait()
-            frame = self._arrived.popleft()
+            frame = self._arrived.pop(0)
             self._arrived_bytes -= _weight(frame)
             self._inbox.notify_all()
             return frame

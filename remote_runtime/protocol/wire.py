@@ -63,8 +63,7 @@ Controller to target::
 Either side that hears nothing for ``SILENCE`` seconds takes the other for dead.
 """
 
-# ``struct`` is a file that says no more than this.
-import _struct as struct
+import struct
 from typing import Any, Dict, Iterator, List, Union
 
 from remote_runtime.errors import ProtocolError

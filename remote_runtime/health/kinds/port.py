@@ -1,6 +1,6 @@
 """``port``: whether something listens on a local port (target)."""
 
-import _socket
+import _socket  # socket takes a target 4 ms to load
 from typing import List, Tuple
 
 from remote_runtime.health.kind import BOOLEAN, LIST, Found, Kind, Probe, Rule

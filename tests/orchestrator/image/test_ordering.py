@@ -125,7 +125,7 @@ def test_what_is_imported_is_followed() -> None:
     members = {
         "remote_runtime/__init__.py": b"",
         "remote_runtime/session.py": b"import os\nfrom remote_runtime import wire, a\n",
-        "remote_runtime/protocol/wire.py": b"from remote_runtime.lean.text import dumps\n",
+        "remote_runtime/wire.py": b"from remote_runtime.lean.text import dumps\n",
         "remote_runtime/lean/__init__.py": b"",
         "remote_runtime/lean/text.py": b"def later():\n    import remote_runtime.other\n",
         "remote_runtime/other.py": b"",
@@ -140,7 +140,7 @@ def test_a_type_has_what_nobody_else_has() -> None:
     members = {
         "remote_runtime/__init__.py": b"",
         "remote_runtime/session.py": b"",
-        "remote_runtime/text/shell_words.py": b"",
+        "remote_runtime/shell_words.py": b"",
         "remote_runtime/resources/__init__.py": b"",
         f"{below}__init__.py": b"",
         f"{below}resource.py": b"from remote_runtime import shell_words\n"
@@ -158,7 +158,7 @@ def test_a_type_has_what_nobody_else_has() -> None:
         [x, f"{x}.rules", f"{x}.resource", f"{x}.providers"],
         [f"{x}.left", f"{x}.providers.a"],
         [f"{x}.providers.b"],
-        ["remote_runtime.text.shell_words"],
+        ["remote_runtime.shell_words"],
         [f"{x}.both"],
     ]
 

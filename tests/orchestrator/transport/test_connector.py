@@ -6,16 +6,16 @@ import subprocess
 import sys
 
 PROGRAM = """
-import gc, sys
+import sys
 from orchestrator.transport import Connector, Credentials, Settings
 connector = Connector(Settings(), Credentials(), None)
 print("fabric" in sys.modules)
 connector._ssh()
-print("fabric" in sys.modules, gc.get_freeze_count() > 1000)
+print("fabric" in sys.modules)
 """
 
 
-def test_the_ssh_libraries_are_loaded_on_demand_and_left_out_of_garbage_collection() -> None:
+def test_the_ssh_libraries_are_loaded_on_demand() -> None:
     """A connector alone loads nothing; the first SSH connection does."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
-    assert done.stdout.split() == ["False", "True", "True"], done
+    assert done.stdout.split() == ["False", "True"], done
