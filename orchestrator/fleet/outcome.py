@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -156,6 +157,15 @@ class Tally:
         if "applies" in record:
             tally._of_applies().add_tally(cls.from_record(record["applies"]))
         return tally
+
+
+def applied_as(within: str, name: str) -> str:
+    """What events call the manifest that an ``apply`` in the manifest ``within`` applies.
+
+    That is its path from the folder of the pushed manifest, or the name of an apply that has the
+    path in ``manifest``.
+    """
+    return posixpath.normpath(posixpath.join(posixpath.dirname(within), name))
 
 
 def is_apply(resource: str) -> bool:

@@ -20,6 +20,8 @@ from remote_runtime.errors import PlanError, Problem
 from remote_runtime.reporting.masking import Mask
 
 MOST_PROBLEMS = 20
+INHERIT = "inherit_data"
+"""The property of an apply that names keys of its manifest's data."""
 
 if TYPE_CHECKING:
     from inventory import Inventory
@@ -96,7 +98,7 @@ class ManifestData:
 
         ``by`` is the resource that applies the manifest, ``handed`` its data.
         """
-        if not self._is_static or (by and ("data" in by.templated or by.written is not None)):
+        if not self._is_static or (by and _varies(by)):
             return None
         if by not in self._shared:
             nobody = self._scope(Facts({}, {}), data={}, names={}, heard={}, lenient=True)
@@ -183,6 +185,11 @@ class ManifestData:
             return []
         found = map(files.get, self._own.reached(scope, files))
         return [one for file in found if file for one in file.annotations]
+
+
+def _varies(by: Declared) -> bool:
+    """Whether what an apply hands over may differ, by host or by what its manifest was given."""
+    return "data" in by.templated or INHERIT in by.values or by.written is not None
 
 
 def plan_error(problems: list[Problem], secrets: Sequence[str] = ()) -> PlanError:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.stage_host import host_in
-from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.outcome import HostResult, applied_as, is_apply
 from orchestrator.report.collected import Collected, Entry
 
 # Failures first; a preview's and a push's changes before hosts where nothing is to do.
@@ -125,13 +124,13 @@ def told_of_manifest(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def applied_by(entry: Entry) -> str:
-    """The manifest that it would apply, by its path from the folder of the run's manifest.
+    """The manifest that it would apply, as events call that.
 
     "" where it changes something itself: what applies a manifest is what that came to.
     """
-    name = entry.resource.partition("#")[2]
-    folder = posixpath.dirname(entry.manifest)
-    return "" if entry.changes else posixpath.normpath(posixpath.join(folder, name))
+    if entry.changes or not is_apply(entry.resource):
+        return ""
+    return applied_as(entry.manifest, entry.resource.partition("#")[2])
 
 
 def unheard_of(left: Mapping[str, Iterable[str]], hosts: Iterable[str]) -> list[Unheard]:

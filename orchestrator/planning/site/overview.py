@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.manifest.declared import Declared
+from orchestrator.planning.data import INHERIT
 from orchestrator.planning.site.agreement import disagreements
 from orchestrator.planning.site.manifests import Part, Place, Refusal
 from remote_runtime.errors import Problem
@@ -104,7 +105,7 @@ class Survey:
 
 
 def _data_problems(place: Place, declared: Declared) -> tuple[Problem, ...]:
-    if "data" in declared.templated:
+    if "data" in declared.templated or INHERIT in declared.values:
         return ()
     resolved = place.part.data.shared(declared, declared.values.get("data") or {})
     return tuple(resolved.problems) if resolved else ()

@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.expressions import Scope
+from orchestrator.fleet.outcome import applied_as
 from orchestrator.language.facts import Facts
 from orchestrator.manifest.assertions import failing
 from orchestrator.manifest.checks.references import Named, check_names
 from orchestrator.manifest.children import MOST_RESOURCES
 from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.merge import merge_deep
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.content.blob_references import Travel
 from orchestrator.planning.content.hash_redaction import veil
-from orchestrator.planning.data import plan_error
+from orchestrator.planning.data import INHERIT, plan_error
 from orchestrator.planning.implications import masked_texts
 from orchestrator.planning.rendering import Rendering, filled, names_vary
 from orchestrator.planning.resources import Resources
@@ -23,6 +25,7 @@ from orchestrator.planning.site.loops import Groups, at_turn, turns
 from orchestrator.planning.site.manifests import Part, Place, Refusal
 from remote_runtime.errors import Problem
 from remote_runtime.reporting.masking import SHORTEST, strings_of
+from remote_runtime.text.nearest import nearest
 
 
 class _Row(NamedTuple):
@@ -76,6 +79,7 @@ class Walk:
         self._types_hide = False
         self._groups = Groups()
         self._places = 0
+        self._within = ""  # what events call the manifest at hand
         self.unread = 0
         """How many resources stand in manifests whose data is not known."""
 
@@ -194,7 +198,8 @@ class Walk:
         runs = managed and entry.outline.item.managed
         if declared.type.applies:
             begin = len(self._rows)
-            entry, opens = self._apply(place, declared, entry, runs)
+            handed = self._handed(declared, entry.item.properties, scope.data, runs)
+            entry, opens = self._apply(place, declared, entry=entry, handed=handed, managed=runs)
             self.found[at] = entry
         if runs and entry.outline.item.deferred_render:
             self.turns[at] = (declared, scope, place.part.travel)
@@ -225,13 +230,38 @@ class Walk:
             entry = rendering.name_only(index)
         return entry
 
+    def _handed(
+        self, declared: Declared, properties: Mapping[str, Any], data: Any, managed: bool
+    ) -> Mapping[str, Any]:
+        """The data that an apply gives to its child: of its manifest's ``data`` what is inherited,
+        and its own over that."""
+        own: Mapping[str, Any] = properties.get("data") or {}
+        inherited = {}
+        for number, key in enumerate(properties.get(INHERIT) or ()):
+            if key in data:
+                inherited[key] = data[key]
+            elif managed:
+                likely = nearest(key, list(data))
+                hint = (
+                    f"did you mean {likely}?" if likely else "it names top-level keys of the data"
+                )
+                message = f"{declared.id}: {INHERIT}: the manifest has no data {key!r}"
+                where = declared.where((INHERIT, number))
+                self._problems.append(Problem(message, where, hint, "plan.inherit"))
+        return merge_deep(inherited, own) if inherited else own
+
     def _apply(
-        self, place: Place, declared: Declared, entry: Compiled, managed: bool
+        self,
+        place: Place,
+        declared: Declared,
+        *,
+        entry: Compiled,
+        handed: Mapping[str, Any],
+        managed: bool,
     ) -> tuple[Compiled, bool]:
         """The resource with what it applies, and whether that is not known."""
         item = entry.item
         properties = item.properties
-        handed = properties.get("data") or {}
         may_apply = properties.get("allow_apply") is not False
         if item.sensitive:
             texts = [t for t in strings_of(handed) if len(t) >= SHORTEST]
@@ -243,14 +273,17 @@ class Walk:
                 child = Refusal(tuple(shared.problems))
         if isinstance(child, Refusal):
             return self._refused(place, declared, entry=entry, refusal=child, managed=managed), True
+        within, self._within = self._within, applied_as(self._within, item.name)
+        label = self._within
         children = self._manifest(child, declared, handed, managed)
+        self._within = within
         if children is None and managed:
             return self._refused(
                 place, declared, entry=entry, refusal=child.denial(declared), managed=managed
             ), True
         return entry.extended(
             children or (),
-            applies=child.path,
+            applies=label,
             fail_on_error=child.part.site.fail_on_error,
             noop=properties.get("noop") is True,
             monitor_only=properties.get("health_check_only") is True,

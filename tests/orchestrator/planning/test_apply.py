@@ -132,6 +132,65 @@ def test_data_of_a_child(tmp_path: Path) -> None:
     assert made.items[1].properties["command"] == "own hierarchy parent given - [1, 2]"
 
 
+def test_data_that_a_child_inherits(tmp_path: Path) -> None:
+    """inherit_data copies keys of the parent's data, below data; a child of the child gets more."""
+    child = manifest(
+        echo("data.web.port", "data.web.user", "data.l"),
+        apply("{inherit_data: [web]}", "more.yaml"),
+        head="data: {web: {user: child}, l: [1]}",
+    )
+    write(tmp_path, child)
+    write(tmp_path, manifest(echo("data.web.port", name="deepest")), "web/more.yaml")
+    parent = manifest(
+        apply("{inherit_data: [web, l], data: {web: {port: 81}, l: [3]}}"),
+        head="data: {web: {port: 80, user: parent}, l: [2], other: 1}",
+    )
+    items = plan(tmp_path, parent).items
+    assert items[1].properties["command"] == "81 parent [1, 2, 3]"
+    assert items[3].properties["command"] == "81"
+    assert plan(tmp_path, parent, data=["web.user=given"]).items[1].properties["command"] == (
+        "81 given [1, 2, 3]"
+    )
+
+
+def test_an_inherited_key_that_is_not_there_refuses_the_host(tmp_path: Path) -> None:
+    """With its place and the nearest key; where control leaves the apply out it does not matter."""
+    write(tmp_path, manifest(echo("data.x")))
+    text = manifest(apply("{inherit_data: [users, usres]CONTROL}"), head="data: {users: [1]}")
+    error = refused_host(tmp_path, text.replace("CONTROL", ""))
+    assert "inherit_data: the manifest has no data 'usres' (did you mean users?)" in str(error)
+    assert "site.yaml:" in str(error)
+    assert plan(tmp_path, text.replace("CONTROL", ", control: {if: 'false'}"))
+
+
+@pytest.mark.parametrize("wrong", ["users", "[]", "[1]", "['']"])
+def test_what_inherit_data_takes(tmp_path: Path, wrong: str) -> None:
+    """A list of keys."""
+    write(tmp_path, manifest(echo("data.x")))
+    assert "inherit_data" in refused(tmp_path, manifest(apply(f"{{inherit_data: {wrong}}}")))
+
+
+def test_what_a_child_asks_for_may_be_inherited(tmp_path: Path) -> None:
+    """@require is then a matter of each host."""
+    write(tmp_path, manifest(echo("data.a"), head="data:\n  # @require\n  a: ''\n"))
+    assert plan(tmp_path, manifest(apply("{inherit_data: [a]}"), head="data: {a: 1}"))
+    with pytest.raises(PlanError, match=r"data\.a is required"):
+        plan(tmp_path, manifest(apply("{inherit_data: [a]}"), head="data: {a: ''}"))
+
+
+def test_an_apply_under_a_name_of_its_own(tmp_path: Path) -> None:
+    """Events of the child's resources call the manifest by it, those of a child below by a path."""
+    write(tmp_path, manifest(echo("data.x"), apply(name="deep/more.yaml")))
+    write(tmp_path, manifest(echo("data.x", name="deepest")), "web/deep/more.yaml")
+    made = plan(tmp_path, manifest(apply("{manifest: web/site.yaml}", "blog")))
+    assert [(item.id, item.manifest) for item in received(made)] == [
+        ("apply#blog", ""),
+        ("exec#show", "blog"),
+        ("apply#deep/more.yaml", "blog"),
+        ("exec#deepest", "deep/more.yaml"),
+    ]
+
+
 def test_nothing_of_a_child_stays(tmp_path: Path) -> None:
     """What stands behind an apply has its parent's data, folder and mode again."""
     write(tmp_path, manifest(echo("data.a"), head="data: {a: child, b: child}"))
@@ -287,7 +346,7 @@ def test_a_loop_applies_one_child_several_times(tmp_path: Path) -> None:
     assert [item.id for item in items] == [
         "apply#site 1", "exec#show-1", "apply#site 2", "exec#show-2",
     ]  # fmt: skip
-    assert {item.manifest for item in items[1::2]} == {"web/site.yaml"}
+    assert [item.manifest for item in items[1::2]] == ["site 1", "site 2"]
     absent = properties.replace("web/site", "web/absent")
     assert "web/absent.yaml: No such file" in refused(
         tmp_path, manifest(apply(absent, "site {{ item }}"))

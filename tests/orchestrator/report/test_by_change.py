@@ -2,6 +2,8 @@
 
 import pytest
 
+from orchestrator.report.collected import Entry
+from orchestrator.report.grouping import applied_by
 from orchestrator.report.terminal.summary import MOST_LINES
 from tests.orchestrator.report.told import DIFF, Told, changed
 
@@ -91,3 +93,21 @@ def test_no_remark_is_wider_than_the_terminal(width: int) -> None:
     assert any("and differently on" in line for line in lines), lines
     assert any("slowest: a-host" in line for line in lines), lines
     assert [line for line in lines if len(line) > width] == []
+
+
+@pytest.mark.parametrize(
+    ("resource", "within", "applied"),
+    [
+        ("apply#blog", "", "blog"),
+        ("apply#roles/web.yaml", "", "roles/web.yaml"),
+        ("apply#more.yaml", "roles/web.yaml", "roles/more.yaml"),
+        ("service#blog", "", ""),
+    ],
+)
+def test_what_an_apply_stands_for(resource: str, within: str, applied: str) -> None:
+    """Its path or its own name; a resource of another type with such a name stands for itself."""
+    entry = Entry(
+        resource=resource, status="failed", message="", doubt="", errors=("no",), unmet=(),
+        health=(), changes=(), manifest=within,
+    )  # fmt: skip
+    assert applied_by(entry) == applied
