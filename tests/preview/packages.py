@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from tests.lab import Package, Rpm
 
+from .daemon_packages import DAEMONS
 from .debhelper import managed
 from .script_packages import SCRIPTED
 
@@ -266,6 +267,7 @@ PACKAGES: tuple[Package, ...] = (
         ("/etc/cron.d/pv-cron",),
     ),
     *SCRIPTED,
+    *DAEMONS,
 )
 
 

@@ -54,11 +54,9 @@ UNIT = "[Service]\nExecStart=/bin/a\n[Install]\nWantedBy=multi-user.target\n"
 
 class Scripts(unittest.TestCase):
     def test_the_snippets_of_debhelper(self):
-        """Units that are enabled and started, and accounts, through variables and conditions."""
+        """Units that are enabled and started, through variables and conditions."""
         deeds = deb_scripts.read(DEBHELPER)
         self.assertEqual((deeds.enabled, deeds.started), ({"a.service"}, {"a.service"}))
-        self.assertEqual([(a.kind, a.name) for a in deeds.accounts],
-                         [("user", "daemon-of-a"), ("group", "daemon-of-a")])  # fmt: skip
         self.assertIn("make-it /var/lib/a/made", deeds.others)
 
     def test_by_hand(self):
@@ -80,22 +78,6 @@ class Scripts(unittest.TestCase):
         self.assertEqual(deb_scripts.read(text).others, [])
         self.assertEqual(deb_scripts.read("echo a > /b").others, ["echo a > /b"])
 
-    def test_accounts_of_sysusers(self):
-        """A user has its group; a number is known where the file has it."""
-        found = deb_scripts.sysusers(
-            "# x\nu web 4711 'a b' /srv\ng team -\nu! own 7:team\nm web team\n"
-        )
-        self.assertEqual(
-            [tuple(account) for account in found],
-            [("user", "web", 4711), ("group", "web", 4711), ("group", "team", -1),
-             ("user", "own", 7), ("group", "own", 7)],
-        )  # fmt: skip
-
-    def test_numbers_that_are_none(self):
-        """Other digits, or more than a number has, make an account of an unknown number."""
-        for number in ("\u00b2", "9" * 5000):
-            self.assertEqual(deb_scripts.sysusers("g a " + number)[0].number, -1)
-
     def test_what_scripts_divert(self):
         """The paths that lines name, where they go, and all names where a variable hides some."""
         named = deb_scripts.diverted_by(
@@ -116,10 +98,6 @@ class Scripts(unittest.TestCase):
         self.assertFalse(hidden.has("/usr/lib/libc.so"))
         asked = deb_scripts.diverted_by({"preinst": "dpkg-divert --truename $f\n"})
         self.assertFalse(asked.has("/usr/lib/f"))
-
-    def test_no_account_is_made_of_a_variable_or_of_two_names(self):
-        """A name that is not plain is not known; two names only join a group."""
-        self.assertEqual(deb_scripts.read("adduser $who\nadduser www-data ssl\n").accounts, [])
 
 
 class Reading(unittest.TestCase):

@@ -17,6 +17,7 @@ from remote_runtime.registry import Registry
 from remote_runtime.resources.package import locks
 from remote_runtime.resources.package.dnf import errors as dnf_errors
 from remote_runtime.resources.package.dnf.lists import Lists
+from remote_runtime.resources.package.provider import Operation
 from remote_runtime.resources.package.rpm import database as rpm_database
 from remote_runtime.system.process.commands import Result
 
@@ -374,6 +375,20 @@ class Acting(unittest.TestCase):
             plan = plan_of((name, {"ensure": ensure}), installed=here)
             plan.carry_out()
             self.assertEqual(plan.commands.asked[-1], command % OPTIONS)
+
+    def test_a_removal_that_dnf_leaves_out_fails(self):
+        """dnf ends well where an exclude hides what it is to remove; a preview says so as well."""
+        here = record("ccm-hello", "1.1-1.el9")
+        for foresee in (False, True):
+            commands = recorded_commands(here)
+            commands.on("dnf remove", "No packages marked for removal.\nNothing to do.\n")
+            plan = plan_of(("ccm-hello", {"ensure": "absent"}), commands=commands)
+            with self.assertRaises(ResourceError) as caught:
+                if foresee:
+                    plan.provider.status("ccm-hello")
+                    plan.provider.foresee(Operation("ccm-hello", removal=True))
+                plan.carry_out()
+            self.assertEqual(caught.exception.kind, "package.excluded")
 
     def test_a_package_that_brings_a_repository(self):
         """What the lists said before is asked again once a package has brought a repository."""

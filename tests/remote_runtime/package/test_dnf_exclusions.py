@@ -33,6 +33,17 @@ class Exclusions(FolderTest):
             self.assertIsNone(self.find("nghttp2", path, text))
         self.assertIsNone(self.find("nginx", "etc/dnf/dnf.conf", "[main]\n#exclude=nginx\n"))
 
+    def test_what_a_removal_leaves(self):
+        """The error names the setting that keeps a package, and what to do."""
+        os.makedirs(self.path("etc/dnf"))
+        self.write("etc/dnf/dnf.conf", b"[main]\nexclude=nginx\n")
+        error = dnf_exclusions.left("removing nginx", "nginx", self.path(""))
+        text = "removing nginx failed: nginx is excluded by `exclude=nginx` in /etc/dnf/dnf.conf"
+        self.assertEqual((error.message, error.kind), (text, "package.excluded"))
+        self.assertIn(
+            "dnf leaves vim", dnf_exclusions.left("removing vim", "vim", self.root).message
+        )
+
     def test_version_locks(self):
         """Those of dnf 4's plugin and of dnf 5, with the command that releases them."""
         listed = "etc/dnf/plugins/versionlock.list"

@@ -27,6 +27,12 @@ class Triggers(FolderTest):
         found = dpkg_triggers.triggered(waiting, ["/usr/share/man/man1/a.1"], {"ldconfig"})
         self.assertEqual(found, {"man-db": ["/usr/share/man"], "libc-bin": ["ldconfig"]})
 
+    def test_a_script_activates_a_path(self):
+        """A path that is activated by itself triggers who waits for it, not who waits above it."""
+        waiting = {"/usr/share/p": {"index"}, "/usr/share": {"other"}}
+        found = dpkg_triggers.triggered(waiting, [], {"/usr/share/p"})
+        self.assertEqual(found, {"index": ["/usr/share/p"]})
+
     def test_what_a_package_says(self):
         """Its control file has both directives, and a script may activate one itself."""
         control = "# x\ninterest-noawait /a\ninterest b\nactivate-await c\n"

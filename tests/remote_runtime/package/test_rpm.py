@@ -7,16 +7,21 @@ import tempfile
 import unittest
 
 from remote_runtime.base import AccountEffect, PathEffect, Uncertainty, UnitEffect, UnknownEffect
+from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
+from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.dnf import transaction as dnf_transaction
 from remote_runtime.resources.package.dnf.transaction import Coming
 from remote_runtime.resources.package.dpkg.contents import Contents, Member
 from remote_runtime.resources.package.dpkg.installed import Installations
+from remote_runtime.resources.package.maintainer_scripts import package_scripts
 from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
 from remote_runtime.resources.package.probing import Indexed
 from remote_runtime.resources.package.provider import VersionChange
 from remote_runtime.resources.package.rpm import contents as rpm_contents
+from remote_runtime.resources.package.rpm import probe as rpm_probe
 from remote_runtime.resources.package.rpm.effects import RpmConsequences
+from remote_runtime.system.process.commands import Result
 
 from .. import fakes
 from ..fake_commands import FakeCommands, make_context
@@ -113,10 +118,13 @@ class Reading(unittest.TestCase):
         self.assertEqual(contents.conffiles, ["/etc/a.conf"])
         self.assertEqual(contents.members[0].text, "x\n")
         self.assertEqual(sorted(contents.scripts), ["postinst", "preinst"])
-        deeds = deb_scripts.read(contents.scripts["preinst"] + contents.scripts["postinst"])
-        self.assertEqual([a.kind for a in deeds.accounts if a.name == "app"], ["user", "group"])
+        runs = package_scripts.runs("a", contents.scripts, {"preinst": ["1"], "postinst": ["1"]})
+        deeds = package_scripts.deeds(runs)
+        made = [a.kind for a in deeds.accounts.created if a.name == "app"]
+        self.assertEqual(made, ["user", "group"])
         self.assertEqual((deeds.preset, deeds.started), ({"a.service"}, set()))
-        self.assertIn('<lua> print("it\'s")', deeds.others)
+        text = contents.scripts["preinst"] + contents.scripts["postinst"]
+        self.assertIn('<lua> print("it\'s")', deb_scripts.read(text).others)
 
     def test_what_is_not_whole(self):
         """A file that was not unpacked, and an answer that is none, make it unknown."""
@@ -226,3 +234,20 @@ class Host(fakes.FolderTest):
 
 if __name__ == "__main__":
     unittest.main()
+
+
+class Downloads(unittest.TestCase):
+    def test_what_cannot_be_fetched(self):
+        """A file that is gone fails as in a push; a network may be better by then."""
+        gone = Result(1, "", "Error opening /srv/a.rpm: No such file or directory")
+        silent = Result(1, "", "Error downloading packages: Curl error (28): Timeout")
+        locked = ResourceError("x", "package.locked")
+        error = ResourceError("x", "package.download")
+        for failed, result, raised in (
+            (error, gone, ResourceError),
+            (error, silent, Unknowable),
+            (Unknowable("no overlay"), silent, Unknowable),
+        ):
+            with self.assertRaises(raised):
+                rpm_probe.refuse(failed, result)
+        rpm_probe.refuse(locked, gone)  # what the download does not tell of

@@ -1,9 +1,16 @@
 """The folders that systemd keeps for a service."""
 
 import unittest
+from types import SimpleNamespace
+from typing import Any
 
 from remote_runtime.effects import PathEffect, UnknownEffect
-from remote_runtime.resources.service.unit.folders import made_folders, own_folders, runtime_folders
+from remote_runtime.resources.service.unit.folders import (
+    linked_folders,
+    made_folders,
+    own_folders,
+    runtime_folders,
+)
 
 from ..fakes import FakeAccounts, context
 from .fake_units import FakeUnits
@@ -34,6 +41,26 @@ class FoldersTest(unittest.TestCase):
                 "/var/lib/ccm-c/d/e": ("directory", 0o755, 4711),
             },
         )
+
+    def test_links(self):
+        """systemd follows no link, but one to a configuration or to what it keeps for the user."""
+        links = {
+            "/var/lib/ccm-a": "/srv/a",
+            "/var/lib/ccm-up": "/nowhere",
+            "/var/lib/ccm-dyn": "private/ccm-dyn",
+            "/etc/ccm-conf": "/etc",
+        }
+        text = "StateDirectory=ccm-a ccm-b ccm-up/x\nConfigurationDirectory=ccm-conf\n"
+        effects = [PathEffect(path, "symlink", target=target) for path, target in links.items()]
+        files = self.context.world_with(effects).files
+        there: Any = SimpleNamespace(files=files, accounts=self.context.accounts)
+        self.assertEqual(
+            linked_folders(self.unit(text), there), ["/var/lib/ccm-a", "/var/lib/ccm-up"]
+        )
+        made = [made.path for made in made_folders(self.unit(text), there)]
+        self.assertEqual(made, ["/var/lib/ccm-b"])
+        dynamic = "DynamicUser=yes\nStateDirectory=ccm-dyn ccm-a\n"
+        self.assertEqual(linked_folders(self.unit(dynamic), there), ["/var/lib/ccm-a"])
 
     def test_configuration(self):
         """One that is new belongs to the service's user, one that is there stays as it is."""

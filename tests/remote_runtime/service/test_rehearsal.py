@@ -75,6 +75,14 @@ class RehearsalTest(FolderTest):
             text = RUN % self.program + user + "WorkingDirectory=%s\n" % folder
             self.assertEqual(self.why(text), expected)
 
+    def test_environment_files(self):
+        """A pattern has to match a file, and a directory is none."""
+        for path, ending in (("/*.conf", "which is not there"), ("", "which is a directory")):
+            found = self.why(RUN % "sh" + "EnvironmentFile=%s%s\n" % (self.root, path))
+            self.assertEqual(
+                found, "needs its EnvironmentFile %s%s, %s" % (self.root, path, ending)
+            )
+
     def test_what_the_process_lacks(self):
         """Program, user, folder and environment: each is named with what is wrong."""
         text = self.write("text", b"echo hello\n", 0o755)

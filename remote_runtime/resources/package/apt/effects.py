@@ -35,6 +35,7 @@ from remote_runtime.resources.package.dpkg.contents import (
 )
 from remote_runtime.resources.package.dpkg.installed import Installations, Kept, units_below
 from remote_runtime.resources.package.dpkg.units import LINKS, MASKED, Units, stopped_for_upgrade
+from remote_runtime.resources.package.maintainer_scripts import accounts as script_accounts
 from remote_runtime.resources.package.maintainer_scripts import package_scripts
 from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
 from remote_runtime.resources.package.maintainer_scripts import uncertainty as script_uncertainty
@@ -82,7 +83,7 @@ class Consequences(object):
         coming = {name: self._on_host(contents, name) for name, contents in packed.items()}
         by_name = {change.name: change for change in changes}
         deeds = {
-            name: deb_scripts.read(package_scripts.text_of(self._runs(by_name[name], contents)))
+            name: package_scripts.deeds(self._runs(by_name[name], contents))
             for name, contents in coming.items()
         }
         # One package may start the unit of another, as nginx does.
@@ -202,7 +203,7 @@ class Consequences(object):
         self._effects += [PathEffect(path, "absent") for path in gone]
         removing = {"prerm": ["remove"], "postrm": ["remove"]}
         scripts = package_scripts.runs(change.name, kept.scripts, removing)
-        deeds = deb_scripts.read(package_scripts.text_of(scripts))
+        deeds = package_scripts.deeds(scripts)
         for run in scripts:
             told = package_scripts.follow(
                 self._context, self._effects, run, lambda world, call: None
@@ -269,7 +270,7 @@ class Consequences(object):
                 self._conffile(member, registered, change.name)
             else:
                 self._member(member, change.name)
-        self._accounts(deeds, contents)
+        self._accounts(change.name, deeds, contents)
         stopped = stopped_for_upgrade(change.name, before.scripts.get("prerm", ""), change.after)
         self._effects += [UnitEffect(unit, active=False) for unit in sorted(stopped)]
         self._effects += self._units.brought(contents, deeds)
@@ -307,15 +308,16 @@ class Consequences(object):
         """
         raise NotImplementedError
 
-    def _accounts(self, deeds: deb_scripts.Deeds, contents: Contents) -> None:
-        found = list(deeds.accounts)
+    def _accounts(self, package: str, deeds: deb_scripts.Deeds, contents: Contents) -> None:
+        found = list(deeds.accounts.created)
         if deeds.sysusers:
             for member in contents.members:
                 if member.path.startswith(SYSUSERS):
-                    found += deb_scripts.sysusers(member.text)
+                    found += script_accounts.sysusers(member.text)
         for kind, name, number in found:
             if self._context.accounts.lacking(kind, name)[0]:
                 self._effects.append(AccountEffect(kind, name, number))
+        self._scripted += script_uncertainty.of_accounts(package, deeds.accounts)
 
     # -- what nobody can tell ---------------------------------------------------------------------
 

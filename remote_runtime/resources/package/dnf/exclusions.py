@@ -5,6 +5,8 @@ import os
 import re
 from typing import Iterator, List, Optional, Tuple
 
+from remote_runtime.errors import ResourceError
+
 _CONFIGURATION = "etc/dnf/dnf.conf"
 _DROP_INS = ("usr/share/dnf5/libdnf.conf.d", "etc/dnf/libdnf5.conf.d")
 _REPOSITORIES = ("etc/yum.repos.d", "etc/distro.repos.d", "etc/dnf/repos.override.d")
@@ -27,6 +29,13 @@ def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
             where = "the version lock %s in /%s" % (pattern, path)
             return (where, "release it with `dnf versionlock delete %s`" % name)
     return None
+
+
+def left(what: str, name: str, root: str = "/") -> ResourceError:
+    """The error where dnf leaves out of a removal what is installed; ``what`` is "removing x"."""
+    where, hint = find(name, root) or ("", "look for `exclude=` in /etc/dnf")
+    why = "%s is excluded by %s" % (name, where) if where else "dnf leaves %s as it is" % name
+    return ResourceError("%s failed: %s" % (what, why), "package.excluded", hint)
 
 
 def _names(pattern: str, name: str) -> bool:

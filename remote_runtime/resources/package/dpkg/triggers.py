@@ -58,7 +58,7 @@ def triggered(
     found: Dict[str, List[str]] = {}
     for trigger, packages in sorted(waiting.items()):
         if trigger.startswith("/"):
-            hit = any(is_within(path, trigger) for path in paths)
+            hit = trigger in names or any(is_within(path, trigger) for path in paths)
         else:
             hit = trigger in names
         for package in packages if hit else ():

@@ -17,7 +17,6 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.dpkg.contents import UNIT_FOLDERS, Contents, Member
 from remote_runtime.resources.package.dpkg.installed import units_below
 from remote_runtime.resources.package.maintainer_scripts import package_scripts
-from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
 from remote_runtime.resources.package.maintainer_scripts.scripts import Deeds
 
 if TYPE_CHECKING:
@@ -277,7 +276,7 @@ def _also(text: str) -> Set[str]:
 def stopped_for_upgrade(package: str, prerm: str, after: str) -> Set[str]:
     """The units that the script of a version stops before the next one comes."""
     scripts = package_scripts.runs(package, {"prerm": prerm}, {"prerm": ["upgrade", after]})
-    return deb_scripts.read(package_scripts.text_of(scripts)).stopped
+    return package_scripts.deeds(scripts).stopped
 
 
 def _wanted(unit: str, text: str) -> List[str]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Callable, List, Mapping, NamedTuple, Optional,
 from remote_runtime.base import PathEffect, Uncertainty
 from remote_runtime.resources.package import tmpfiles
 from remote_runtime.resources.package.maintainer_scripts import maintscript_helper
+from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
 from remote_runtime.resources.package.maintainer_scripts.effects import (
     Declared,
     Followed,
@@ -46,9 +47,10 @@ def runs(
     ]
 
 
-def text_of(found: Sequence[Run]) -> str:
-    """The calls that these may make, one a line."""
-    return "\n".join(call.text for run in found for call in run.calls())
+def deeds(found: Sequence[Run]) -> deb_scripts.Deeds:
+    """What the calls that these may make do to units and accounts."""
+    calls = [call for run in found for call in run.calls()]
+    return deb_scripts.read("\n".join(call.text for call in calls), [call.words for call in calls])
 
 
 def requests(found: Sequence[Run]) -> List[maintscript_helper.Request]:

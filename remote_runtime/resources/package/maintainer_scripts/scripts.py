@@ -5,7 +5,10 @@ done, because that is what the conditions of debhelper's own snippets come to on
 """
 
 import re
-from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Set
+from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set
+
+from remote_runtime.resources.package.maintainer_scripts import accounts as script_accounts
+from remote_runtime.resources.package.maintainer_scripts.accounts import AccountCalls
 
 _ASSIGNED = re.compile(r"^[ \t]*([A-Za-z_]\w*)=[\"']?([\w@./:+-]*)[\"']?[ \t]*$", re.MULTILINE)
 _BETWEEN = re.compile(r";(?!;)|&&|\|\||\b(?:then|do|else)\b")
@@ -25,14 +28,6 @@ _KNOWN = (
     "service",
 )  # fmt: skip
 _ACTIONS = {"start": "start", "restart": "start", "try-restart": "", "reload": "", "stop": "stop"}
-_ACCOUNTS = {"adduser": "user", "useradd": "user", "addgroup": "group", "groupadd": "group"}
-# Options of those that are followed by a word.
-_WITH_WORD = (
-    "--home", "--shell", "--gecos", "--comment", "--uid", "--gid", "--ingroup", "--firstuid",
-    "--lastuid", "--home-dir", "--groups", "--key", "--conf", "-c", "-d", "-g", "-G", "-u", "-s",
-    "-b", "-k", "-K",
-)  # fmt: skip
-
 
 _CHANGING = (
     "rm", "rmdir", "mv", "cp", "ln", "install", "mkdir", "touch", "chown", "chmod", "chgrp",
@@ -46,14 +41,6 @@ _PURGE = re.compile(
     r"^[ \t]*purge\)(?s:.*?);;|\bif \[+ \"?\$\{?1\}?\"? ==? \"?purge\"? \]+(?s:.*?)\bfi\b",
     re.MULTILINE,
 )
-
-
-class Account(NamedTuple):
-    """A user or group (``kind``) that comes with a package; -1 for a number that is chosen then."""
-
-    kind: str
-    name: str
-    number: int = -1
 
 
 class Deeds(NamedTuple):
@@ -75,13 +62,13 @@ class Deeds(NamedTuple):
     stopped: Set[str]
     masked: Set[str]
     unmasked: Set[str]
-    accounts: List[Account]
+    accounts: AccountCalls
     sysusers: bool
     others: List[str]
 
 
-def read(text: str) -> Deeds:
-    """Read a script, or several behind one another."""
+def read(text: str, calls: Iterable[Sequence[str]] = ()) -> Deeds:
+    """Read a script, or several behind one another; ``calls`` are the words of all its commands."""
     deeds = Deeds(
         enabled=set(),
         again=set(),
@@ -92,7 +79,7 @@ def read(text: str) -> Deeds:
         stopped=set(),
         masked=set(),
         unmasked=set(),
-        accounts=[],
+        accounts=script_accounts.read(calls),
         sysusers=_heeds_sysusers(text),
         others=[],
     )
@@ -114,10 +101,8 @@ def read(text: str) -> Deeds:
         elif command[0] == "systemd-update-helper":
             if "install-system-units" in command:
                 deeds.preset.update(_units(command))
-        elif command[0] in ("deb-systemd-invoke", "systemctl", "invoke-rc.d", "service"):
-            _invoked(command, deeds)
         else:
-            deeds.accounts.extend(_account(command))
+            _invoked(command, deeds)
     again = deeds.enabled & only_again
     return deeds._replace(enabled=deeds.enabled - again, again=again)
 
@@ -223,7 +208,7 @@ def _command(words: List[str]) -> Optional[List[str]]:
     """The words of a command that is known here, without quotes, options' values and diversions."""
     while words and (words[0] in ("if", "!", "exec", "{", "elif") or "=" in words[0]):
         words = words[1:]
-    if not words or words[0].rpartition("/")[2] not in (*_KNOWN, *_ACCOUNTS):
+    if not words or words[0].rpartition("/")[2] not in _KNOWN:
         return None
     plain = [words[0].rpartition("/")[2]]
     for word in words[1:]:
@@ -255,37 +240,3 @@ def _invoked(words: List[str], deeds: Deeds) -> None:
             deeds.stopped.update(units)
         elif word in ("enable", "preset"):
             (deeds.enabled if word == "enable" else deeds.preset).update(units)
-
-
-def _account(words: List[str]) -> List[Account]:
-    names: List[str] = []
-    skip = False
-    for word in words[1:]:
-        if skip:
-            skip = False
-        elif word in _WITH_WORD:
-            skip = True
-        elif not word.startswith("-"):
-            names.append(word)
-    # Two names add a user to a group; one that is a variable is not known.
-    if len(names) != 1 or not re.match(r"[a-z_][a-z0-9_-]*\Z", names[0]):
-        return []
-    kind = _ACCOUNTS[words[0]]
-    found = [Account(kind, names[0])]
-    if kind == "user" and ("--group" in words or words[0] == "useradd"):
-        found.append(Account("group", names[0]))
-    return found
-
-
-def sysusers(text: str) -> List[Account]:
-    """The accounts of a sysusers.d file."""
-    found = []
-    for line in text.splitlines():
-        words = line.split()
-        if len(words) < 2 or words[0].rstrip("!+-") not in ("u", "g"):
-            continue
-        given = words[2].partition(":")[0] if len(words) > 2 else "-"
-        number = int(given) if re.match(r"[0-9]{1,10}\Z", given) else -1
-        kinds = ("user", "group") if words[0].startswith("u") else ("group",)
-        found += [Account(kind, words[1], number) for kind in kinds]
-    return found

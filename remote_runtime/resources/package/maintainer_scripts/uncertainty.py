@@ -5,6 +5,7 @@ from typing import Callable, List, Optional, Sequence
 
 from remote_runtime.effects import UNKNOWN as NOT_KNOWN
 from remote_runtime.effects import Uncertainty, UnknownEffect
+from remote_runtime.resources.package.maintainer_scripts.accounts import AccountCalls
 from remote_runtime.resources.package.maintainer_scripts.commands import OPEN
 from remote_runtime.resources.package.maintainer_scripts.effects import Open
 from remote_runtime.resources.package.maintainer_scripts.scripts import stands_in
@@ -29,6 +30,22 @@ def fog(package: str, calls: Sequence[Open], own: Sequence[str]) -> List[Unknown
         doubt = Uncertainty(NOT_KNOWN, text % (package, _listed(names)))
         found.append(UnknownEffect(doubt, _anything(" ".join(call.text for call in unknown), own)))
     return found
+
+
+def of_accounts(package: str, calls: AccountCalls) -> List[UnknownEffect]:
+    """What of accounts is not known once a package's scripts ran."""
+    if not (calls.removed or calls.renamed or calls.nameless):
+        return []
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        if kind not in ("user", "group"):
+            return False
+        if (kind, value) in calls.renamed or (present and (kind, value) in calls.removed):
+            return True
+        return calls.nameless and not present
+
+    text = "the scripts of the package %s make, remove or rename accounts" % package
+    return [UnknownEffect(Uncertainty(NOT_KNOWN, text), covers)]
 
 
 def _listed(names: Sequence[str]) -> str:

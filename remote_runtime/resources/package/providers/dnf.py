@@ -224,12 +224,21 @@ class Provider(PackageProvider):
             raise Unknowable("dnf does not tell before what %s comes to after others" % what)
         if result.code != 0 and _ASKED not in result.stdout + result.stderr:
             raise self._explain(what, result)
+        self._refuse_left(operation, what, result.stdout)
         self._resolved[operation] = result.stdout
         names = [] if operation.removal else dnf_transaction.changed(result.stdout)
         real = bool(names) and bool(self._candidate(operation.name))
         if real and self._package(operation.name) not in names:
             raise Unknowable("dnf takes others in place of %s: %s" % (operation.name, names[0]))
         return ()
+
+    def _refuse_left(self, operation: Operation, what: str, printed: str) -> None:
+        """Raise where dnf leaves what it is to remove, excluded, and ends well all the same."""
+        from remote_runtime.resources.package.dnf import exclusions as dnf_exclusions
+
+        nothing = operation.removal and "Nothing to do" in printed
+        if nothing and self.status(operation.name).version:
+            raise dnf_exclusions.left(what, self._package(operation.name))
 
     def _package(self, name: str) -> str:
         """The name of the package without an architecture."""
@@ -276,7 +285,7 @@ class Provider(PackageProvider):
     def _contents(self, operation: Operation, coming: "Sequence[Coming]") -> "Dict[str, Contents]":
         """What the packages hold that come, without those of which nothing can be learnt."""
         from remote_runtime.resources.package.dnf.transaction import INDEX, indexed
-        from remote_runtime.resources.package.rpm.probe import Rpms
+        from remote_runtime.resources.package.rpm import probe as rpm_probe
 
         def fetch(folder: str) -> None:
             from remote_runtime.resources.package.dnf import isolated_run
@@ -284,10 +293,13 @@ class Provider(PackageProvider):
 
             words = (*self._words([operation]), "--downloadonly", "--downloaddir=" + folder)
             argv = isolated_run.isolated(self.context, words, folder)
-            self.context.commands.run(argv, timeout=TIMEOUT, limit=_LIMIT)
+            result = self.context.commands.run(argv, timeout=TIMEOUT, limit=_LIMIT)
+            if result.code != 0:
+                rpm_probe.refuse(self._explain(what, result), result)
 
+        what = str(operation._replace(version=self.shown(operation.version)))
         wanted = indexed(self._query(*[one.spec for one in coming], form=INDEX), coming)
-        return self.probe().contents(wanted, Rpms(self.context, fetch))
+        return self.probe().contents(wanted, rpm_probe.Rpms(self.context, fetch))
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
         """Run dnf; "" leaves the version to what it prefers, an older one comes by a downgrade.
@@ -295,7 +307,8 @@ class Provider(PackageProvider):
         What a removed package needed and nothing else needs goes with it, as dnf is set up.
         """
         what = str(operation._replace(version=self.shown(operation.version)))
-        self._transact(what, self._words([operation]), lock_timeout)
+        printed = self._transact(what, self._words([operation]), lock_timeout)
+        self._refuse_left(operation, what, printed)
         return ()
 
     def kind(self, operation: Operation) -> Tuple[object, ...]:
@@ -331,7 +344,8 @@ class Provider(PackageProvider):
         what = "%s and %d more" % (first, len(operations) - 1)
         self._transact(what, self._words(operations), lock_timeout)
 
-    def _transact(self, what: str, argv: Sequence[str], lock_timeout: float) -> None:
+    def _transact(self, what: str, argv: Sequence[str], lock_timeout: float) -> str:
+        """Change packages; what dnf printed."""
         from remote_runtime.resources.package.dnf import errors as dnf_errors
 
         self._records_at = -1
@@ -343,6 +357,7 @@ class Provider(PackageProvider):
         for complaint in dnf_errors.complaints(result):
             self.context.notice("warning", "%s is done, though: %s" % (what, complaint))
         self._confirm(result.stdout)
+        return result.stdout
 
     def _confirm(self, printed: str) -> None:
         """Let the controller compare what previews were told of these packages with what came."""

@@ -8,7 +8,7 @@ from remote_runtime.resources.package import presets
 from remote_runtime.resources.package.apt.effects import Consequences
 from remote_runtime.resources.package.dpkg.contents import SYSUSERS, Contents, Member
 from remote_runtime.resources.package.dpkg.units import BOOTED, Units
-from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
+from remote_runtime.resources.package.maintainer_scripts import accounts as script_accounts
 from remote_runtime.resources.package.maintainer_scripts.scripts import Deeds
 from remote_runtime.resources.package.provider import VersionChange
 
@@ -29,9 +29,9 @@ class RpmConsequences(Consequences):
 
     def _made_by_rpm(self, name: str, contents: Contents, deeds: Deeds) -> None:
         """What a host's rpm or systemd may make of a package's files, which no script shows."""
-        made = {(account.kind, account.name) for account in deeds.accounts}
+        made = {(account.kind, account.name) for account in deeds.accounts.created}
         told = [m.text for m in contents.members if m.path.startswith(SYSUSERS)]
-        declared = {a[:2] for text in told for a in deb_scripts.sysusers(text)}
+        declared = {a[:2] for text in told for a in script_accounts.sysusers(text)}
         maybe = set() if deeds.sysusers else declared - made
         volatile = any(member.path.startswith(_TMPFILES) for member in contents.members)
 

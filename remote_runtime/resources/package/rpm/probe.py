@@ -1,17 +1,27 @@
 """How dnf has its packages: downloads and archives (target)."""
 
+import re
 from typing import TYPE_CHECKING, Callable, Sequence
 
-from remote_runtime.errors import ResourceError
+from remote_runtime.changes import Unknowable
+from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.resources.package.dpkg.contents import Contents
 from remote_runtime.resources.package.probing import TIMEOUT, Indexed, Packages
 from remote_runtime.resources.package.rpm import contents as rpm_contents
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.system.process.commands import Result
 
 LIMIT = 16 << 20  # bytes of a query's output
 HEADER = ("rpm", "-qp", "--nosignature", "--nodigest", "--queryformat", rpm_contents.FORMAT)
+
+
+# What does not depend on whether the network works at that moment.
+_FINAL = re.compile(
+    r"Status code: 4(?:0[34]|10)\b|No such file|incorrect checksum|Couldn't (?:read|open) a file"
+    r"|[Cc]hecksum doesn't match|Download(?:ing)? successful, but checksum"
+)
 
 
 class Rpms(Packages):
@@ -33,6 +43,18 @@ class Rpms(Packages):
         if header.code != 0 or run(rpm_contents.unpacking(path, folder), timeout=TIMEOUT).code != 0:
             raise ValueError("rpm cannot unpack it")
         return rpm_contents.Header(header.stdout).contents(folder)
+
+
+def refuse(error: CcmError, result: "Result") -> None:
+    """Raise the ``error`` of a download that failed, where a push comes upon it as well;
+    ``Unknowable`` where the network may be better by then. Nothing where it has another cause."""
+    if isinstance(error, Unknowable):
+        raise error
+    if error.kind != "package.download":
+        return
+    if _FINAL.search(result.stdout + result.stderr):
+        raise error
+    raise Unknowable(error.message)
 
 
 def confirm(context: "Context", printed: str, query: Callable[..., str]) -> None:

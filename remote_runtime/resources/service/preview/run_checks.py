@@ -4,11 +4,10 @@ Nothing is started: what is looked at is what systemd looks at before it has beg
 """
 
 import os
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Iterator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.resources.service.preview import mounts
+from remote_runtime.resources.service.preview import globbing, mounts
 from remote_runtime.resources.service.preview.ordering import cycle
 from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
 from remote_runtime.resources.service.preview.socket_checks import Listening
@@ -160,20 +159,8 @@ class Rehearsal(object):
             wanted = "file" if kind == "FileNotEmpty" else "symlink"
             return status is not None and status.kind == wanted and status.size > 0
         if kind == "PathExistsGlob" and "{" not in path:
-            return self._matched("/", [part for part in path.split("/") if part])
+            return any(True for _ in globbing.matches(files, path))
         return None
-
-    def _matched(self, folder: str, parts: List[str]) -> bool:
-        """Whether anything below a folder has names like these, one for each level."""
-        if not parts:
-            return True
-        files, name = self._context.files, parts[0]
-        names = [name]
-        if set(name) & set("*?["):
-            held = files.entries(folder + "/.") if files.is_directory(folder) else []
-            names = [n for n in held if fnmatchcase(n, name) and (n[0] != "." or name[0] == ".")]
-        paths = [os.path.join(folder, name) for name in names]
-        return any(files.is_there(path) and self._matched(path, parts[1:]) for path in paths)
 
     def _analyzed(self, condition: str) -> bool:
         """Ask systemd; what it cannot tell counts as met."""

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Iterator, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.overlay.rights import Rights, interpreter_of, is_foreign, needs_reading
+from remote_runtime.resources.service.preview import globbing
 from remote_runtime.resources.service.preview.sandboxing import BINDING, hiding
 from remote_runtime.resources.service.unit.files import Definition
-from remote_runtime.resources.service.unit.folders import made_folders
+from remote_runtime.resources.service.unit.folders import linked_folders, made_folders
 from remote_runtime.resources.service.unit.text import Program, UnitText
 
 if TYPE_CHECKING:
@@ -37,9 +38,7 @@ class Process(object):
         text = unit.text
         user = text.expand(text.last("Service", "User")) or ""
         yield from self._accounts(text, user)
-        for path in text.words("Service", "EnvironmentFile"):
-            if _is_plain(path) and not self._files.exists(path):
-                yield "needs its EnvironmentFile %s, which is not there" % path
+        yield from self._environment(text)
         yield from self._streams(text)
         yield from self._own_folders(unit)
         yield from self._mounted(unit)
@@ -75,6 +74,18 @@ class Process(object):
 
     # -- files and folders ------------------------------------------------------------------------
 
+    def _environment(self, text: UnitText) -> Iterator[str]:
+        """Files that have to be there, and no folders; a dash in front allows all of that."""
+        for pattern in text.words("Service", "EnvironmentFile"):
+            if not pattern.startswith("/") or "{" in pattern:
+                continue  # optional, not read at all, or what only systemd makes out
+            paths = list(globbing.matches(self._files, pattern))
+            if not any(self._files.exists(path) for path in paths):
+                yield "needs its EnvironmentFile %s, which is not there" % pattern
+            for path in paths:
+                if self._files.is_directory(path):
+                    yield "needs its EnvironmentFile %s, which is a directory" % path
+
     def _streams(self, text: UnitText) -> Iterator[str]:
         files = self._files
         for key in _STREAMS:
@@ -91,6 +102,8 @@ class Process(object):
                     yield "needs its credential %s, which is not there" % path
 
     def _own_folders(self, unit: Definition) -> Iterator[str]:
+        for path in linked_folders(unit, self._context):
+            yield "needs the folder %s, where a symbolic link is: systemd follows none" % path
         for own in made_folders(unit, self._context):
             there = own.kind == "directory" and self._files.exists(own.path)
             if there and not self._files.is_directory(own.path):
@@ -206,10 +219,6 @@ class Process(object):
         if self._files.exists(program):
             return "", "runs %s, which is not executable" % program
         return "", "runs %s, which is not there" % program
-
-
-def _is_plain(path: str) -> bool:
-    return path.startswith("/") and not set(path) & set("*?[")
 
 
 def _is_text(head: bytes) -> bool:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, List, NamedTuple, Optional, Tuple
 
 from remote_runtime.effects import UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.resources.service.unit.files import Definition
+from remote_runtime.system.paths import is_within
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -47,6 +48,29 @@ def named_folders(unit: Definition) -> List[str]:
     return [each.path for each in own] + hidden
 
 
+def linked_folders(unit: Definition, context: "Context") -> List[str]:
+    """The folders that systemd does not set up, because a symbolic link is there, or one to nowhere
+    is on the way; those where a link leads to what it keeps for a dynamic user are none.
+    """
+    found = []
+    for own in _named(unit):
+        private = _is_private(unit, own.key)
+        link = context.files.link(own.path)
+        elsewhere = bool(link) and not (private and _leads_to(own.path, link, _private(own)))
+        if elsewhere and (own.key != _CONFIGURATION or not context.files.is_directory(own.path)):
+            found.append(own.path)
+        way = os.path.dirname(_private(own) if private else own.path)
+        while way not in (own.base, "/"):
+            if context.files.link(way) and not context.files.is_directory(way):
+                found.append(way)
+            way = os.path.dirname(way)
+    return found
+
+
+def _leads_to(path: str, link: str, target: str) -> bool:
+    return os.path.normpath(os.path.join(os.path.dirname(path), link)) == target
+
+
 def made_folders(unit: Definition, context: "Context") -> List[PathEffect]:
     """What ``own_folders`` says of paths."""
     return [made for made in own_folders(unit, context) if isinstance(made, PathEffect)]
@@ -56,8 +80,11 @@ def own_folders(unit: Definition, context: "Context") -> List[Effect]:
     """The folders that systemd makes for a service before it starts it, and the links to them."""
     found: List[Effect] = []
     made: List[str] = []
+    linked = linked_folders(unit, context)
     for own in _named(unit):
         private = _is_private(unit, own.key)
+        if any(is_within(own.path, link) for link in linked):
+            continue  # the service fails before it is begun
         if private and not _is_free(context, own.path):
             found.append(PathEffect(own.path, "something"))  # what is there is moved
             continue

@@ -1,0 +1,166 @@
+"""The users and groups that commands of a script make, remove and rename (target).
+
+By the rules of shadow's and Debian's tools: without other words ``useradd`` makes a group of the
+user's name, ``adduser --system`` does not.
+"""
+
+import re
+from typing import Iterable, List, NamedTuple, Sequence, Set, Tuple
+
+_MAKING = {"adduser": "user", "useradd": "user", "addgroup": "group", "groupadd": "group"}
+_REMOVING = {"deluser": "user", "userdel": "user", "delgroup": "group", "groupdel": "group"}
+_CHANGING = {"usermod": "user", "groupmod": "group"}
+_COMMANDS = (*_MAKING, *_REMOVING, *_CHANGING)
+_NAME = re.compile(r"[a-z_][a-z0-9_-]*\$?\Z")
+_NUMBER = re.compile(r"[0-9]{1,10}\Z")
+# Options that are followed by a word: long ones of all tools, letters of shadow's by tool.
+_LONG = (
+    "--home", "--shell", "--gecos", "--comment", "--uid", "--gid", "--ingroup", "--firstuid",
+    "--lastuid", "--firstgid", "--lastgid", "--home-dir", "--groups", "--key", "--conf",
+    "--base-dir", "--expiredate", "--inactive", "--password", "--skel", "--selinux-user", "--root",
+    "--prefix", "--login", "--new-name", "--users",
+)  # fmt: skip
+_LETTERS = {
+    "useradd": "bcdefgGkKpPRsuZ",
+    "usermod": "cdefgGlpPRsuZvVwW",
+    "groupadd": "gKpPRU",
+    "groupmod": "gnpPRU",
+    "adduser": "cdgGukKsb",
+    "addgroup": "gcdkKsb",
+}
+
+
+class Account(NamedTuple):
+    """A user or group (``kind``) that comes with a package; -1 for a number that is chosen then."""
+
+    kind: str
+    name: str
+    number: int = -1
+
+
+class Parsed(NamedTuple):
+    """A command: its ``names``, options without a word, and those with one."""
+
+    names: List[str]
+    flags: Set[str]
+    values: List[Tuple[str, str]]
+
+    def value(self, *options: str) -> str:
+        """The last word of an option, "" for none."""
+        return next((word for option, word in reversed(self.values) if option in options), "")
+
+
+def _parsed(words: Sequence[str]) -> Parsed:
+    found = Parsed([], set(), [])
+    rest = list(words[1:])
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("-") or word == "-":
+            found.names.append(word)
+        elif word.startswith("--"):
+            option, given, value = word.partition("=")
+            if option in _LONG:
+                found.values.append((option, value if given else (rest.pop(0) if rest else "")))
+            else:
+                found.flags.add(option)
+        else:
+            _letters(words[0], word, rest, found)
+    return found
+
+
+def _letters(tool: str, word: str, rest: List[str], found: Parsed) -> None:
+    for at, letter in enumerate(word[1:], 1):
+        if letter in _LETTERS.get(tool, ""):
+            value = word[at + 1 :] or (rest.pop(0) if rest else "")
+            found.values.append(("-" + letter, value))
+            return
+        found.flags.add("-" + letter)
+
+
+def _created(words: Sequence[str]) -> List[Account]:
+    """The accounts that a command makes where they are not there yet."""
+    tool = words[0]
+    if tool not in _MAKING:
+        return []
+    given = _parsed(words)
+    # Two names add a user to a group; one that is a variable is not known.
+    if len(given.names) != 1 or not _NAME.match(given.names[0]):
+        return []
+    name, kind = given.names[0], _MAKING[tool]
+    system = "--system" in given.flags
+    if tool == "adduser" and "--group" in given.flags and not system:
+        kind = "group"  # the same as addgroup
+    number = given.value("--uid", "-u") if kind == "user" else given.value("--gid", "-g")
+    found = [Account(kind, name, int(number) if _NUMBER.match(number) else -1)]
+    if kind == "user" and _has_its_own_group(tool, given, system):
+        found.append(Account("group", name))
+    return found
+
+
+def _has_its_own_group(tool: str, given: Parsed, system: bool) -> bool:
+    if given.value("--gid", "-g", "--ingroup") or given.flags & {"-N", "--no-user-group"}:
+        return False
+    return tool == "useradd" or not system or "--group" in given.flags
+
+
+def _removed(words: Sequence[str]) -> List[Tuple[str, str]]:
+    """The accounts, kind and name, that a command may remove; with a user goes its own group."""
+    kind = _REMOVING.get(words[0], "")
+    names = _parsed(words).names if kind else []
+    if len(names) != 1:
+        return []  # two names take a user out of a group
+    found = [(kind, names[0])]
+    return [*found, ("group", names[0])] if kind == "user" else found
+
+
+def _renamed(words: Sequence[str]) -> List[Tuple[str, str]]:
+    """The accounts, kind and name, that a command gives another name or number: old and new."""
+    kind = _CHANGING.get(words[0], "")
+    given = _parsed(words) if kind else Parsed([], set(), [])
+    options = ("--login", "-l", "--uid", "-u") if kind == "user" else ()
+    options = options or ("--new-name", "-n", "--gid", "-g")
+    new = given.value(*options)
+    if not new or not given.names:
+        return []
+    return [(kind, name) for name in (*given.names, new) if not _NUMBER.match(name)]
+
+
+def _is_nameless(words: Sequence[str]) -> bool:
+    """Whether a command makes an account of which the name is not known."""
+    names = _parsed(words).names if words[0] in _MAKING else []
+    return len(names) == 1 and not _NAME.match(names[0])
+
+
+class AccountCalls(NamedTuple):
+    """What the commands of scripts do to accounts; ``nameless``: they make one of unknown name."""
+
+    created: List[Account]
+    removed: Set[Tuple[str, str]]
+    renamed: Set[Tuple[str, str]]
+    nameless: bool
+
+
+def read(commands: Iterable[Sequence[str]]) -> AccountCalls:
+    """Read commands, each as its words."""
+    named = [[c[0].rpartition("/")[2], *c[1:]] for c in commands if c]
+    known = [words for words in named if words[0] in _COMMANDS]
+    return AccountCalls(
+        created=[account for words in known for account in _created(words)],
+        removed={one for words in known for one in _removed(words)},
+        renamed={one for words in known for one in _renamed(words)},
+        nameless=any(_is_nameless(words) for words in known),
+    )
+
+
+def sysusers(text: str) -> List[Account]:
+    """The accounts of a sysusers.d file."""
+    found = []
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) < 2 or words[0].rstrip("!+-") not in ("u", "g"):
+            continue
+        given = words[2].partition(":")[0] if len(words) > 2 else "-"
+        number = int(given) if _NUMBER.match(given) else -1
+        kinds = ("user", "group") if words[0].startswith("u") else ("group",)
+        found += [Account(kind, words[1], number) for kind in kinds]
+    return found

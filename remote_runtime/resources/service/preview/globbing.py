@@ -1,0 +1,30 @@
+"""The paths that a pattern of systemd's matches, by the files that there will be (target)."""
+
+import os
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Iterator, Sequence
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+
+_SIGNS = frozenset("*?[")
+
+
+def matches(files: "Files", pattern: str) -> Iterator[str]:
+    """The paths that are there; ``pattern`` is absolute and has no braces."""
+    return _below(files, "/", [part for part in pattern.split("/") if part])
+
+
+def _below(files: "Files", folder: str, parts: Sequence[str]) -> Iterator[str]:
+    """What is below a folder and has names like these, one for each level."""
+    if not parts:
+        yield folder
+        return
+    name = parts[0]
+    names = [name]
+    if set(name) & _SIGNS:
+        held = files.entries(folder + "/.") if files.is_directory(folder) else []
+        names = [n for n in held if fnmatchcase(n, name) and (n[0] != "." or name[0] == ".")]
+    for path in [os.path.join(folder, one) for one in names]:
+        if files.is_there(path):
+            yield from _below(files, path, parts[1:])

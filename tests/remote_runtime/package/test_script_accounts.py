@@ -1,0 +1,96 @@
+"""The accounts that commands of scripts make, remove and rename."""
+
+import unittest
+
+from remote_runtime.resources.package.maintainer_scripts import accounts as script_accounts
+from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
+from remote_runtime.resources.package.maintainer_scripts import uncertainty as script_uncertainty
+
+
+def read(*lines):
+    return script_accounts.read([line.split() for line in lines])
+
+
+class Accounts(unittest.TestCase):
+    def test_users_and_their_groups(self):
+        """shadow's tools make a group of the user's name, adduser --system makes none."""
+        for line, kinds in (
+            ("useradd -r app", ["user", "group"]),
+            ("/usr/sbin/useradd -rM -g users app", ["user"]),
+            ("useradd -rMgusers app", ["user"]),
+            ("useradd --system --no-user-group app", ["user"]),
+            ("useradd --gid=users app", ["user"]),
+            ("adduser --system app", ["user"]),
+            ("adduser --system --group --home /srv app", ["user", "group"]),
+            ("adduser --system --ingroup users app", ["user"]),
+            ("adduser --disabled-password --gecos x app", ["user", "group"]),
+            ("adduser --group app", ["group"]),
+            ("addgroup --system app", ["group"]),
+            ("groupadd -f app", ["group"]),
+            ("ls app", []),
+        ):
+            found = read(line).created
+            self.assertEqual([one.kind for one in found if one.name == "app"], kinds, line)
+
+    def test_words_with_spaces(self):
+        """A comment of several words is one word, not a second name."""
+        found = script_accounts.read([["useradd", "-c", "The Daemon", "app"]])
+        self.assertEqual([one.name for one in found.created], ["app", "app"])
+
+    def test_numbers(self):
+        """A number is known where the command names it."""
+        for line, number in (
+            ("useradd -u 4802 app", 4802),
+            ("adduser --system --uid 12 app", 12),
+            ("groupadd --gid=4801 app", 4801),
+            ("useradd -g 4801 app", -1),
+            ("useradd -u " + "9" * 5000 + " app", -1),
+        ):
+            self.assertEqual(read(line).created[0].number, number, line)
+
+    def test_what_goes_or_gets_another_name(self):
+        """With a user goes its own group; two names only change who is in a group."""
+        self.assertEqual(read("userdel -r a", "groupdel b").removed,
+                         {("user", "a"), ("group", "a"), ("group", "b")})  # fmt: skip
+        self.assertEqual(read("deluser a b", "usermod -a -G b a").removed, set())
+        self.assertEqual(read("usermod -l new old", "groupmod -g 12 team").renamed,
+                         {("user", "new"), ("user", "old"), ("group", "team")})  # fmt: skip
+
+    def test_no_account_is_made_of_a_variable_or_of_two_names(self):
+        """A name that is not plain may be any; two names only join a group."""
+        found = read("adduser $who", "adduser www-data ssl")
+        self.assertEqual((found.created, found.nameless), ([], True))
+        self.assertFalse(read("adduser www-data ssl").nameless)
+
+    def test_what_is_not_known_then(self):
+        """What goes is in doubt where it is there, what is renamed always, any where one comes."""
+        deeds = deb_scripts.read("", [["userdel", "a"], ["usermod", "-l", "c", "b"]])
+        (found,) = script_uncertainty.of_accounts("pack", deeds.accounts)
+        asked = [
+            ("user", "a", True),
+            ("user", "a", False),
+            ("user", "c", False),
+            ("path", "a", True),
+        ]
+        self.assertEqual([found.covers(*one) for one in asked], [True, False, True, False])
+        (found,) = script_uncertainty.of_accounts("pack", read("useradd $x"))
+        self.assertEqual(
+            [found.covers("user", "z", there) for there in (False, True)], [True, False]
+        )
+        self.assertEqual(script_uncertainty.of_accounts("pack", read("useradd x")), [])
+
+    def test_accounts_of_sysusers(self):
+        """A user has its group; a number is known where the file has it."""
+        found = script_accounts.sysusers(
+            "# x\nu web 4711 'a b' /srv\ng team -\nu! own 7:team\nm web team\n"
+        )
+        self.assertEqual(
+            [tuple(account) for account in found],
+            [("user", "web", 4711), ("group", "web", 4711), ("group", "team", -1),
+             ("user", "own", 7), ("group", "own", 7)],
+        )  # fmt: skip
+
+    def test_numbers_that_are_none(self):
+        """Other digits, or more than a number has, make an account of an unknown number."""
+        for number in ("\u00b2", "9" * 5000):
+            self.assertEqual(script_accounts.sysusers("g a " + number)[0].number, -1)

@@ -1,0 +1,28 @@
+"""Which paths a pattern of systemd's matches."""
+
+import os
+
+from remote_runtime.resources.service.preview import globbing
+
+from ..fakes import FolderTest, context
+
+
+class Globbing(FolderTest):
+    def test_each_level_may_be_a_pattern(self):
+        """Hidden names only match a pattern that begins with a dot; dangling links are there."""
+        for name in ("a/x.conf", "b/y.conf", "b/.z.conf", "b/n"):
+            os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+            self.write(name, b"")
+        os.symlink("/nowhere", self.path("b/link.conf"))
+        files = context().files
+
+        def found(pattern):
+            return sorted(
+                os.path.relpath(path, self.root)
+                for path in globbing.matches(files, self.path(pattern))
+            )
+
+        self.assertEqual(found("?/*.conf"), ["a/x.conf", "b/link.conf", "b/y.conf"])
+        self.assertEqual(found("b/.*.conf"), ["b/.z.conf"])
+        self.assertEqual(found("b/n"), ["b/n"])
+        self.assertEqual(found("c/*"), [])
