@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
 from operator import is_
-from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.content.blob_references import PATH
 from orchestrator.planning.skeletons import Skeleton
+from orchestrator.support.bounded_cache import BoundedCache
 
 MOST_BYTES = 8 << 20
 MOST_OUTLOOKS = 1 << 14
@@ -87,12 +87,8 @@ class AlikeResources:
     """
 
     def __init__(self, most: int = MOST_BYTES) -> None:
-        self._most = most
-        self._lock = Lock()
-        self._known: dict[Hashable, Compiled] = {}
-        self._skeletons: dict[Hashable, Skeleton] = {}
+        self._kept: BoundedCache[Compiled | Skeleton] = BoundedCache(most)
         self._latest: dict[tuple[Declared, int], tuple[tuple[Any, ...], Compiled]] = {}
-        self._bytes = 0
         self.outlook: Callable[[Declared], RenderProfile] = lru_cache(MOST_OUTLOOKS)(
             RenderProfile.on
         )
@@ -119,11 +115,11 @@ class AlikeResources:
         self, key: Hashable, texts: tuple[bytes, ...], outlook: RenderProfile
     ) -> Compiled | None:
         """What it comes to with these texts; None where no host had the same key."""
-        whole = self._known.get((key, texts)) if outlook.shares_texts else None
+        whole = self._kept.get((key, texts)) if outlook.shares_texts else None
         if whole is not None:
-            return whole
-        skeleton = self._skeletons.get(key)
-        if skeleton is None:
+            return cast(Compiled, whole)
+        skeleton = self._kept.get(key)
+        if not isinstance(skeleton, Skeleton):
             return None
         made = skeleton.filled(texts, own=not outlook.shares_texts)
         if outlook.shares_texts:
@@ -136,22 +132,11 @@ class AlikeResources:
         """Have it at hand for hosts to come."""
         # A text that a check keeps back is not in it: such a resource is made anew each time.
         skeleton = Skeleton.of(made) if len(made.blobs) == len(texts) else None
-        if skeleton is not None and self._has_room(_EACH + len(made.properties)):
-            self._skeletons[key] = skeleton
+        if skeleton is not None:
+            self._kept.put(key, skeleton, _EACH + len(made.properties))
         if outlook.shares_texts:
             self._keep_whole((key, texts), made)
 
     def _keep_whole(self, key: Hashable, made: Compiled) -> None:
-        if self._has_room(_EACH + len(made.json) + sum(blob.size for blob in made.blobs)):
-            self._known[key] = made
-
-    def _has_room(self, size: int) -> bool:
-        """Take so many bytes, if need be by forgetting; False for what is too large."""
-        if size > self._most:
-            return False
-        with self._lock:
-            if self._bytes + size > self._most:
-                self._known, self._skeletons = {}, {}
-                self._bytes = 0
-            self._bytes += size
-        return True
+        size = _EACH + len(made.json) + sum(blob.size for blob in made.blobs)
+        self._kept.put(key, made, size)

@@ -1,0 +1,35 @@
+"""A cache that is bounded by the bytes of what it holds (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from threading import Lock
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class BoundedCache(Generic[T]):
+    """Values by key. It forgets all that it knows when that takes more than ``most`` bytes.
+    Thread-safe."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._known: dict[Hashable, T] = {}
+        self._bytes = 0
+
+    def get(self, key: Hashable) -> T | None:
+        """The value, None for a key that it does not know."""
+        return self._known.get(key)
+
+    def put(self, key: Hashable, value: T, size: int) -> None:
+        """Keep a value of so many bytes; one that is too large is not kept."""
+        if size > self._most:
+            return
+        with self._lock:
+            if self._bytes + size > self._most:
+                self._known = {}
+                self._bytes = 0
+            self._bytes += size
+            self._known[key] = value
