@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
     from orchestrator.fleet.checks.unchanged_resources import TextNumbers
 
-MOST_NUMBERED = 20_000  # texts whose number is at hand; others are kept once more
+# Texts whose number is at hand, by the largest plan: twice as many as that has resources, within
+# these bounds. Others are kept once more: those that each host has of its own fill up the rest.
+LEAST_NUMBERED, MOST_NUMBERED = 2_000, 20_000
 MOST_PLANS = 16  # plans that are known without their digest
 MAX_NOTICES = 4 << 20  # bytes of notices.jsonl
 MAX_OUTPUT = 64 << 20  # characters of what commands print, on all hosts together
@@ -106,6 +108,7 @@ class RunFolder:
         self._plans: dict[bytes, int] = {}
         self._plan_number = lru_cache(MOST_PLANS)(self._kept_plan)
         self._numbers: TextNumbers | None = None
+        self._most_numbered = LEAST_NUMBERED
         self._noticed = self._printed = 0
         self._most_output = most_output
         self._fault: OSError | None = None
@@ -161,7 +164,7 @@ class RunFolder:
             from orchestrator.fleet.checks.unchanged_resources import TextNumbers
 
             self._numbers = TextNumbers()
-        elif len(self._numbers) >= MOST_NUMBERED:
+        elif len(self._numbers) >= self._most_numbered:
             self._numbers.forget()
         line = event.turns.line(self._numbers)
         if new := self._numbers.new:
@@ -171,6 +174,8 @@ class RunFolder:
 
     def _plan(self, event: happening.HostPlanned) -> None:
         """Which resources a host has, those that others have had before by their number."""
+        most = min(2 * len(event.resources), MOST_NUMBERED)
+        self._most_numbered = max(self._most_numbered, most)
         number = self._plan_number(event.resources, event.subscribed)
         self._spool("turns", json.dumps({"host": event.host, "plan": number}) + "\n")
 

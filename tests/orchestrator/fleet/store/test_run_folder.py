@@ -17,7 +17,7 @@ import pytest
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.store import kept_lines
+from orchestrator.fleet.store import kept_lines, run_folder
 from orchestrator.fleet.store.kept_runs import SavedRun, kept_run, kept_runs
 from orchestrator.fleet.store.run_folder import (
     MAX_NOTICES,
@@ -146,6 +146,21 @@ def test_a_line_that_nests_too_deep_is_told_as_damaged() -> None:
     for read in (kept_run().events, kept_run().lines, kept_run().replay):
         with pytest.raises(InputError, match=r"events\.jsonl cannot be read: "):
             list(read())
+
+
+@pytest.mark.parametrize(("planned", "written"), [(1, 4), (2, 3)])
+def test_texts_of_resources_are_at_hand_for_twice_the_largest_plan(
+    planned: int, written: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What each host has of its own is not held to the end of a run of very many hosts."""
+    monkeypatch.setattr(run_folder, "LEAST_NUMBERED", 2)
+    folder = begin()
+    folder.handle(happening.HostPlanned("web1", ("file#/a", "file#/b")[:planned]))
+    for host, own in (("web1", "/1"), ("web2", "/2")):
+        folder.handle(happening.ResourcesStable(host, unchanged(host, "/shared", own)))
+    folder.close()
+    (path,) = folder.path.glob("resources*")
+    assert len(path.read_text().splitlines()) == written
 
 
 def test_stable_resources_that_are_not_known_are_told_with_their_line() -> None:
