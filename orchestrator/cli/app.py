@@ -144,7 +144,7 @@ def _fail(error: Exception, words: list[str]) -> int:
         from orchestrator.support.stdout import let_go_of_stdout
 
         let_go_of_stdout()
-        print(f"ccm: error: output could not be written: {error}", file=sys.stderr)
+        print(f"ccm: error: cannot write output: {error}", file=sys.stderr)
         return 1
     from orchestrator.support.crash import describe_crash
 
@@ -178,7 +178,7 @@ def _told(error: "CcmError") -> str:
     from remote_runtime.errors import InputError
 
     if isinstance(error, InputError) and len(error.problems) > 1:
-        lines = [f"ccm: error: {len(error.problems):,} mistakes in the input"]
+        lines = [f"ccm: error: {len(error.problems):,} errors in the input"]
         lines += [f"  {problem}" for problem in error.problems[:MOST_TOLD]]
         if len(error.problems) > MOST_TOLD:
             lines.append(f"  … {len(error.problems) - MOST_TOLD:,} more")

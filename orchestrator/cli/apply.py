@@ -8,7 +8,7 @@ HELP = "Bring this host to the state described in a manifest, or preview that wi
 EXAMPLE = """
 ccm apply --noop site.yaml
 sudo ccm apply site.yaml
-ccm apply -i hosts.yaml -l web site.yaml     # what ccm push does
+ccm apply -i hosts.yaml -l web site.yaml     # same as ccm push
 """
 
 

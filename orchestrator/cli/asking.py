@@ -19,7 +19,7 @@ def ask_secret(prompt: str) -> str:
 
 
 def terminal_secret() -> Callable[[str], str] | None:
-    """What asks for a password; None where there is no terminal to ask on."""
+    """What asks for a password; None where cannot prompt without a terminal."""
     return ask_secret if sys.stdin.isatty() else None
 
 

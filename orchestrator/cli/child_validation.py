@@ -1,4 +1,4 @@
-"""``ccm validate`` of a manifest that others apply: checked as a part of those (controller)."""
+"""``ccm validate`` of a manifest that others apply: checked as part of those (controller)."""
 
 from __future__ import annotations
 

@@ -18,24 +18,24 @@ from remote_runtime.errors import UsageError
 from remote_runtime.text.nearest import nearest
 
 ANSIBLES = {
-    "--check": "ccm's word for a preview is --noop",
-    "-C": "ccm's word for a preview is --noop",
-    "--dry-run": "ccm's word for a preview is --noop",
-    "--diff": "diffs are always made; --no-diff leaves them out",
-    "-D": "diffs are always made; --no-diff leaves them out",
-    "-t": "write --tags NAME",
-    "--skip-tags": "write --tags=-NAME",
-    "--extra-vars": "give data with --data KEY=VALUE, a file of data with --hiera FILE",
-    "-e": "give data with --data KEY=VALUE, a file of data with --hiera FILE",
-    "--private-key": "name it with key_file in the inventory",
-    "--become-user": "write --become=USER",
-    "-b": "write --become",
-    "-K": "write --ask-become-pass",
-    "-k": "write --ask-pass",
-    "-u": "write --user NAME",
-    "-f": "write --forks N",
-    "--syntax-check": "ccm validate MANIFEST checks it without a host",
-    "--list-hosts": "ccm inventory -l PATTERN lists them",
+    "--check": "use --noop for a preview",
+    "-C": "use --noop for a preview",
+    "--dry-run": "use --noop for a preview",
+    "--diff": "diffs are shown by default; --no-diff hides them",
+    "-D": "diffs are shown by default; --no-diff hides them",
+    "-t": "use --tags NAME",
+    "--skip-tags": "use --tags=-NAME",
+    "--extra-vars": "use --data KEY=VALUE, or --hiera FILE for a data file",
+    "-e": "use --data KEY=VALUE, or --hiera FILE for a data file",
+    "--private-key": "set key_file in the inventory",
+    "--become-user": "use --become=USER",
+    "-b": "use --become",
+    "-K": "use --ask-become-pass",
+    "-k": "use --ask-pass",
+    "-u": "use --user NAME",
+    "-f": "use --forks N",
+    "--syntax-check": "use ccm validate MANIFEST",
+    "--list-hosts": "use ccm inventory -l PATTERN",
 }
 """What to write in place of an option of ansible-playbook."""
 
@@ -113,13 +113,13 @@ class Parser(argparse.ArgumentParser):
         vars(found).update({name: one.value for name, one in found.settled.items()})
         if getattr(found, "inventory_required", False) and found.inventory is None:
             raise UsageError(
-                f"{self.prog.removeprefix('ccm ')}: -i/--inventory is missing",
-                hint="name the hosts with -i, in CCM_INVENTORY or in the project's ccm.yaml",
+                f"{self.prog.removeprefix('ccm ')}: -i/--inventory is required",
+                hint="set it with -i, CCM_INVENTORY or the project's ccm.yaml",
             )
         if getattr(found, "limit_required", False) and found.limit is None:
             raise UsageError(
-                f"{self.prog.removeprefix('ccm ')}: -l/--limit is missing",
-                hint="name the hosts, as -l web; -l all means every host of the inventory",
+                f"{self.prog.removeprefix('ccm ')}: -l/--limit is required",
+                hint="select hosts, such as -l web; -l all selects every host of the inventory",
             )
 
     def _rollout(self, found: argparse.Namespace, project: Project) -> dict[str, ResolvedOption]:
@@ -155,21 +155,21 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError with the nearest option where one is misspelt."""
-        hint = f"'{self.prog} --help' shows what it takes"
+        hint = f"see '{self.prog} --help'"
         if message.startswith("unrecognized arguments: -"):
             word = message.split()[2].split("=")[0]
             guess = nearest(word, self._option_string_actions)
             if self.passes_on:
-                hint = "what is not meant for ccm stands behind --"
+                hint = "put arguments that are not for ccm after --"
             hint = f"did you mean {guess}?" if guess else hint
             if "--noop" in self._option_string_actions:
                 hint = ANSIBLES.get(word, hint)
             hint = self.missing.get(word, hint)
-            message = f"there is no option {word[:60]}"
+            message = f"unknown option {word[:60]}"
         elif message.startswith("argument -") and message.endswith(": expected one argument"):
             spellings = message.split()[1].rstrip(":").split("/")
             option = next((o for o in spellings if o.startswith("--")), spellings[0])
-            hint = f"a value that begins with - is written {option}=VALUE"
+            hint = f"write a value that starts with - as {option}=VALUE"
         raise UsageError(f"{self.prog.removeprefix('ccm ')}: {message}", hint=hint)
 
 
@@ -226,12 +226,17 @@ def unknown_command(name: str, commands: Iterable[str], below: str = "") -> Usag
     if not guess:
         hint = f"'{' '.join(words)} --help' lists the {'types' if below else 'commands'}"
     kind = "option" if name.startswith("-") else "resource type" if below else "command"
-    return UsageError(f"there is no {kind} {name[:60]!r}", hint=hint)
+    return UsageError(f"unknown {kind} {name[:60]!r}", hint=hint)
 
 
 def overview(commands: Iterable[str]) -> str:
     """The text of ``ccm --help``."""
-    lines = ["usage: ccm COMMAND [OPTIONS]", "", "Configuration management as a push over SSH.", ""]
+    lines = [
+        "usage: ccm COMMAND [OPTIONS]",
+        "",
+        "Configuration management that pushes over SSH.",
+        "",
+    ]
     for name in commands:
         lines.append(entry(f"  {name}", load_command(name).HELP.splitlines()[0], 14))
     lines += [

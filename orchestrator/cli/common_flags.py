@@ -58,10 +58,12 @@ def add_common_flags(group: argparse._ArgumentGroup, type_: Type) -> None:
         "--check-tries",
         metavar="N",
         type=count,
-        help="maximum number of tries until a --check is OK",
+        help="maximum number of attempts per --check",
     )
-    group.add_argument("--check-sleep", metavar="DURATION", help="time between two tries: 5s")
-    group.add_argument("--no-render", action="store_true", help="treat no value as a template")
+    group.add_argument(
+        "--check-sleep", metavar="DURATION", help="time between attempts, such as 5s"
+    )
+    group.add_argument("--no-render", action="store_true", help="do not render values as templates")
 
 
 def read_common_flags(args: argparse.Namespace) -> CommonFlags:
@@ -85,7 +87,7 @@ def refuse_references(flags: CommonFlags) -> None:
     from remote_runtime.errors import UsageError
 
     for name in flags.references:
-        raise UsageError(f"--{name} names a resource of a session, and there is none", hint=BEGIN)
+        raise UsageError(f"--{name} requires a session", hint=BEGIN)
 
 
 def given_common(flags: CommonFlags) -> Iterator[tuple[str, Node]]:

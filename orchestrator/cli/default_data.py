@@ -29,7 +29,7 @@ def with_data_here(options: PlanOptions) -> PlanOptions:
         from remote_runtime.errors import UsageError
 
         raise UsageError(
-            f"others than you can write to ./{FILE}, so it is not taken for data",
-            hint="name your data with --hiera or CCM_HIERA_DATA, or go to another folder",
+            f"refusing to read data from ./{FILE}: other users can write to it",
+            hint="set the data file with --hiera or CCM_HIERA_DATA, or change to another folder",
         )
     return options._replace(hiera=[FILE])

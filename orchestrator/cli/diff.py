@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 HELP = "Show the differences between two runs by host and resource."
 EXAMPLE = """
 ccm diff 20260314T091502Z 20260315T091502Z
-# did the push do as previewed?
+# did the push match the preview?
 ccm diff 20260314T0915 20260314T0920 --detailed-exitcode
 """
 DIFFERENT = 4
@@ -27,7 +27,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("second", metavar="RUN2", help="the run to compare with")
     parser.add_argument("--json", action="store_true", help="write one JSON document to stdout")
     parser.add_argument(
-        "--detailed-exitcode", action="store_true", help=f"exit {DIFFERENT} when something differs"
+        "--detailed-exitcode",
+        action="store_true",
+        help=f"exit with {DIFFERENT} if something differs",
     )
 
 
@@ -100,7 +102,7 @@ def _line(one: "Difference", style: "Style") -> str:
     before, after = shorten(one.before), shorten(one.after)
     if not before or not after:
         return (
-            f"{who}  {one.what}: {before or after}, in the {'first' if before else 'second'} only"
+            f"{who}  {one.what}: {before or after}; only in the {'first' if before else 'second'}"
         )
     if one.what == OUTCOME:
         return f"{who}  {before} → {style(_role(after), after)}"

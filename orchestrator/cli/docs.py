@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from orchestrator.manifest.types import Type, Types
 
-HELP = "Show the page of a resource type as Markdown, or list the types; those of ./types too."
+HELP = "Show the documentation of a resource type, or list the types, including ./types."
 EXAMPLE = """
 ccm docs
 ccm docs file
@@ -60,4 +60,4 @@ def page(type_: "Type") -> Iterator[str]:
     yield tables.properties(schema, schema["x-ccm-name"]["description"])
     yield "## Properties of every resource"
     yield tables.properties(common_schema())
-    yield f"Providers, the first that can manage it is used: {', '.join(type_.providers)}."
+    yield f"Providers, in order of preference: {', '.join(type_.providers)}."

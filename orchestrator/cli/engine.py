@@ -39,21 +39,21 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cluster import trust
 
     if args.folder == "":
-        raise UsageError("DIR is empty", hint="name a folder, or leave it out for the usual one")
+        raise UsageError("DIR is empty", hint="give a folder, or omit DIR for the default")
     folder = Path(args.folder) if args.folder else trust.default_folder()
     try:
         trust.make_authority(folder)
     except OSError as error:
         raise UsageError(
-            f"certificates cannot be written into {folder}: {error.strerror}",
-            hint="name a folder that can be written, or one that is yet to be made",
+            f"cannot write certificates to {folder}: {error.strerror}",
+            hint="give a writable folder, or a new one",
         ) from error
-    print(f"{folder} has a CA and certificates. What belongs where:")
+    print(f"{folder} contains a CA and certificates. Copy these files:")
     for role, where in (
-        ("scheduler", "the machine of the scheduler"),
-        ("worker", "each worker"),
-        ("client", "who pushes"),
+        ("scheduler", "to the scheduler"),
+        ("worker", "to each worker"),
+        ("client", "to each controller"),
     ):
         print(f"  {where + ':':30}ca.pem {role}.pem {role}-key.pem")
-    print("  kept offline:                 ca-key.pem, which makes more of them")
+    print("  keep offline:                 ca-key.pem, which signs new certificates")
     return 0

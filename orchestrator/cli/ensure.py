@@ -17,7 +17,7 @@ ccm ensure file /etc/motd --content Hi --owner root --group root --mode 0644
 ccm ensure package nginx latest -i hosts.yaml -l web --noop
 ccm ensure service nginx running --enable --require package#nginx
 ccm ensure file --help     # the properties of a type
-ccm ensure api pipe --help # requests of programs
+ccm ensure api pipe --help # requests from programs
 """
 API = "api"
 BELOW = (API,)
@@ -50,17 +50,19 @@ def below(words: list[str]) -> tuple[str, Any] | None:
     types = own_types()
     if not words:
         known = ", ".join(types.names())
-        raise UsageError(f"ensure: which type? One of {known}", hint="see 'ccm ensure --help'")
+        raise UsageError(
+            f"ensure: the type is missing; known types: {known}", hint="see 'ccm ensure --help'"
+        )
     if words[0].startswith("-"):
         hint = "write ccm ensure TYPE NAME, then the options"
-        raise UsageError(f"ensure: the type comes before {words[0][:60]}", hint=hint)
+        raise UsageError(f"ensure: the type must come before {words[0][:60]}", hint=hint)
     type_ = known_type(words[0], types, "ensure")
     return f"ensure {type_.name}", EnsureType(type_, types)
 
 
 def run(args: argparse.Namespace) -> int:
     """Never reached: each type has a command of its own."""
-    raise UsageError("ensure: which type?")
+    raise UsageError("ensure: the type is missing")
 
 
 def known_type(name: str, types: Types, command: str) -> Type:

@@ -92,7 +92,7 @@ def _site(request: Request, store: Earlier | None) -> Site:
     from remote_runtime.errors import InputError, Problem
 
     found = [
-        Problem(f"{key} names a resource of a session, and there is none", node.position, BEGIN)
+        Problem(f"{key} requires a session", node.position, BEGIN)
         for key in ("require", "subscribe")
         if (node := request.properties.get(key)) is not None and store is None
     ]

@@ -142,7 +142,7 @@ class EnsureType:
             return problem._replace(message=f"{option} is required", where=None)
         for word in ("if", "unless"):
             if word in options and str(problem.where) == f"argument --{word}":
-                hint = f"this is a condition on facts and data; the property is {options[word]}"
+                hint = f"this is a condition on facts; for the property, use {options[word]}"
                 return problem._replace(message=message, hint=hint)
         return problem._replace(message=message)
 

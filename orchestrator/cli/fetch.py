@@ -25,7 +25,7 @@ MAX_TOTAL = 10 * _UNITS["G"]
 def configure(parser: Parser) -> None:
     """Add the options and the paths."""
     parser.intermixed = True
-    parser.missing["--noop"] = "nothing is changed on a host; leave it out"
+    parser.missing["--noop"] = "fetch never changes hosts; omit it"
     parser.add_argument(
         "paths",
         metavar="PATH",
@@ -56,7 +56,7 @@ def configure(parser: Parser) -> None:
         metavar="BYTES",
         type=size,
         default=MAX_TOTAL,
-        help="maximum size of all files of all hosts (default: 10G)",
+        help="maximum total size of all files from all hosts (default: 10G)",
     )
     add_engine(parser)
     add_keeping(parser)
@@ -108,4 +108,4 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"-d {folder}: {error.strerror}", hint="name a folder") from error
+        raise UsageError(f"-d {folder}: {error.strerror}", hint="give a folder") from error

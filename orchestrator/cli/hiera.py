@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HELP = "Show hierarchical data."
 EXAMPLE = """
 ccm hiera parse site.yaml                            # with this host's facts
-ccm hiera parse --offline --fact role=web site.yaml  # with these alone
+ccm hiera parse --offline --fact role=web site.yaml  # without a host
 eval "$(ccm hiera parse --env site.yaml)"     # HIERA_KEY=VALUE for a shell
 ccm hiera parse -i hosts.yaml -l web --query app.port site.yaml
 """
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
 
     check_path("data", args.query)
     if args.env and args.inventory is not None:
-        raise UsageError("--env is for the data of one host", hint="leave -i out, or take --json")
+        raise UsageError("--env supports one host only", hint="omit -i, or use --json")
     chosen = wiring.choose(read_inventory(args), warn)
     data = read_data(args)
     data = data._replace(fact=[*data.fact, *args.given], hiera=_others(data.hiera, args.manifest))

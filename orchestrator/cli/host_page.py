@@ -10,7 +10,7 @@ from inventory.explanation import Explained
 def host_page(loaded: Inventory, name: str) -> str:
     """Every value of a host, aligned, with the place where it was written."""
     host = loaded.host(name)
-    lines = [f"{host.name}  (named first at {host.position})"]
+    lines = [f"{host.name}  (first defined at {host.position})"]
     lines.append(f"groups: {', '.join(host.groups) or '-'}")
     rows = [(e.property, _shown(e.value), _place(e)) for e in loaded.explain(host.name)]
     keys = max(len(row[0]) for row in rows)
@@ -28,9 +28,9 @@ def _unhonoured(loaded: Inventory, name: str) -> list[str]:
     host, settings = loaded.host(name), Settings(loaded.hosts)
     lines = [f"  {one.message}  ({one.where})" for one in refused(host, settings)]
     if lines:
-        lines.insert(0, "in the SSH configuration, in the way of a login:")
+        lines.insert(0, "in the SSH configuration, preventing the login:")
     if found := unhonoured(host, settings):
-        lines.append("in the SSH configuration, without effect in ccm:")
+        lines.append("in the SSH configuration, ignored by ccm:")
         lines += [f"  {line.key} {line.value}  ({line.where})" for line in found]
     return lines
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 HELP = "Manage known host keys."
 EXAMPLE = """
-ccm hosts trust -i hosts.yaml             # shows the fingerprints, asks once
+ccm hosts trust -i hosts.yaml             # shows fingerprints, prompts once
 ccm hosts trust -i hosts.yaml -l web3 --replace  # its key has changed
 """
 
@@ -61,10 +61,10 @@ def run(args: argparse.Namespace) -> int:
         _refuse(changed)
         code = max(code, 1)
     if not wanted:
-        print("nothing to write")
+        print("no new keys")
         return code
     if not _confirmed(wanted, args.yes):
-        print("nothing was written")
+        print("no keys were added")
         return max(code, 1)
     for path in trust(wanted):
         print(f"written: {path}")
@@ -86,7 +86,7 @@ def _show(found: list[Shown | Unscanned]) -> None:
         print(plain(f"{state:<9} {host}\n{'':9} {one.fingerprint} {one.key_type}"))
         for line in one.before:
             old = f"{fingerprint(line.blob)} {line.key_type}, in {line.where}"
-            print(plain(f"{'':9} in place of {old}"))
+            print(plain(f"{'':9} replaces {old}"))
 
 
 def _refuse(changed: list[Shown]) -> None:
@@ -96,7 +96,7 @@ def _refuse(changed: list[Shown]) -> None:
     print(
         plain(
             f"not replaced: the key of {names} has changed; find out why, compare both "
-            "fingerprints, then give --replace"
+            "fingerprints, then use --replace"
         ),
         file=sys.stderr,
     )
@@ -108,8 +108,8 @@ def _confirmed(wanted: list[Shown], yes: bool) -> bool:
     if yes:
         return True
     if not sys.stdin.isatty():
-        hint = "compare the fingerprints, then give --yes"
-        raise UsageError("there is no terminal to ask on", hint=hint)
+        hint = "compare the fingerprints, then use --yes"
+        raise UsageError("cannot prompt without a terminal", hint=hint)
     changed = sum(one.state == "changed" for one in wanted)
     warning = f", {changed} of them CHANGED" if changed else ""
     print(f"Trust {len(wanted)} host keys{warning}? Compare the fingerprints first. [y/N] ", end="")

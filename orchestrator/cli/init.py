@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 HELP = "Create a project file ccm.yaml; in an empty folder, also an inventory and an example."
 EXAMPLE = """
-ccm init                                    # asks for the hosts
+ccm init                                    # prompts for the hosts
 ccm init site --host web1 --host deploy@web2=192.0.2.10
 ccm init site --ssh-config
 """
@@ -99,12 +99,12 @@ def run(args: argparse.Namespace) -> int:
             _write(path, text)
             print(plain(f"written: {path}"))
     except FileExistsError as error:
-        hint = "change that one, or name another folder"
-        raise UsageError(f"{error.filename} is there already", hint=hint) from error
+        hint = "edit that file, or give another folder"
+        raise UsageError(f"{error.filename} already exists", hint=hint) from error
     except OSError as error:
         raise UsageError(
             f"{error.filename} cannot be written: {error.strerror}",
-            hint="name a folder that can be written",
+            hint="give a writable folder",
         ) from error
     return 0
 
@@ -120,8 +120,8 @@ def _files(folder: str, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
     inventory = f"inventory: {known or 'hosts.yaml'}"
     given = bool(args.host or args.ssh_config or args.local)
     if given and known:
-        hint = "add the hosts there, and leave out --host, --ssh-config and --local"
-        raise UsageError(f"{known} names the hosts already", hint=hint)
+        hint = "add the hosts there, and omit --host, --ssh-config and --local"
+        raise UsageError(f"{known} already lists the hosts", hint=hint)
     own = given or not there
     yield (
         "ccm.yaml",

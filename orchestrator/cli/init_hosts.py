@@ -32,7 +32,7 @@ def host_lines(words: list[str], *, ssh_config: bool, local: bool) -> list[str]:
     if ssh_config:
         words = [*words, *configured]
         if not words:
-            raise UsageError("~/.ssh/config names no host", hint=f"name the hosts: {_OPTIONS}")
+            raise UsageError("~/.ssh/config contains no hosts", hint=f"use {_OPTIONS}")
     return list(map(_line, words or _asked(configured)))
 
 
@@ -56,14 +56,14 @@ def _names(sections: list[Section]) -> Iterator[str]:
 def _asked(configured: list[str]) -> list[str]:
     """What is typed; an empty line stands for the hosts of ~/.ssh/config."""
     if not sys.stdin.isatty():
-        raise UsageError("no host is named", hint=f"name the hosts: {_OPTIONS}")
+        raise UsageError("no hosts given", hint=f"use {_OPTIONS}")
     shown = ", ".join(configured[:MOST_SHOWN]) + (", …" if len(configured) > MOST_SHOWN else "")
     empty = f" [{shown} of ~/.ssh/config]" if configured else ""
     question = f"Hosts, such as web1 deploy@web2=192.0.2.10{empty}: "
     print(question, end="", file=sys.stderr, flush=True)
     words = sys.stdin.readline().replace(",", " ").split() or configured
     if not words:
-        raise UsageError("no host is named", hint=f"name the hosts: {_OPTIONS}")
+        raise UsageError("no hosts given", hint=f"use {_OPTIONS}")
     return words
 
 

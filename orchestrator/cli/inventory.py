@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.fleet.store.past_runs import PastRuns
 
     if args.limit and (args.graph or args.host):
-        raise UsageError("--limit goes with the list only", hint="leave it out")
+        raise UsageError("--limit applies only to the list", hint="omit it")
     loaded = load(args.inventory)
     if args.graph:
         sys.stdout.write(loaded.graph())

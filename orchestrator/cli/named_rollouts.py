@@ -25,7 +25,7 @@ def settle_rollout(
     actions = list(actions)
     problems = [
         Problem(
-            f"the rollout {name} has {option}, which this command has not",
+            f"rollout {name} sets {option}, which this command does not support",
             said.position,
             "",
             "input.project",
@@ -67,7 +67,7 @@ def _read(action: argparse.Action, said: Written, problems: list[Problem]) -> An
 def _unknown(name: str, project: Project) -> UsageError:
     known = sorted(project.rollouts)
     guess = nearest(name, known)
-    hint = "a ccm.yaml beside the manifest or in the current folder has them below rollouts"
+    hint = "define rollouts in a ccm.yaml next to the manifest or in the current folder"
     if known:
-        hint = f"did you mean {guess}?" if guess else f"there are {', '.join(known)}"
-    return UsageError(f"there is no rollout {name[:60]!r}", hint=hint)
+        hint = f"did you mean {guess}?" if guess else f"known rollouts: {', '.join(known)}"
+    return UsageError(f"unknown rollout {name[:60]!r}", hint=hint)

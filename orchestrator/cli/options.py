@@ -42,8 +42,8 @@ def add_inventory(
     ``-l`` is refused, and ``-l all`` means every host.
     """
     if not default:
-        here = "that of the project, else this host" if fleet else "this host"
-        default = "that of the project" if required else here
+        here = "the project's, else this host" if fleet else "this host"
+        default = "the project's" if required else here
     parser.add_argument(
         "-i",
         "--inventory",
@@ -162,7 +162,7 @@ def add_plan_requirements(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--signers",
         metavar="FILE",
-        help="allowed_signers file of ssh-keygen with the approvers of plans, from outside of the "
+        help="allowed_signers file of ssh-keygen with the approvers of plans, outside the "
         "checkout (default: $CCM_SIGNERS)",
     )
     group.add_argument(
@@ -302,7 +302,7 @@ def user(name: str) -> str:
     from inventory.properties import USER
 
     if name.endswith((".yaml", ".yml")):
-        hint = "put the manifest before the option, or write --become=USER"
+        hint = "put the manifest before the option, or use --become=USER"
         raise argparse.ArgumentTypeError(f"{name!r} is a manifest, not a user: {hint}")
     if not re.fullmatch(USER, name):
         raise argparse.ArgumentTypeError(f"{name!r} is not a user name")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from orchestrator.report.terminal.live import LiveView
     from orchestrator.runs.result import RunResult
 
-INTERRUPT_NOTE = "ending the run on every host; press Ctrl-C again to leave at once"
+INTERRUPT_NOTE = "stopping the run on all hosts; press Ctrl-C again to exit immediately"
 
 
 class OutputOptions(NamedTuple):
@@ -97,11 +97,11 @@ def check_output(options: OutputOptions) -> None:
     """UsageError for options that exclude each other."""
     if len(wanted := options.wanting_stdout()) > 1:
         raise UsageError(
-            f"{' and '.join(wanted)} {'all' if len(wanted) > 2 else 'both'} want stdout",
-            hint=f"give {wanted[-1].split()[0]} a file",
+            f"{' and '.join(wanted)} cannot {'all' if len(wanted) > 2 else 'both'} write to stdout",
+            hint=f"use a file for {wanted[-1].split()[0]}",
         )
     if options.quiet and options.verbose:
-        raise UsageError("-q and -v exclude each other", hint="choose one")
+        raise UsageError("-q and -v are mutually exclusive", hint="choose one")
     if options.metrics is not None:
         from orchestrator.report.files.metrics import check_metrics
 
@@ -315,7 +315,7 @@ class Output:
                 continue
             if isinstance(error, OSError):
                 what = f"{error.filename}: {error.strerror}" if error.filename else error
-                print(f"ccm: error: output could not be written: {what}", file=sys.stderr)
+                print(f"ccm: error: cannot write output: {what}", file=sys.stderr)
             else:
                 path = describe_crash(error, "writing the output of a run")
                 print(f"ccm: error: a defect in ccm's output, see {path}", file=sys.stderr)
@@ -349,7 +349,7 @@ class Output:
             return LineFile(Path(path))
         except OSError as error:
             raise UsageError(
-                f"--events {path}: {error.strerror}", hint="name a file that can be written"
+                f"--events {path}: {error.strerror}", hint="give a writable file"
             ) from error
 
 

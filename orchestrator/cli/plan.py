@@ -83,10 +83,10 @@ def run(args: argparse.Namespace) -> int:
     if (plan := result.plan) is not None:
         if args.out is not None:
             until = moment(plan.record["expires"])
-            output.say(f"the plan is in {args.out}; it can be pushed until {until}")
+            output.say(f"plan saved to {args.out}; valid until {until}")
             try:
                 require_own_file(args.out)
             except InputError as error:
-                output.say(f"warning: ccm push refuses the plan as it is: {error}")
+                output.say(f"warning: ccm push will refuse this plan: {error}")
         output.human.write(f"{plan.id}\n" if args.quiet else f"plan {plan.id}\n")
     return output.exit_code(result)

@@ -20,5 +20,5 @@ def run(args: argparse.Namespace) -> int:
 
     first, second = read_plan(args.first), read_plan(args.second)
     if not write_differences(first, second, args.json) and first.id != second.id and not args.json:
-        print("but their ids differ: in contents, secrets or the hosts' identities")
+        print("but the plan IDs differ: contents, secrets or host identities are not the same")
     return 0

@@ -66,11 +66,11 @@ def _head(kept: "PlanFile") -> list[str]:
     part = part_of(kept.about)
     record = kept.shown
     expires = record["expires"]
-    word = "valid until" if time.time() < expires else "EXPIRED, it was valid until"
+    word = "valid until" if time.time() < expires else "EXPIRED, was valid until"
     return [
         f"plan {kept.id}",
         one_line(
-            f"made by {record['user']} at {moment(record['created'])} with ccm {record['ccm']}"
+            f"created by {record['user']} at {moment(record['created'])} with ccm {record['ccm']}"
         ),
         f"{word} {moment(expires)}",
         *([f"part of the manifest: {part}"] if part else []),

@@ -119,7 +119,11 @@ def add_flag(group: argparse._ArgumentGroup, flag: Flag) -> None:
         turned = {"action": "store_const", "const": False, "help": f"as --no-{flag.name}"}
         one_of.add_argument(option, **{**settings, **turned})
     for option in flag.spelt("file"):
-        named = {"type": text_of, "metavar": "FILE", "help": "the same, from a file of text here"}
+        named = {
+            "type": text_of,
+            "metavar": "FILE",
+            "help": "the same, from a text file on the controller",
+        }
         one_of.add_argument(option, **{**settings, **named})
     if flag.shape.kind == "boolean":
         one_of.add_argument(*options, action=argparse.BooleanOptionalAction, **settings)
@@ -139,7 +143,7 @@ def text_of(path: str) -> str:
     except OSError as error:
         raise argparse.ArgumentTypeError(f"{path!r} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        message = f"{path!r} is not text in UTF-8: --source copies files of any kind"
+        message = f"{path!r} is not UTF-8 text; --source copies any file"
         raise argparse.ArgumentTypeError(message) from error
 
 
@@ -232,7 +236,7 @@ def _map(
 
 
 def _not_a_pair(label: str, value: str) -> Problem:
-    hint = "write KEY=VALUE, once for each, or a YAML map in braces"
+    hint = "repeat the option with KEY=VALUE, or use a YAML map in braces"
     where = Argument(label, value).position(1, 1)
     # The value is not shown: it may be a header with a password in it.
-    return Problem("KEY=VALUE was expected, there is no =", where, hint, "input.type")
+    return Problem("expected KEY=VALUE, found no =", where, hint, "input.type")

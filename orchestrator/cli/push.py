@@ -21,7 +21,7 @@ from orchestrator.project.settings import ConfigScope
 HELP = "Bring hosts to the state described in a manifest, or preview that with --noop."
 EXAMPLE = """
 ccm push -i hosts.yaml --noop site.yaml
-ccm push change.plan                       # exactly what ccm plan has kept
+ccm push change.plan                       # exactly the saved plan
 ccm push -i hosts.yaml -l 'web:&prod' --forks 20 site.yaml
 ccm push -i hosts.yaml -l failed site.yaml
 ccm push -i hosts.yaml --waves 1,10%,100% --max-fail 2 site.yaml
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
         help="the manifest, such as site.yaml, a stages file, or a plan file",
     )
     parser.set_defaults(needs_inventory=inventory)
-    default = "that of the plan, or of the project" if inventory else ""
+    default = "the plan's or the project's" if inventory else ""
     add_inventory(parser, False, fleet=inventory, default=default)
     add_run(parser)
     add_selection(parser)

@@ -87,7 +87,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def _add_query(parser: argparse.ArgumentParser) -> None:
     for part in _PARTS:
         parser.add_argument(
-            part, metavar=part.upper(), nargs="?", help=f"only this {part}; * is any"
+            part, metavar=part.upper(), nargs="?", help=f"only this {part}; * matches any"
         )
     for part in _PARTS:
         parser.add_argument(f"--{part}", dest=f"{_FLAG}{part}", help=f"the same as {part.upper()}")
@@ -145,7 +145,7 @@ def run(args: argparse.Namespace) -> int:
         write([entry.payload() for entry in entries], args.yaml)
     else:
         some = args.port is not None or query != Query()
-        _show(entries, store, "nothing that fits" if some else "nothing")
+        _show(entries, store, "no matching service" if some else "no service")
     return 0
 
 
@@ -154,9 +154,9 @@ def _part(args: argparse.Namespace, part: str) -> str:
 
     word, flag = getattr(args, part), getattr(args, f"{_FLAG}{part}")
     if word is not None and flag is not None:
-        raise UsageError(f"{part.upper()} and --{part} are the same", hint="give one of them")
+        raise UsageError(f"{part.upper()} and --{part} are the same", hint="use only one")
     if word is None and flag is None and part == "cluster" and args.action in ("rm", "delete"):
-        raise UsageError("rm: which cluster?", hint="name it; '*' is any")
+        raise UsageError("rm: the cluster is missing", hint="specify it; '*' matches any")
     return str(word or flag or "*")
 
 

@@ -66,7 +66,8 @@ def _check_one(chosen: "Chosen") -> None:
 
     if len(chosen.hosts) != 1:
         raise UsageError(
-            f"render shows one host, {len(chosen.hosts)} are selected", hint="name one with -l HOST"
+            f"render shows one host, but {len(chosen.hosts)} are selected",
+            hint="select one with -l HOST",
         )
 
 

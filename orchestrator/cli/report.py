@@ -23,8 +23,8 @@ HELP = "Show a stored run: the last one, or the one with an ID or prefix."
 EXAMPLE = """
 ccm report
 ccm report 20260314T091502Z --diff
-ccm report --host web7    # what it came to there, or said to a command
-ccm report --html run.html              # a page to send to a colleague
+ccm report --host web7    # results, or command output, of one host
+ccm report --html run.html              # a page to share
 ccm report --markdown - > comment.md    # for a merge request
 """
 
@@ -56,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fold",
         action="store_true",
-        help="group command output that differs in names and numbers only",
+        help="group command output that differs only in names and numbers",
     )
     parser.add_argument("--diff", action="store_true", help="also show the diffs of a push")
     parser.add_argument("--no-diff", action="store_true", help="hide diffs")
@@ -123,7 +123,7 @@ def write_form(
             text.detach()
     except OSError as error:
         raise UsageError(
-            f"{option} {path}: {error.strerror}", hint="name a file that can be written"
+            f"{option} {path}: {error.strerror}", hint="give a writable file"
         ) from error
 
 
@@ -133,9 +133,13 @@ def _check(args: argparse.Namespace, kept: "SavedRun") -> None:
     stdout = [f"--{name}" for name in FORMS if getattr(args, name) == "-"]
     stdout += [f"--{name}" for name in ("json", "events") if getattr(args, name)]
     if len(stdout) > 1:
-        raise UsageError(f"{' and '.join(stdout)} all want stdout", hint="give files to the others")
+        raise UsageError(
+            f"{' and '.join(stdout)} cannot all write to stdout", hint="use files for the others"
+        )
     if args.host and (stdout or any(getattr(args, name) for name in FORMS)):
-        raise UsageError("--host goes with the summary only", hint="the other forms have all hosts")
+        raise UsageError(
+            "--host applies only to the summary", hint="other formats always contain all hosts"
+        )
     for name in args.host or ():
         if not _named(name, kept.about["hosts"]):
             raise UsageError(f"host {name[:80]!r} was not in run {kept.run_id}")
@@ -218,7 +222,7 @@ def headline(kept: "KeptRecord") -> str:
     about = kept.about
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(about["start"]))
     word = run_word(about["command"], about["noop"])
-    ended = "" if about["end"] else ", did not come to its end"
+    ended = "" if about["end"] else ", did not finish"
     part = part_of(about)
     what = ", ".join(filter(None, (one_line(about["manifest"]), part)))
     return f"{kept.kind.capitalize()} {kept.run_id}: {word} of {what}, {when}{ended}"

@@ -147,7 +147,7 @@ def _patience(text: str) -> float:
     """Seconds that a gate has; with none it lets nobody through."""
     value = seconds(text)
     if not value:
-        raise ValueError(f"{text!r} gives a gate no time to answer")
+        raise ValueError(f"{text!r} must be longer than 0")
     return value
 
 

@@ -27,7 +27,7 @@ ccm run -i hosts.yaml -l web -- uptime
 ccm run -i hosts.yaml -l all --fold --shell -- 'df -h / | tail -1'
 ccm run -i hosts.yaml -l db --become --script check.sh -- --deep
 ccm run -i hosts.yaml -l all --waves 1,100% -- systemctl restart app
-ccm report --host web1                     # what did it say there
+ccm report --host web1                     # the output of one host
 """
 
 
@@ -46,22 +46,22 @@ def configure(parser: Parser) -> None:
         "--script",
         metavar="FILE",
         type=Path,
-        help="run this script of the controller, with COMMAND as its arguments",
+        help="run this local script, with COMMAND as its arguments",
     )
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
         type=seconds,
         default=0.0,
-        help="time limit of the command on a host, beyond which it is killed (default: no limit)",
+        help="time limit of the command on a host; then it is killed (default: no limit)",
     )
     parser.add_argument(
         "--fold",
         action="store_true",
-        help="group hosts with output that differs in names and numbers only",
+        help="group hosts with output that differs only in names and numbers",
     )
     parser.missing["--noop"] = (
-        "nobody can tell what a command would do; an exec with conditions has a preview"
+        "the effect of a command cannot be predicted; use an exec resource with guards for previews"
     )
     add_rollout(parser)
     add_engine(parser)
@@ -107,5 +107,5 @@ def _command(args: argparse.Namespace) -> FleetCommand:
         make = FleetCommand.of_line if args.shell else FleetCommand.of_words
         return make(words, args.timeout)
     if args.shell:
-        raise UsageError("run: --shell and --script exclude each other", hint="choose one")
+        raise UsageError("run: --shell and --script are mutually exclusive", hint="choose one")
     return FleetCommand.of_script(args.script, words, args.timeout)

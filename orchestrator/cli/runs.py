@@ -18,7 +18,7 @@ HELP = "List stored runs and their results, newest first."
 _LEAST = 28  # columns of the last one; with less it stands below
 EXAMPLE = """
 ccm runs
-ccm runs site.yaml        # how the pushes of one manifest went
+ccm runs site.yaml        # runs of one manifest
 ccm runs -n 5 --json
 """
 
@@ -87,8 +87,8 @@ def run(args: argparse.Namespace) -> int:
         for kept in found:
             print(json.dumps(_record(kept)))
     elif not found:
-        what = f"no run of {args.manifest}" if args.manifest else "no run"
-        print(f"{what} is kept in {runs_folder()}", file=sys.stderr)
+        what = f"no runs of {args.manifest}" if args.manifest else "no runs"
+        print(f"{what} in {runs_folder()}", file=sys.stderr)
     else:
         import shutil
 
@@ -188,5 +188,5 @@ def _outcome(kept: SavedRun, results: list[HostResult]) -> str:
     found = host_counts(results, kept.about["noop"], kept.about["command"])
     text = ", ".join(f"{number:,} {words}" for _, words, number in found if number)
     if kept.about["end"]:
-        return text or "no host"
-    return ": ".join(filter(None, ("at work" if kept.running else "did not end", text)))
+        return text or "no hosts"
+    return ": ".join(filter(None, ("running" if kept.running else "did not finish", text)))

@@ -65,8 +65,8 @@ def _new(shell: str, directory: str | None) -> int:
         else:
             path = tempfile.mkdtemp(prefix="ccm-session-")  # mode 0700
     except OSError as error:
-        hint = "name a new folder with --directory, or set TMPDIR to one that can be written"
-        raise UsageError(f"the session's folder cannot be made: {error}", hint=hint) from error
+        hint = "give a new folder with --directory, or set TMPDIR to a writable one"
+        raise UsageError(f"cannot create the session folder: {error}", hint=hint) from error
     print(export(shell, VARIABLE, path))
     return 0
 
@@ -89,7 +89,7 @@ def _report(args: argparse.Namespace) -> int:
 
     store = session_store()
     if store is None:
-        raise UsageError(f"there is no session: {VARIABLE} is not set", hint=BEGIN)
+        raise UsageError(f"no session: {VARIABLE} is not set", hint=BEGIN)
     report = SessionReport(store)
     if args.json:
         report.write_document(sys.stdout)
@@ -107,4 +107,4 @@ def _remove(store: "EventStore") -> None:
     try:
         store.remove()
     except OSError as error:
-        raise UsageError(f"the session's folder cannot be removed: {error}") from error
+        raise UsageError(f"cannot remove the session folder: {error}") from error

@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 HELP = "Check a manifest and its data, or a stages file, without contacting hosts."
 EXAMPLE = """
 ccm validate site.yaml
-ccm validate release.yaml      # a file of stages, with all of their manifests
+ccm validate release.yaml      # a stages file with all its manifests
 ccm validate --hiera production.yaml site.yaml
-ccm validate -i hosts.yaml site.yaml   # with what it says of the hosts
-ccm validate --tags web site.yaml   # does that mean anything there?
+ccm validate -i hosts.yaml site.yaml   # including each host's data
+ccm validate --tags web site.yaml   # do these tags exist?
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options and the manifest."""
     parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, or a stages file")
-    add_inventory(parser, required=False, default="none, only the manifest is checked")
+    add_inventory(parser, required=False, default="none; only the manifest is checked")
     add_selection(parser)
     add_data(parser)
 
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         if part.problems:
             raise InputError(list(part.problems)) from None
         _tell("warning", part.warnings)
-        _say(args.manifest, f"checked as a part of {' and '.join(part.parents)}")
+        _say(args.manifest, f"checked as part of {' and '.join(part.parents)}")
         return 0
     _warn([site])
     _say(args.manifest, found)
@@ -159,7 +159,7 @@ def _found(
     if survey.manifests > 1:
         found += f" in {survey.manifests} manifests"
     if site.resources_template:
-        found = f"each host's resources come of {site.resources_template.name}"
+        found = f"each host's resources come from {site.resources_template.name}"
     return site, f"{found}; {checked}" if checked else found
 
 

@@ -44,11 +44,15 @@ def run(args: argparse.Namespace) -> int:
     sites = f" for {', '.join(args.site)}" if args.site else ""
 
     def told(own: str) -> None:
-        print(f"ccm: {own} works for {address}{sites}; Ctrl-C ends it", file=sys.stderr, flush=True)
+        print(
+            f"ccm: worker {own} connected to {address}{sites}; press Ctrl-C to stop",
+            file=sys.stderr,
+            flush=True,
+        )
 
     if host_worker.run(address, security, args.site, told):
         return 0
-    text = f"ccm: error: the scheduler at {address} has gone away, and so this worker ends\n"
-    hint = "     start both again; a service manager does, with Restart=always"
+    text = f"ccm: error: lost the scheduler at {address}; the worker stops\n"
+    hint = "     restart both; a service manager with Restart=always does so automatically"
     print(text + hint, file=sys.stderr)
     return 3

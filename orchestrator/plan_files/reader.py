@@ -79,9 +79,7 @@ def require_place(path: str) -> None:
 
 
 def _unwritable(path: str, why: str | None) -> UsageError:
-    return UsageError(
-        f"{path} cannot be written: {why}", hint="name a file that can be written with -o"
-    )
+    return UsageError(f"{path} cannot be written: {why}", hint="give a writable file with -o")
 
 
 def read_plan(path: str) -> PlanFile:

@@ -75,7 +75,7 @@ class JsonFile:
             reason = error.strerror or str(error)
             raise RegistrationError(
                 f"{self.shown} cannot be written: {reason}",
-                hint="name a file that can be written with --registration",
+                hint="give a writable file with --registration",
             ) from error
 
     def _read(self) -> list[Registration]:

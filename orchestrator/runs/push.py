@@ -32,8 +32,8 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
         )
     if request.command == "push" and request.hosts.inventory is None:
         raise UsageError(
-            "push: -i/--inventory is missing",
-            hint="name the hosts with -i, in CCM_INVENTORY or in the project's ccm.yaml;"
+            "push: -i/--inventory is required",
+            hint="set it with -i, CCM_INVENTORY or the project's ccm.yaml;"
             f" for this machine it is ccm apply {request.manifest}",
         )
     if request.plan.expect is not None:

@@ -36,7 +36,7 @@ def check_request(request: RunRequest) -> None:
     if request.run.noop and request.run.monitor_only:
         raise UsageError(
             "--noop with --monitor-only would do nothing: a preview runs no health checks",
-            hint="give one of them; --monitor-only alone changes nothing either",
+            hint="use only one; --monitor-only alone changes nothing either",
         )
     make_room(request.connection.forks)
     if request.verify:

@@ -57,7 +57,7 @@ def test_all_mistakes_at_once(ccm: Ccm, untouched: Path) -> None:
     )
     done = ccm.push(untouched, site)
     assert done.code == 2
-    assert "5 mistakes" in done.stderr
+    assert "5 errors" in done.stderr
     for line in (4, 5, 6, 7, 8):
         assert f"site.yaml:{line}:" in done.stderr
 

@@ -132,8 +132,8 @@ def test_no_inventory_at_all(ccm: Ccm, project: Path) -> None:
     for command in (["push", "site.yaml"], ["verify", "site.yaml"], ["inventory"]):
         done = ccm.run(*command)
         assert done.code == 2
-        assert f"{command[0]}: -i/--inventory is missing" in done.stderr
-        assert "in CCM_INVENTORY or in the project's ccm.yaml" in done.stderr
+        assert f"{command[0]}: -i/--inventory is required" in done.stderr
+        assert "CCM_INVENTORY or the project's ccm.yaml" in done.stderr
 
 
 def test_a_plan_has_settled_it(ccm: Ccm, project: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_named_rollout(ccm: Ccm, project: Path) -> None:
     assert (options["waves"], options["max_fail"]) == ("1,100%", "1")
     done = ccm.run("push", "--rollout", "carefull", "site.yaml")
     assert done.code == 2
-    assert "there is no rollout 'carefull'" in done.stderr
+    assert "unknown rollout 'carefull'" in done.stderr
     assert "did you mean careful?" in done.stderr
 
 

@@ -137,7 +137,7 @@ def test_a_preview_shows_the_waves_and_runs_without_them(fleet: Fleet) -> None:
         (["--until", "2020-01-01T05:00"], "is over"),
         (["--soak", "soon"], "is not a duration"),
         (["--gate-timeout", "-1"], "--gate-timeout"),
-        (["--gate-timeout", "0"], "gives a gate no time to answer"),
+        (["--gate-timeout", "0"], "must be longer than 0"),
         (["--gate", ""], "--gate: a command is missing"),
         (["--before-host", " "], "--before-host: a command is missing"),
         (["--after-host", ""], "--after-host: a command is missing"),

@@ -135,7 +135,7 @@ def test_a_controller_that_is_killed(desk: Desk) -> None:
     push = desk.begun()
     push.kill()
     push.communicate()
-    told(desk, "did not come to its end", "cut off")
+    told(desk, "did not finish", "cut off")
     assert "1 interrupted, 1 had no turn, 1 changed" in desk.ccm.run("runs").stdout
 
 
@@ -148,7 +148,7 @@ def test_a_run_that_is_left_at_once(desk: Desk) -> None:
     push.send_signal(signal.SIGINT)
     push.communicate(timeout=120)
     assert push.returncode == 130
-    told(desk, "did not come to its end", "cut off")
+    told(desk, "did not finish", "cut off")
 
 
 def test_an_interrupt_names_what_did_not_run(desk: Desk) -> None:

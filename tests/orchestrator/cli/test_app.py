@@ -114,7 +114,7 @@ def test_the_overview_lists_every_command(capsys: pytest.CaptureFixture[str]) ->
     [
         (["psuh"], "did you mean 'ccm push'?"),
         (["events"], "'ccm --help' lists the commands"),
-        (["--verison"], "there is no option"),
+        (["--verison"], "unknown option"),
         (["push", "--frks", "3", "-i", "x", "y"], "did you mean --forks?"),
         (["push", "-i", "x"], "MANIFEST"),
         (["push", "-i", "x", "--forks", "many", "y"], "--forks: 'many' is not a number"),
@@ -124,9 +124,9 @@ def test_the_overview_lists_every_command(capsys: pytest.CaptureFixture[str]) ->
         (["push", "-i", "x", "--become", "site.yaml"], "put the manifest before the option"),
         (["push", "-i", "x", "--user", "-oA=b", "y"], "--user"),
         (["push", "-i", "x", "--user", "a b", "y"], "'a b' is not a user name"),
-        (["push", "-i", "x", "--json", "--events", "-", "y"], "both want stdout"),
+        (["push", "-i", "x", "--json", "--events", "-", "y"], "cannot both write to stdout"),
         (["push", "-i", "/no/such/hosts.yaml", "y"], "/no/such/hosts.yaml"),
-        (["push", "-q", "-v", "-i", "x", "y"], "exclude each other"),
+        (["push", "-q", "-v", "-i", "x", "y"], "mutually exclusive"),
         (["completion", "tcsh"], "tcsh"),
         (["report", "no-such-run"], "no run"),
     ],
@@ -193,7 +193,7 @@ def test_several_mistakes_are_told_in_one_report(
     monkeypatch.setattr(load_command("runs"), "run", run)
     assert main(["runs"]) == 2
     error = capsys.readouterr().err
-    assert "2 mistakes" in error
+    assert "2 errors" in error
     assert "site.yaml:3:5: bad (fix)" in error
     assert "site.yaml:9:1: worse" in error
 
@@ -209,7 +209,7 @@ def test_of_very_many_mistakes_the_first_are_told(
     monkeypatch.setattr(load_command("runs"), "run", run)
     assert main(["runs"]) == 2
     first, *lines, last = capsys.readouterr().err.splitlines()
-    assert first == "ccm: error: 3,000 mistakes in the input"
+    assert first == "ccm: error: 3,000 errors in the input"
     assert lines == [f"  wrong {number}" for number in range(100)]
     assert last == "  … 2,900 more"
 
@@ -242,9 +242,7 @@ def test_a_disk_that_is_full_is_no_defect(words: str) -> None:
             env={k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"},
         )  # fmt: skip
     assert done.returncode == 1
-    assert done.stderr == (
-        "ccm: error: output could not be written: [Errno 28] No space left on device\n"
-    )
+    assert done.stderr == ("ccm: error: cannot write output: [Errno 28] No space left on device\n")
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
@@ -288,7 +286,7 @@ def test_a_mistake_in_an_action_names_it(capsys: pytest.CaptureFixture[str]) -> 
     """An option that an action does not have is told with the action, not with its command."""
     assert main(["hosts", "trust", "-i", "h1,", "--known-hosts", "x"]) == 2
     told = capsys.readouterr().err
-    assert "hosts trust: there is no option --known-hosts" in told
+    assert "hosts trust: unknown option --known-hosts" in told
     assert "'ccm hosts trust --help'" in told
 
 
@@ -317,7 +315,7 @@ def test_run_and_fetch_need_the_hosts_named(
     made = tmp_path / ("made" if name == "run" else f"out/a{target}")
     assert main([name, "-i", "hosts.yaml", *rest, target]) == 2
     refused = capsys.readouterr().err
-    assert f"{name}: -l/--limit is missing" in refused
+    assert f"{name}: -l/--limit is required" in refused
     assert "-l all" in refused
     assert not made.exists()
     assert main([name, "-i", "hosts.yaml", "-l", "all", *rest, target]) == 0

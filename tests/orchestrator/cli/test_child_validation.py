@@ -41,7 +41,7 @@ def test_what_the_parent_gives_is_not_missing(
     (project / "site.yaml").write_text(PARENT % path)
     assert app.main(["validate", *words, "roles/web.yaml"]) == 0
     told = capsys.readouterr()
-    assert told.out == "roles/web.yaml is valid: checked as a part of site.yaml\n"
+    assert told.out == "roles/web.yaml is valid: checked as part of site.yaml\n"
     assert told.err == ""
 
 

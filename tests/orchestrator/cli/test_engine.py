@@ -31,9 +31,9 @@ def test_it_says_what_belongs_where(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_what_is_no_folder_is_refused(tmp_path: Path, name: str) -> None:
     """With what to give."""
     (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match=f"written into .*{name}: ") as caught:
+    with pytest.raises(UsageError, match=f"cannot write certificates to .*{name}: ") as caught:
         init(str(tmp_path / name))
-    assert "name a folder" in caught.value.hint
+    assert "writable folder" in caught.value.hint
 
 
 def test_a_variable_that_was_empty_is_not_the_usual_folder(

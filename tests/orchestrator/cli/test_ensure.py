@@ -85,7 +85,7 @@ def test_a_text_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert declared("file", "/x", *motd, *OWNED)["content"] == "a\r\nb\n"
     for mistake, told in (
         ([*motd, "--content", "x"], "not allowed with"),
-        (["--content-file", str(tmp_path / "image")], "is not text in UTF-8"),
+        (["--content-file", str(tmp_path / "image")], "is not UTF-8 text"),
         (["--content-file", str(tmp_path / "nothing")], "No such file"),
     ):
         assert main(["ensure", "file", "/x", *OWNED, *mistake]) == 2
@@ -98,7 +98,7 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
     for flags in (["--headers", "X-Token s3cr3t-t0ken"], ["--headers", "s3cr3t-t0ken"]):
         assert main([*archive, "--group", "root", *flags]) == 2
         error = capsys.readouterr().err
-        assert "argument --headers: KEY=VALUE was expected" in error
+        assert "argument --headers: expected KEY=VALUE" in error
         assert "s3cr3t" not in error
 
 
@@ -109,15 +109,15 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
         (["archive", "/x.tar", *OWNED[:-2]], "--url is required"),
         (["file", "x", *OWNED], "argument NAME: name 'x' is not allowed"),
         (["file", "/x", "presnt", *OWNED], "argument ENSURE: ensure must be one of"),
-        (["file", "/x", "--ower", "root"], "there is no option --ower\n     did you mean --owner?"),
+        (["file", "/x", "--ower", "root"], "unknown option --ower\n     did you mean --owner?"),
         (
             ["package", "x", "--ensure", "latest"],
-            "there is no option --ensure\n     write ccm ensure package NAME [ENSURE]",
+            "unknown option --ensure\n     write ccm ensure package NAME [ENSURE]",
         ),
         (["file", "/x", *OWNED, "--content", "{{ 1 + }}"], "argument --content: "),
         (
             ["file", "/x", *OWNED, "--content", "-x"],
-            "a value that begins with - is written --content=VALUE",
+            "write a value that starts with - as --content=VALUE",
         ),
         (["exec", "x", "--returns", "no"], "argument --returns: returns[0] must be a whole number"),
         (
@@ -125,12 +125,12 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
             "onlyif has no key 'comand' (did you mean command?)",
         ),
         (["exec", "x", "--if", "1 +"], "argument --if: "),
-        (["exec", "x", "--unless", "test -e x"], "the property is --exec-unless"),
+        (["exec", "x", "--unless", "test -e x"], "for the property, use --exec-unless"),
         (["exec", "x", "--require", "exec#y"], 'start a session with: eval "$(ccm session new)"'),
         (["fil", "/x"], "did you mean 'ccm ensure file'?"),
         (["exec", "x", "-l", "web"], "--limit needs an inventory"),
-        ([], "which type?"),
-        (["--noop", "file", "/x"], "the type comes before --noop"),
+        ([], "the type is missing"),
+        (["--noop", "file", "/x"], "the type must come before --noop"),
     ],
 )
 def test_mistakes_are_told_of_flags(
@@ -301,7 +301,8 @@ def test_no_report_and_no_transport_compiles_patterns_when_it_is_loaded(tmp_path
         timeout=60,
         check=True,
     )
-    rooms = set(done.stderr.splitlines()[-1].split())
+    found = done.stderr.splitlines()[-1].split()
+    rooms = {".".join(name.split(".")[:2]) for name in found}
     without = ("report", "transport", "cli", "manifest", "expressions")
     assert "orchestrator.fleet" in rooms
     assert not any(room.startswith("schemas") for room in rooms)

@@ -47,7 +47,7 @@ def test_what_is_there_stays(folder: Path, capsys: pytest.CaptureFixture[str]) -
     before = (folder / "ccm.yaml").read_text()
     capsys.readouterr()
     assert main(["init"]) == 2
-    assert "ccm.yaml is there already" in capsys.readouterr().err
+    assert "ccm.yaml already exists" in capsys.readouterr().err
     assert (folder / "ccm.yaml").read_text() == before
 
 

@@ -88,4 +88,4 @@ def test_an_inventory_that_is_there_is_not_replaced(
     """Hosts beside an inventory are refused."""
     (folder / "hosts.yaml").write_text("hosts: {a: }\n")
     assert main(["init", "--host", "b"]) == 2
-    assert "hosts.yaml names the hosts already" in capsys.readouterr().err
+    assert "hosts.yaml already lists the hosts" in capsys.readouterr().err

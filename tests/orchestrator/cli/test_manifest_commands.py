@@ -105,7 +105,7 @@ def test_all_mistakes_are_told_and_exit_2(site: Path) -> None:
     )
     done = ccm(site, "validate", "bad.yaml")
     assert done.returncode == 2
-    assert "3 mistakes" in done.stderr
+    assert "3 errors" in done.stderr
     for words in ("bad.yaml:1:1", "did you mean data?", "bad.yaml:2:20", "bad.yaml:2:55"):
         assert words in done.stderr
     assert done.stdout == ""

@@ -56,7 +56,7 @@ def test_gates_are_of_pushes() -> None:
     }
     with pytest.raises(InputError) as told:
         record("--rollout", "gated", "-l", "all", command="run")
-    assert "gated has soak, which this command has not" in str(told.value.problems[0])
+    assert "gated sets soak, which this command does not support" in str(told.value.problems[0])
 
 
 def test_where_it_is_from() -> None:
@@ -72,11 +72,11 @@ def test_where_it_is_from() -> None:
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("carefull", "did you mean careful"), ("x", "there are careful, gated, night")],
+    [("carefull", "did you mean careful"), ("x", "known rollouts: careful, gated, night")],
 )
 def test_a_rollout_that_nobody_has(name: str, hint: str) -> None:
     """A name that the file does not have is refused with those it has."""
-    with pytest.raises(UsageError, match="there is no rollout") as caught:
+    with pytest.raises(UsageError, match="unknown rollout") as caught:
         record("--rollout", name)
     assert hint in caught.value.hint
 
@@ -84,9 +84,9 @@ def test_a_rollout_that_nobody_has(name: str, hint: str) -> None:
 def test_no_file_at_all(project: Path) -> None:
     """Without a file the error says where rollouts are written."""
     project.unlink()
-    with pytest.raises(UsageError, match="there is no rollout 'careful'") as caught:
+    with pytest.raises(UsageError, match="unknown rollout 'careful'") as caught:
         record("--rollout", "careful")
-    assert "below rollouts" in caught.value.hint
+    assert "define rollouts" in caught.value.hint
 
 
 def test_what_a_flag_would_not_take(project: Path) -> None:

@@ -241,7 +241,7 @@ def test_output_that_cannot_be_written_is_told_once(desk: Desk) -> None:
         )  # fmt: skip
     assert (done.returncode, done.stderr) == (
         1,
-        "ccm: error: output could not be written: [Errno 28] No space left on device\n",
+        "ccm: error: cannot write output: [Errno 28] No space left on device\n",
     )
 
 
@@ -257,6 +257,6 @@ def test_a_run_that_could_not_be_kept_is_not_offered_again(desk: Desk) -> None:
 """)
     code, out, err = desk.push()
     assert code == 1
-    assert "output could not be written" in err
+    assert "cannot write output" in err
     assert "Hosts      1: 1 changed" in out
     assert "ccm report" not in out

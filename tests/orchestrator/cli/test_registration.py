@@ -45,7 +45,7 @@ def test_query(place: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["registration", "query", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[1] == ENTRIES[2].payload()
     assert main(["registration", "query", "other"]) == 0
-    assert "nothing that fits is registered in " + place in capsys.readouterr().err
+    assert "no matching service is registered in " + place in capsys.readouterr().err
 
 
 def test_remove(place: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,7 +63,7 @@ def test_a_form_goes_to_stdout_alone(desk: Desk) -> None:
     assert out.startswith("## Push of `site.yaml`")
     code, _, err = desk.ccm("report", "--markdown", "-", "--json")
     assert code == 2
-    assert "--markdown and --json all want stdout" in err
+    assert "--markdown and --json cannot all write to stdout" in err
 
 
 def test_a_file_that_cannot_be_written_is_refused(desk: Desk) -> None:
@@ -113,7 +113,7 @@ def test_metrics_may_go_to_stdout(desk: Desk) -> None:
     assert not (desk.folder / "-").exists()
     code, _, err = desk.push("--metrics", "-", "--json")
     assert code == 2
-    assert "--json and --metrics - both want stdout" in err
+    assert "--json and --metrics - cannot both write to stdout" in err
 
 
 def test_the_list_of_runs_fits_what_is_in_it(desk: Desk) -> None:

@@ -85,7 +85,7 @@ def test_the_runs_of_one_manifest_are_picked(capsys: pytest.CaptureFixture[str])
     """-n counts those of the manifest only; of another one there is none."""
     assert len(runs(capsys, "/srv/site/site.yaml", "-n", "2")) == 3
     assert main(["runs", "/srv/site/other.yaml"]) == 0
-    assert "no run of /srv/site/other.yaml is kept in" in capsys.readouterr().err
+    assert "no runs of /srv/site/other.yaml in" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("trend")

@@ -93,7 +93,7 @@ class DaskCluster:
         process = self._start(command, name)
         self.workers.append(process)
         if not fails:
-            self._await(name, process, "works for")
+            self._await(name, process, "connected to")
         return process
 
     def begin_anew(self) -> None:

@@ -233,7 +233,7 @@ def test_without_the_scheduler_hosts_are_lost_and_nothing_begins(scene: Scene) -
         assert set(ends(document).values()) == {"worker.lost"}
         assert scene.begun() == 1
         assert cluster.workers[0].wait(120) == 3
-        assert "has gone away" in cluster.said("worker0")
+        assert "lost the scheduler" in cluster.said("worker0")
 
 
 def test_a_scheduler_that_begins_anew_has_nothing_of_the_run(scene: Scene) -> None:

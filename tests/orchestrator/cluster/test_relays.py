@@ -70,7 +70,7 @@ def _worker(relay: Host, cluster: DaskCluster, tls: Path) -> None:
     def log() -> str:
         return relay.run("journalctl --no-pager -u ccm-worker").stdout
 
-    wait_for(lambda: "works for" in log(), log)
+    wait_for(lambda: "connected to" in log(), log)
 
 
 def _told(done: Run) -> Any:

@@ -162,7 +162,7 @@ def test_a_run_without_any_host_result_has_a_page() -> None:
 
     out = io.StringIO()
     write_html(kept_run(), out)
-    assert "did not come to its end" in out.getvalue()
+    assert "did not finish" in out.getvalue()
     assert "No host was begun." in out.getvalue()
 
 

@@ -100,7 +100,7 @@ def test_the_command_shows_and_writes(
     assert app.main(arguments) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("same      web1")
-    assert "nothing to write" in shown
+    assert "no new keys" in shown
 
 
 def test_the_command_points_at_a_changed_key(
