@@ -73,6 +73,8 @@ class RenderingCache:
         """What ``render`` makes of the scope; ``template`` is what it renders."""
         level = self._levels.get(template, _ALIKE)
         while level < _OWN:
+            if level == _BY_DATA and scope.data.__class__ is not dict:
+                return render(scope)  # data that is being resolved has no text yet
             data = self._key(scope.data) if level == _BY_DATA else ""
             loop = json.dumps(dict(scope.loop)) if scope.loop else ""
             key = (template, data, loop)

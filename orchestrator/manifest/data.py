@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from collections.abc import Sequence as Entries
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from inventory.checking import is_null
 from inventory.document import Mapping, Node, Scalar, Sequence, ambiguous_values, read_document
-from orchestrator.expressions import Expression, Scope, Template, render_value
+from orchestrator.expressions import Expression, Scope, Template
 from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.manifest.annotations import Annotation, read_annotations
 from orchestrator.manifest.checks.schema_errors import suggestion
@@ -17,6 +18,7 @@ from orchestrator.manifest.merge import STRATEGIES, Merging, begin, lay, merge_d
 from orchestrator.manifest.values import compile_node, expressions_in, is_templated
 from remote_runtime.errors import InputError, Position, Problem
 
+BASE = "data"
 KEYS = ("data", "hierarchy", "overrides")
 _MERGES = ("first", "deep")
 _FIRST = Merging()
@@ -34,6 +36,24 @@ class Held(Protocol):
         ...
 
 
+class Layer(NamedTuple):
+    """A map of data: of an ``entry`` of the order, or ``data`` itself. ``tree`` is compiled, and
+    ``node`` says where it stands; None for an empty one."""
+
+    entry: str
+    tree: Any
+    node: Mapping | None
+
+    def pairs(self) -> list[tuple[str, Any]]:
+        """Its keys with their compiled values."""
+        return pairs_of(self.tree)
+
+
+Bind = Callable[[Layer, str, Any], Any]
+"""Makes a value of data of a compiled one of a layer, which stands at a top-level key; "" for all
+of the layer."""
+
+
 class DataSource:
     """``data``, ``hierarchy`` and ``overrides`` of one file; shared by all hosts.
 
@@ -45,13 +65,17 @@ class DataSource:
         self._problems = problems
         self._maps: list[Mapping] = []
         self.data = self._tree(root, "data")
+        self._base = Layer(BASE, self.data, self._maps[0] if self._maps else None)
         self.overrides: dict[str, Any] = {}
+        self._nodes: dict[str, Mapping] = {}
         self._override_nodes: dict[str, Scalar] = {}
         self.order: list[Any] = ["default"]
         self.merging = Merging()
         overrides = root.get("overrides")
         if isinstance(overrides, Mapping):
             self.overrides = {name: self._tree(overrides, name) for name in overrides}
+            values = {name: overrides.value(name) for name in overrides}
+            self._nodes = {n: one for n, one in values.items() if isinstance(one, Mapping)}
             self._override_nodes = {name: overrides.key(name) for name in overrides}
         elif overrides is not None and not is_null(overrides):
             self._report(overrides, f"overrides must be a map, not {overrides.describe()}")
@@ -109,9 +133,10 @@ class DataSource:
             for expression in expressions_in(tree)
         ]
 
-    def resolve(self, scope: Scope, files: DataFiles = NO_FILES) -> dict[str, Any]:
-        """The data of one host. ``scope`` is a lenient one; EvaluationError."""
-        data = begin(self.merging, render_value(self.data, scope))
+    def resolve(self, scope: Scope, bind: Bind, files: DataFiles = NO_FILES) -> dict[str, Any]:
+        """The data of one host with its templates as ``bind`` makes them. ``scope`` is a lenient
+        one; EvaluationError."""
+        data = begin(self.merging, bind(self._base, "", self.data))
         taken: set[str] = set()
         is_first = True
         for entry in self.order:
@@ -122,26 +147,30 @@ class DataSource:
                     raise
                 # It may be any of these: their keys are known, if not their values.
                 for possible in self.possible(entry, files):
-                    for tree in self._trees(possible, files):
-                        data = merge_deep(render_value(tree, scope), data)
+                    for layer in self.layers(possible, files):
+                        data = merge_deep(bind(layer, "", layer.tree), data)
                 continue
             found: list[str] = []
-            trees = self._trees(name, files)
-            for key, value in (pair for tree in trees for pair in pairs_of(tree)):
+            layers = self.layers(name, files)
+            for layer, key, value in ((one, *pair) for one in layers for pair in one.pairs()):
                 if self.merging.wants(key, is_first, taken):
-                    lay(self.merging, key, data, render_value(value, scope))
+                    lay(self.merging, key, data, bind(layer, key, value))
                     found.append(key)
             taken.update(found)
-            is_first = is_first and not trees
-            if trees and self.merging == _FIRST:
+            is_first = is_first and not layers
+            if layers and self.merging == _FIRST:
                 break
         return data
 
-    def _trees(self, name: str | None, files: DataFiles) -> list[Any]:
+    def layers(self, name: str | None, files: DataFiles = NO_FILES) -> list[Layer]:
         """What an entry of the order finds, the later over the earlier."""
-        file = files.get(name) if name is not None else None
-        found = [file.tree] if file else []
-        return [*found, self.overrides[name]] if name in self.overrides else found
+        if name is None:
+            return []
+        file = files.get(name)
+        found = [Layer(name, file.tree, file.node)] if file else []
+        if name in self.overrides:
+            found.append(Layer(name, self.overrides[name], self._nodes.get(name)))
+        return found
 
     def _tree(self, parent: Mapping, key: str) -> Any:
         node = parent.get(key)
@@ -215,10 +244,10 @@ class DataSource:
         return ""
 
     def _warn_of_data(self, warnings: list[Problem]) -> None:
-        for expression in self.expressions():
+        for expression in (one for entry in self.order for one in expressions_in(entry)):
             if expression.data_paths():
                 message = f"data is still empty here: {expression.source.strip()}"
-                hint = "data is resolved from facts and environ"
+                hint = "the order decides about data, so it reads facts, vars and environ"
                 warnings.append(Problem(message, expression.where, hint, "data.self"))
 
     def _report(self, node: Node, message: str, hint: str = "") -> None:

@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from orchestrator.manifest.deferred import Deferred, DeferredMap, plain, raw_copy, raw_items
+from remote_runtime.errors import Position
+
+_NOTHING: Any = object()
+
 STRATEGIES = ("first", "deep", "unique")
+
+
+class Part(NamedTuple):
+    """A value of data with the ``entry`` of the hierarchy that it is from, and its place there."""
+
+    value: Any
+    entry: str
+    where: Position | None
+
+
+def bare(value: Any) -> Any:
+    """The value, whether it stands alone or is a part with its origin."""
+    if isinstance(value, Part):
+        return value.value
+    if isinstance(value, list) and any(isinstance(one, (Part, list, dict)) for one in value):
+        return [bare(one) for one in value]
+    if isinstance(value, dict) and not isinstance(value, DeferredMap):
+        return {key: bare(one) for key, one in value.items()}
+    return value
 
 
 class Merging(NamedTuple):
@@ -48,10 +72,13 @@ def merge_facts(below: Any, above: Any) -> Any:
 
 def _merge(below: Any, above: Any, lists: bool) -> Any:
     if isinstance(below, Mapping) and isinstance(above, Mapping):
-        merged = dict(below)
-        for key, value in above.items():
-            merged[key] = _merge(merged[key], value, lists) if key in merged else value
+        merged = _widened(below, above)
+        for key, value in raw_items(above):
+            known = dict.get(merged, key, _NOTHING)
+            merged[key] = value if known is _NOTHING else _merge(known, value, lists)
         return merged
+    if _waits(below, above):
+        return _later(lambda one, other: _merge(one, other, lists), below, above)
     if lists and isinstance(below, list) and isinstance(above, list):
         return below + above
     return above
@@ -60,20 +87,22 @@ def _merge(below: Any, above: Any, lists: bool) -> Any:
 def lay(merging: Merging, key: str, data: dict[str, Any], value: Any) -> None:
     """Lay an entry's value of a top-level key over the data, which is changed."""
     strategy = merging.strategy(key)
-    below = {key: data[key]} if key in data else {}
-    merged = _Layer(strategy, merging.knockout).merge(below, {key: value})
+    known = dict.get(data, key, _NOTHING)
+    below = DeferredMap() if known is _NOTHING else DeferredMap({key: known})
+    merged = _Layer(strategy, merging.knockout).merge(below, DeferredMap({key: value}))
     if key in merged:
-        data[key] = merged[key]
+        data[key] = dict.__getitem__(merged, key)
     else:
         data.pop(key, None)
 
 
 def begin(merging: Merging, data: Mapping[str, Any]) -> dict[str, Any]:
     """The data that the entries of a hierarchy are laid over."""
-    return {
-        key: _joined([], value) if merging.strategy(key) == "unique" and _is_list(value) else value
-        for key, value in data.items()
-    }
+    found = raw_copy(data)
+    for key, value in raw_items(data):
+        if merging.strategy(key) == "unique":
+            found[key] = _once(value)
+    return found
 
 
 class _Layer(NamedTuple):
@@ -83,12 +112,13 @@ class _Layer(NamedTuple):
     knockout: str
 
     def merge(self, below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-        merged = dict(below)
-        for key, value in above.items():
-            if self.knockout and value == self.knockout:
+        merged = _widened(below, above)
+        for key, value in raw_items(above):
+            known = dict.get(merged, key, _NOTHING)
+            if self._is_mark(value) and bare(value) == self.knockout:
                 merged.pop(key, None)
-            elif key in merged and self.strategy != "first":
-                merged[key] = self._value(merged[key], value)
+            elif known is not _NOTHING and self.strategy != "first":
+                merged[key] = self._value(known, value)
             else:
                 merged[key] = self._without_marks(value)
         return merged
@@ -96,16 +126,20 @@ class _Layer(NamedTuple):
     def _value(self, below: Any, above: Any) -> Any:
         if isinstance(below, Mapping) and isinstance(above, Mapping):
             return self.merge(below, above)
+        if _waits(below, above):
+            return _later(self._value, below, above)
         if not (_is_list(below) and _is_list(above)):
             return self._without_marks(above)
-        removed = {item[len(self.knockout) :] for item in above if self._is_mark(item)}
+        removed = {bare(item)[len(self.knockout) :] for item in above if self._is_mark(item)}
         left = [item for item in below if not (removed and _text(item) in removed)]
         added = self._without_marks(above)
         return _joined(left, added) if self.strategy == "unique" else left + added
 
     def _without_marks(self, value: Any) -> Any:
         if not self.knockout:
-            return _joined([], value) if self.strategy == "unique" and _is_list(value) else value
+            return _once(value) if self.strategy == "unique" else value
+        if isinstance(value, Deferred):
+            return Deferred(value.active, value.path, lambda: self._without_marks(value.force()))
         if isinstance(value, Mapping):
             return self.merge({}, value)
         if _is_list(value):
@@ -114,7 +148,8 @@ class _Layer(NamedTuple):
         return value
 
     def _is_mark(self, item: Any) -> bool:
-        return bool(self.knockout) and isinstance(item, str) and item.startswith(self.knockout)
+        text = bare(item)
+        return bool(self.knockout) and isinstance(text, str) and text.startswith(self.knockout)
 
 
 def _is_list(value: Any) -> bool:
@@ -123,6 +158,7 @@ def _is_list(value: Any) -> bool:
 
 def _text(item: Any) -> str | None:
     """What a mark calls an element; None for one that it cannot name."""
+    item = bare(item)
     if isinstance(item, bool) or item is None:
         return {True: "true", False: "false", None: "null"}[item]
     return str(item) if isinstance(item, (str, int, float)) else None
@@ -133,14 +169,40 @@ def _joined(below: list[Any], above: list[Any]) -> list[Any]:
     found: list[Any] = []
     known: set[tuple[type[Any], Any]] = set()
     for item in (*below, *above):
-        if isinstance(item, (Mapping, list)):
-            is_new = item not in found
+        value = bare(item)
+        if isinstance(value, (Mapping, list)):
+            is_new = value not in map(bare, found)
         else:
-            is_new = (item.__class__, item) not in known
-            known.add((item.__class__, item))
+            is_new = (value.__class__, value) not in known
+            known.add((value.__class__, value))
         if is_new:
             found.append(item)
     return found
+
+
+def _once(value: Any) -> Any:
+    """A list with each element once; anything else as it is."""
+    if isinstance(value, Deferred):
+        return Deferred(value.active, value.path, lambda: _once(value.force()))
+    return _joined([], value) if _is_list(value) else value
+
+
+def _waits(below: Any, above: Any) -> bool:
+    """Whether it shows only later what comes of two values: one of them is not known."""
+    if isinstance(above, Deferred):
+        return isinstance(below, (Deferred, Mapping, list))
+    return isinstance(below, Deferred) and isinstance(above, (Mapping, list))
+
+
+def _later(merge: Callable[[Any, Any], Any], below: Any, above: Any) -> Deferred:
+    one = below if isinstance(below, Deferred) else above
+    return Deferred(one.active, one.path, lambda: merge(plain(below), plain(above)))
+
+
+def _widened(below: Any, above: Any) -> dict[str, Any]:
+    """A copy of what lies below that may hold what is deferred of both."""
+    is_plain = not isinstance(above, DeferredMap)
+    return raw_copy(below) if is_plain else DeferredMap(raw_items(below))
 
 
 def nest(path: str, value: Any) -> dict[str, Any]:

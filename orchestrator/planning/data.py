@@ -11,9 +11,10 @@ from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
 from orchestrator.manifest.annotations import Annotation, check_annotations, secrets
-from orchestrator.manifest.data import DataSource, load_source
+from orchestrator.manifest.data import BASE, DataSource, Layer, load_source
 from orchestrator.manifest.data_files import DataFiles
 from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.deferred import Resolver
 from orchestrator.manifest.merge import merge_deep
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
 from remote_runtime.errors import PlanError, Problem
@@ -161,10 +162,16 @@ class ManifestData:
         )
 
     def _resolve(self, scope: Scope, handed: Mapping[str, Any]) -> Resolved:
+        resolver = Resolver(scope)
+
+        def bind(layer: Layer, key: str, value: Any) -> Any:
+            return resolver.bind(value, f"data.{key}" if key else BASE)
+
         try:
-            data = merge_deep(self._own.resolve(scope, self._given.files), handed)
+            data = merge_deep(self._own.resolve(scope, bind, self._given.files), handed)
             for source in self._given.sources:
-                data = merge_deep(data, source.resolve(scope))
+                data = merge_deep(data, source.resolve(scope, bind))
+            data = resolver.finish(merge_deep(data, self._given.data))
         except EvaluationError as error:
             problem = Problem(error.message, error.where, error.hint, error.kind)
             return Resolved({}, [problem], list(scope.environ.heard))
@@ -172,7 +179,6 @@ class ManifestData:
             message = f"data cannot wait for {error.path}, which is a file of the target"
             hint = "use a path beside the manifest"
             return Resolved({}, [Problem(message, None, hint, error.kind)], [])
-        data = merge_deep(data, self._given.data)
         annotations = [*self._annotations, *self._annotations_of_files(scope)]
         problems = check_annotations(annotations, data, scope)
         hidden = dict.fromkeys([*secrets(annotations, data), *scope.environ.heard])

@@ -196,13 +196,14 @@ def test_secret_values_are_listed_for_masking(tmp_path: Path) -> None:
     assert made.secrets == ("sesame-linux", "tok#en", "first", "secnd", "12345")
 
 
-def test_data_sees_facts_and_environ_only(tmp_path: Path) -> None:
-    """A missing path is empty there; reading data in data is a warning, because it is empty."""
+def test_data_sees_facts_environ_and_data(tmp_path: Path) -> None:
+    """A missing path is empty there; an order that reads data is a warning, because it is empty."""
     text = "data: {a: 'x-{{ lookup(''facts.no'') }}', b: '{{ Data.a }}', c: '{{ Environ.E }}'}\n"
-    made = planner(tmp_path, text + RESOURCES, environ={"E": "env"})
+    order = "hierarchy: {order: ['{{ Data.a }}']}\n"
+    made = planner(tmp_path, text + order + RESOURCES, environ={"E": "env"})
     assert "data is still empty here" in str(made.site.warnings[0])
     shown = show(tmp_path, "{{ Data.a }} {{ Data.b }} {{ Data.c }}", text, environ={"E": "env"})
-    assert shown == "x-  env"
+    assert shown == "x- x- env"
 
 
 def test_data_that_needs_missing_facts_refuses_the_host(tmp_path: Path) -> None:
