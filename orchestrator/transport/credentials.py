@@ -67,7 +67,7 @@ class Password:
                 if until is not None:
                     left = min(left, until - time.monotonic())
                     if left <= 0:
-                        message = f"others proved {self.what} until its time was up"
+                        message = f"timed out while {self.what} was tried on other hosts"
                         raise UnreachableError(message, self.kind)
                 tick = self._proof.tick
                 self._settled.wait(left if tick is None else min(left, tick))
@@ -80,11 +80,11 @@ class Password:
                 return 0.0
             if len(standing.refused) >= REFUSALS:
                 raise UnreachableError(
-                    f"{self.what} was refused on {', '.join(standing.refused)} "
-                    "and is not tried here",
+                    f"{self.what} was refused on {', '.join(standing.refused)} and is not "
+                    "tried here",
                     self.kind,
-                    hint="check the password; it is tried on one host after the other "
-                    "until one accepts it",
+                    hint="check the password; ccm tries it on one host at a time until a "
+                    "host accepts it",
                 )
             now = time.monotonic()
             if standing.proving and standing.until > now:
@@ -208,25 +208,31 @@ class Credentials:
     def _asked(self, what: str) -> str:
         if self._prompt is None:
             raise UsageError(
-                f"{what} was to be asked for, but there is no terminal",
-                hint=f"set {SSH_PASSWORD} or {BECOME_PASSWORD}, or a command with {COMMAND_SUFFIX}",
+                f"cannot prompt for {what}: there is no terminal",
+                hint=(
+                    f"set {SSH_PASSWORD} or {BECOME_PASSWORD}, or the same name with "
+                    f"{COMMAND_SUFFIX} to a command"
+                ),
             )
         text = self._prompt(f"{what[4:]}: ")
         if not text:
-            raise UsageError(f"{what} was not given", hint="type it, or leave the option out")
+            raise UsageError(f"{what} was not entered", hint="enter it, or omit the option")
         return text
 
 
 def _run(variable: str, command: str) -> str:
     done = run_shell(command, COMMAND_TIMEOUT)
     if done is None:
-        message = f"the command in {variable} gave no password within {COMMAND_TIMEOUT} s"
-        raise UsageError(message, hint="run it by hand")
+        message = f"the command in {variable} timed out after {COMMAND_TIMEOUT} s"
+        raise UsageError(message, hint="run the command manually")
     text = done.stdout.decode("utf-8", "surrogateescape").split("\n", 1)[0].rstrip("\r")
     if done.returncode or not text:
-        why = f"exit status {done.returncode}" if done.returncode else "nothing was printed"
+        why = f"exit status {done.returncode}" if done.returncode else "it printed nothing"
         said = readable(done.stderr).strip().splitlines()
         why += f": {said[-1][:200]}" if said else ""
-        message = f"the command in {variable} gave no password: {why}"
-        raise UsageError(message, hint="run it by hand; the first line it prints is the password")
+        message = f"the command in {variable} failed: {why}"
+        raise UsageError(
+            message,
+            hint=("run the command manually; the first line of its output must be the password"),
+        )
     return text

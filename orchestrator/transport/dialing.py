@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 REFUSED_ATTEMPTS = 4
 _FAMILIES = {"any": socket.AF_UNSPEC, "inet": socket.AF_INET, "inet6": socket.AF_INET6}
 _GONE = {
-    errno.EHOSTUNREACH: "there is no route to it",
-    errno.ENETUNREACH: "there is no route to its network",
-    errno.ETIMEDOUT: "it does not answer",
-    errno.EHOSTDOWN: "it is down",
-    errno.EACCES: "a firewall here forbids it",
-    errno.EPERM: "a firewall here forbids it",
+    errno.EHOSTUNREACH: "no route to host",
+    errno.ENETUNREACH: "network is unreachable",
+    errno.ETIMEDOUT: "no response",
+    errno.EHOSTDOWN: "the host is down",
+    errno.EACCES: "blocked by a local firewall",
+    errno.EPERM: "blocked by a local firewall",
 }
 
 
@@ -97,16 +97,16 @@ def _resolve(
             found = BackgroundCall(look_up, f"look up {address}").wait(deadline)
     except TimeoutError as error:
         raise UnreachableError(
-            f"the name {address} is not resolved in time",
+            f"timed out resolving {address}",
             "transport.resolve",
-            hint="does the name server answer? --connect-timeout waits longer, and 'address:' in "
-            "the inventory needs none",
+            hint="check the name server, raise --connect-timeout, or set 'address:' in the "
+            "inventory",
         ) from error
     except (socket.gaierror, UnicodeError) as error:
         raise UnreachableError(
-            f"the name {address} is not known: {getattr(error, 'strerror', None) or error}",
+            f"cannot resolve {address}: {getattr(error, 'strerror', None) or error}",
             "transport.resolve",
-            hint="check the name, or give 'address:' in the inventory",
+            hint="check the name, or set 'address:' in the inventory",
         ) from error
     return [(kind, target) for kind, _, _, _, target in found]
 
@@ -178,21 +178,21 @@ def watch(sock: socket.socket, seconds: float) -> None:
 def shed_hint(port: int) -> str:
     """What to do about a port that ends or resets connections before it says that it speaks SSH."""
     return (
-        f"is {port} the port of sshd there? If so, sshd may be overloaded (MaxStartups) "
-        "or refuse this address; lower --forks"
+        f"is {port} the port of sshd? If so, sshd may be overloaded (MaxStartups) or refuse "
+        "this address; lower --forks"
     )
 
 
 def _unreachable(address: str, port: int, error: OSError | None) -> UnreachableError:
     where = f"{address} port {port}"
     if isinstance(error, ConnectionRefusedError):
-        hint = "is sshd running there, and is the port right?"
-        return UnreachableError(f"{where} refuses the connection", "transport.connect", hint=hint)
+        hint = "is sshd running on the host, and is the port correct?"
+        return UnreachableError(f"{where}: connection refused", "transport.connect", hint=hint)
     if isinstance(error, ConnectionResetError):
         hint = shed_hint(port)
-        return UnreachableError(f"{where} resets the connection", "transport.connect", hint=hint)
+        return UnreachableError(f"{where}: connection reset", "transport.connect", hint=hint)
     if isinstance(error, TimeoutError):
-        hint = "is the host up, and is the address right? --connect-timeout waits longer"
-        return UnreachableError(f"{where} does not answer in time", "transport.connect", hint=hint)
+        hint = "is the host up, and is the address correct? Raise --connect-timeout to wait longer"
+        return UnreachableError(f"{where}: connection timed out", "transport.connect", hint=hint)
     why = _GONE.get(error.errno or 0, error.strerror or str(error)) if error else "no address"
-    return UnreachableError(f"{where} cannot be reached: {why}", "transport.connect")
+    return UnreachableError(f"cannot connect to {where}: {why}", "transport.connect")

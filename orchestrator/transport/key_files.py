@@ -51,7 +51,7 @@ def too_open(path: Path) -> str:
         mode = stat.S_IMODE(found.st_mode)
         if found.st_uid == os.getuid() and mode & 0o077:
             fix = f"chmod 600 {shlex.quote(str(path))}"
-            return f"{shown(path)} can be read by others (mode {mode:04o}) and is not used; {fix}"
+            return f"{shown(path)} is readable by others (mode {mode:04o}) and is not used; {fix}"
     return ""
 
 
@@ -61,12 +61,14 @@ def unreadable(path: Path, error: Exception) -> str:
     with contextlib.suppress(OSError):
         head = path.read_bytes()[:64]
         if head.startswith(b"PuTTY-"):
-            why = "it is PuTTY's; puttygen -O private-openssh makes one that can be read"
+            why = "it is in PuTTY's format; convert it with puttygen -O private-openssh"
         elif head.decode("ascii", "replace").startswith(_PUBLIC):
-            why = "it is a public key; name the private one, or add that to the agent"
+            why = "it is a public key; name the private key, or add that one to the agent"
         elif not head.startswith(b"-----BEGIN"):
-            why = "it is no private key in OpenSSH's format or PEM"
-    return f"{shown(path)} cannot be read as a key: {why or 'it is damaged, or of no known kind'}"
+            why = "it is not a private key in OpenSSH's format or PEM"
+    return (
+        f"{shown(path)} cannot be read as a key: {why or 'it is damaged or has an unknown format'}"
+    )
 
 
 def shown(path: Path) -> str:

@@ -35,7 +35,7 @@ class LocalPipe:
                 bufsize=0, start_new_session=True, env=_environment(),
             )  # fmt: skip
         except OSError as error:
-            raise UnreachableError(f"{command[0]} cannot be started: {error}") from error
+            raise UnreachableError(f"{command[0]} could not be started: {error}") from error
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         assert self._process.stderr is not None
@@ -67,7 +67,7 @@ class LocalPipe:
         except BlockingIOError:
             return 0
         except OSError as error:
-            raise UnreachableError(f"the runtime is gone: {error}", "transport.lost") from error
+            raise UnreachableError(f"the runtime has ended: {error}", "transport.lost") from error
 
     def read(self, timeout: float) -> tuple[bytes, bytes]:
         """What arrived on either stream; TimeoutError when nothing did."""

@@ -91,7 +91,7 @@ class Login:
             session = self._connection.session
             channel = start(session, quote(run.command), end)
         except Exception as error:
-            message = f"{self._host.name} opens no session: {error}"
+            message = f"could not open a session on {self._host.name}: {error}"
             raise UnreachableError(message, "transport.session") from error
         close: Callable[[], None] = self.close if hang_up else channel.close
         link = self._opening(SshPipe(session, channel, close), run, image).link()

@@ -96,7 +96,7 @@ class Opening:
                 self._host, status, detail=detail, err=self._err, python=self._python
             )
         if self._sent or detail not in ("zip", "code"):
-            raise refusals.confused(self._host, f"it asked for {detail!r}")
+            raise refusals.confused(self._host, f"unexpected request {detail!r}")
         self._sent = True
         data = self._image.archive if detail == "zip" else self._image.code
         self._deadline = end_of(self._timeout, self._until)
@@ -132,7 +132,7 @@ class Opening:
             if begin > MAX_NOISE or (begin < 0 and len(self._out) > MAX_NOISE):
                 raise refusals.noisy(self._host, MAX_NOISE)
             if begin >= 0 and len(self._out) - begin > MAX_LINE:
-                raise refusals.confused(self._host, "its first line does not end")
+                raise refusals.confused(self._host, "its first line is too long")
             self._read()
 
     def _accept(self) -> None:

@@ -36,7 +36,7 @@ class Proxied(socket.socket):
         except OSError as error:
             self._process = None
             self.close()
-            message = f"{shell} cannot be started for the ProxyCommand: {error.strerror}"
+            message = f"{shell} could not be started for the ProxyCommand: {error.strerror}"
             raise UnreachableError(message, "transport.proxy") from error
         finally:
             theirs.close()

@@ -123,7 +123,7 @@ class Router:
     ) -> Route:
         if len(via) >= MAX_JUMPS or label in via:
             way = " -> ".join([*via, label])
-            message = f"the jumps go in a circle or are more than {MAX_JUMPS}: {way}"
+            message = f"the jump hosts form a cycle or are more than {MAX_JUMPS}: {way}"
             hint = "check 'jump' in the inventory and ProxyJump in the SSH configuration"
             raise InputError([Problem(message, None, hint, "transport.config")])
         if host is not None:
@@ -247,7 +247,9 @@ def _decide(
             revoked=_revoked(found, values),
         )
     except KeyError as error:
-        message = f"{label}: the SSH configuration uses %{error.args[0]}, which ccm does not know"
+        message = (
+            f"{label}: the SSH configuration uses %{error.args[0]}, which ccm does not support"
+        )
         raise InputError([Problem(message)], "transport.config") from None
     except ValueError as error:
         raise InputError([Problem(f"{label}: {error}")], "transport.config") from None

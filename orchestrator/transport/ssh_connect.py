@@ -211,7 +211,7 @@ class Dialer:
         try:
             return self._gateways.connection(last, route.until)
         except TimeoutError as error:
-            message = f"{last.label}, the jump host, is not logged in to yet"
+            message = f"the jump host {last.label} is not connected yet"
             raise UnreachableError(message, "transport.connect") from error
 
     def _through(self, route: Route, deadline: float) -> Tunnel:
@@ -224,7 +224,7 @@ class Dialer:
             return Tunnel(channel)
         except BROKEN as error:
             raise UnreachableError(
-                f"{last.label} cannot reach {route.address} port {route.port}: {error}",
+                f"cannot connect from {last.label} to {route.address} port {route.port}: {error}",
                 "transport.connect",
                 hint=f"is it up, and does sshd on {last.label} allow AllowTcpForwarding?",
             ) from error
@@ -319,27 +319,27 @@ def _mapped(
     text = readable(str(error).encode("utf-8", "replace"))[:300] or type(error).__name__
     if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
         return UnreachableError(
-            f"{route.label} and ccm have no algorithm in common: {text}", "transport.handshake",
-            hint="update sshd there",
+            f"no common SSH algorithm with {route.label}: {text}", "transport.handshake",
+            hint="update sshd on the host",
         )  # fmt: skip
     if session is None or session.initial_kex_done:
-        return UnreachableError(f"{route.label} hung up: {text}", "transport.lost")
+        return UnreachableError(f"{route.label} closed the connection: {text}", "transport.lost")
     hung_up = isinstance(error, (EOFError, ConnectionResetError))
     late = not hung_up and time.monotonic() >= deadline - 0.1
     if late or session.is_active():  # nothing ended it
         return UnreachableError(
-            f"{route.label} does not finish the SSH handshake in {route.timeout:.0f} s",
+            f"the SSH handshake with {route.label} timed out after {route.timeout:.0f} s",
             "transport.handshake",
-            hint=f"is {route.port} the port of sshd there, and is it overloaded?",
+            hint=f"is {route.port} the port of sshd, and is sshd overloaded?",
         )
     if isinstance(error, OversizeError):
         return UnreachableError(
-            f"{route.label} does not keep to SSH: {text}", "transport.handshake",
-            hint=f"is {route.port} the port of sshd there? Something else may answer",
+            f"{route.label} violated the SSH protocol: {text}", "transport.handshake",
+            hint=f"is {route.port} the port of sshd? Another service may be listening",
         )  # fmt: skip
     if isinstance(error, NotSshError):
         return UnreachableError(
-            f"{route.address} port {route.port} is no SSH server", "transport.handshake",
+            f"{route.address} port {route.port} is not an SSH server", "transport.handshake",
             hint="check the port",
         )  # fmt: skip
     said = sock.said() if isinstance(sock, Proxied) else ""
@@ -357,16 +357,19 @@ def _hung_up(route: Route, attempts: int, shed: _Shed) -> UnreachableError:
         return UnreachableError(
             f"the ProxyCommand for {route.label} ended before the login: {shed}",
             "transport.proxy",
-            hint=f"run it by hand: {route.proxy_command}",
+            hint=f"run it manually: {route.proxy_command}",
         )
     if shed.mute:
         return UnreachableError(
-            f"{route.address} port {route.port} hangs up without a word of SSH, {attempts} times",
+            (
+                f"{route.address} port {route.port} closed the connection before the SSH "
+                f"handshake, {attempts} times"
+            ),
             "transport.connect",
             hint=shed_hint(route.port),
         )
     return UnreachableError(
-        f"{route.label} hung up before the login, {attempts} times: {shed}",
+        f"{route.label} closed the connection before the login, {attempts} times: {shed}",
         "transport.connect",
-        hint="sshd there may be overloaded (MaxStartups) or refuse this address; lower --forks",
+        hint="sshd may be overloaded (MaxStartups) or refuse this address; lower --forks",
     )

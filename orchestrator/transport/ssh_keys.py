@@ -146,7 +146,9 @@ class Keyring:
         found = [f"{shown(path)} {_MISSING}" for path in keys if not self._there(path)]
         for path in route.certificates or ():
             if self._certificate(path) is None:
-                found.append(f"{shown(path)} {'is no certificate' if path.exists() else _MISSING}")
+                found.append(
+                    f"{shown(path)} {'is not a certificate' if path.exists() else _MISSING}"
+                )
         for path in route.identities if route.certificates is None else ():
             found += self._spoiled(path)
         agent = self._agent(route.agent)
@@ -155,7 +157,7 @@ class Keyring:
         for one in dict.fromkeys([*named, *(one for one in held if one is not None)]):
             why = one.invalid_for("user", route.user)
             if why:
-                found.append(f"the {one.title} may be why: {why}")
+                found.append(f"possibly because of the {one.title}: {why}")
         return [*found, agent.trouble] if agent.trouble else found
 
     def worked(self, candidate: Candidate) -> None:
@@ -180,7 +182,7 @@ class Keyring:
         beside = _beside(path)
         if not beside.exists() or self._certificate(beside) is not None:
             return []
-        return [f"{shown(beside)} is no certificate"]
+        return [f"{shown(beside)} is not a certificate"]
 
     def _certified(
         self,
@@ -203,7 +205,7 @@ class Keyring:
     def _with_certificate(
         self, certificate: Certificate, path: Path, files: Iterable[Path]
     ) -> paramiko.PKey | str:
-        why = f"there is no private key for {shown(path)}"
+        why = f"no private key found for {shown(path)}"
         for file in files:
             key = self._from_file(file)
             if isinstance(key, str):
@@ -231,7 +233,7 @@ class Keyring:
     def _load(self, path: Path) -> paramiko.PKey | str:
         key = None
         if self._spoiled(path):  # paramiko would have it in place of the key
-            return f"{self._spoiled(path)[0]}; remove it, or have it signed anew"
+            return f"{self._spoiled(path)[0]}; remove it, or have it signed again"
         try:
             key = _without_certificate(paramiko.PKey.from_path(path))
         except (paramiko.PasswordRequiredException, TypeError, ValueError) as error:
@@ -254,7 +256,7 @@ class Keyring:
             return True
 
         self._credentials.passphrase(path, try_it)
-        return opened[0] if opened else f"{shown(path)} has a passphrase that was not given"
+        return opened[0] if opened else f"the passphrase of {shown(path)} was not entered"
 
     def _agent(self, path: str) -> _Agent:
         with self._lock:
@@ -284,7 +286,7 @@ class _Agent(OpenAgent):
             self.connect(connection)
         except (OSError, paramiko.SSHException):
             connection.close()
-            self.trouble = f"no agent answers at {path}"
+            self.trouble = f"no agent is listening at {path}"
 
     @property
     def keys(self) -> tuple[AgentKey, ...]:
@@ -299,7 +301,7 @@ class _Agent(OpenAgent):
             return super().ask(message)
         except (OSError, paramiko.SSHException) as error:
             late = isinstance(error, TimeoutError)
-            how = f"did not answer within {AGENT_TIMEOUT:g} s" if late else "hung up"
+            how = f"did not respond within {AGENT_TIMEOUT:g} s" if late else "closed the connection"
             self.trouble = self.trouble or f"the agent at {self._path} {how}"
             self.close()
             raise AgentGoneError from error

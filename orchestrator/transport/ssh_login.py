@@ -51,10 +51,10 @@ class Authenticator:
         except AgentLateError as error:
             tried = ", ".join(self._tried)
             raise UnreachableError(
-                f"the agent at {self._route.agent} did not answer while {self._route.label} had"
-                f" time; tried: {tried or 'nothing yet'}",
+                f"the agent at {self._route.agent} did not respond before "
+                f"{self._route.label} timed out; tried: {tried or 'nothing yet'}",
                 "transport.silent",
-                hint="find out what the agent waits for: a PIN, a confirmation?",
+                hint="check whether the agent waits for a PIN or a confirmation",
             ) from error
 
     def _log_in(self, transport: EagerTransport) -> None:
@@ -64,11 +64,13 @@ class Authenticator:
             if self._with_password(transport):
                 return
         except _SilentError as error:
-            raise self._cut_short("did not answer the login", "transport.silent") from error
+            raise self._cut_short("did not respond to the login", "transport.silent") from error
         except BROKEN as error:
             if transport.is_active():
                 raise self._failed(transport, str(error)) from error
-            raise self._cut_short("hung up during the login", "transport.lost") from error
+            raise self._cut_short(
+                "closed the connection during the login", "transport.lost"
+            ) from error
         raise self._failed(transport, "")
 
     def _may(self, method: str) -> bool:
@@ -151,7 +153,7 @@ class Authenticator:
         self, transport: EagerTransport, error: paramiko.AuthenticationException
     ) -> None:
         if not transport.is_active():
-            raise paramiko.SSHException("the server hung up")
+            raise paramiko.SSHException("the server closed the connection")
         if isinstance(error, UnansweredError):
             raise _SilentError from error
 
@@ -159,8 +161,8 @@ class Authenticator:
         """The server neither let us in nor refused."""
         tried = ", ".join(self._tried) or "nothing yet"
         hint = (
-            "its log may say why (an account that has expired, LoginGraceTime, MaxAuthTries, a "
-            "directory that is down)"
+            "check its log (an expired account, LoginGraceTime, MaxAuthTries, an "
+            "unavailable directory service)"
         )
         return UnreachableError(f"{self._route.label} {how}; tried: {tried}", kind, hint=hint)
 
@@ -168,10 +170,10 @@ class Authenticator:
         route = self._route
         parts = [f"login as {route.user} on {route.label} failed"]
         if self._tried:
-            accepts = ", ".join(transport.accepted_methods) or "no more methods"
+            accepts = ", ".join(transport.accepted_methods) or "no other methods"
             parts += [f"tried: {', '.join(self._tried)}", why or f"the server accepts {accepts}"]
         else:
-            parts += [why or "there is no key and no password to try"]
+            parts += [why or "no key and no password available"]
         parts += [*self._troubles, *self._keyring.troubles(route)]
         return UnreachableError("; ".join(parts), "transport.auth", hint=self._advice(transport))
 
@@ -180,18 +182,21 @@ class Authenticator:
         if len(self._tried) >= 5:
             return "too many keys were offered: set key_file, and IdentitiesOnly for the host"
         if self._agent_gone:
-            return "find out why the agent ended, or what it waits for: a PIN, a confirmation?"
+            return "check why the agent ended, or whether it waits for a PIN or a confirmation"
         if any("passphrase" in trouble for trouble in self._troubles):
             return "add the key to the agent with ssh-add, or run ccm in a terminal"
         if not self._tried:
-            return "name a key with key_file, start an agent, or log in with --ask-pass"
+            return "set key_file, start an agent, or log in with --ask-pass"
         if {"password", "keyboard-interactive"} & set(self._tried):
             return f"check the password of {route.user}"
         if self._credentials.ssh_password is None and "password" in transport.accepted_methods:
             port = f"-p {route.port} " if route.port != STANDARD_PORT else ""
             there = shlex.quote(f"{route.user}@{route.address}")
-            return f"put your key there with ssh-copy-id {port}{there}, or log in with --ask-pass"
-        return "check user and key_file, and the authorized_keys there"
+            return (
+                f"copy your key to the host with ssh-copy-id {port}{there}, or log in "
+                "with --ask-pass"
+            )
+        return "check user, key_file and authorized_keys on the host"
 
 
 def _answer(text: str) -> Callable[[str, str, list[tuple[str, bool]]], list[str]]:
@@ -202,7 +207,7 @@ def _answer(text: str) -> Callable[[str, str, list[tuple[str, bool]]], list[str]
         answers = []
         for _, shown in prompts:
             if shown or given:
-                raise paramiko.SSHException("the server asks for more than a password")
+                raise paramiko.SSHException("the server requires more than a password")
             given.append(True)
             answers.append(text)
         return answers

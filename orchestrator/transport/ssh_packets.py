@@ -46,7 +46,7 @@ class Packets(OpenPacketizer):
         """Bound what comes before the first packet, in lines that paramiko does not bound."""
         self._greeted += count
         if self._greeted > LONGEST_GREETING:
-            raise EndlessGreetingError("what comes before the greeting does not end")
+            raise EndlessGreetingError("the text before the SSH greeting does not end")
 
     def start_handshake(self, timeout: float) -> None:
         """paramiko starts a thread here; ``start_client`` is given a timeout anyway."""
@@ -55,7 +55,7 @@ class Packets(OpenPacketizer):
         """The next ``n`` bytes. paramiko believes whatever length a packet tells, before anything
         proves who sent it."""
         if n > LARGEST_PACKET:
-            raise OversizeError(f"it announces a packet of {n} bytes")
+            raise OversizeError(f"a packet of {n} bytes is too large")
         return super().read_all(n, check_rekey)
 
     def carried(self, count: int) -> None:
@@ -130,7 +130,7 @@ class _Stream:
             self._size = MOST_READ if len(self._arrived) == self._size else READ_SIZE
             self._taken += len(self._arrived)
             if self._taken - 2 * self.carried > MOST_IDLE:
-                raise paramiko.SSHException("the server goes on and on about nothing")
+                raise paramiko.SSHException("too many packets without content")
         found, self._arrived = self._arrived[:count], self._arrived[count:]
         return found
 

@@ -103,7 +103,7 @@ class EagerTransport(OpenTransport):
         found = super().get_exception()
         if found is None or isinstance(found, BROKEN):
             return found
-        return paramiko.SSHException(f"the server does not keep to SSH: {found!r}")
+        return paramiko.SSHException(f"the server violated the SSH protocol: {found!r}")
 
     def prefer_host_keys(self, algorithms: Sequence[str]) -> None:
         """Ask for these host key algorithms first, as OpenSSH does for what known_hosts holds."""
@@ -129,7 +129,7 @@ class EagerTransport(OpenTransport):
         self.packetizer.carried(message.packet.seek(0, io.SEEK_END))
         message.packet = io.BytesIO()
         if len(channel.in_buffer) + len(channel.in_stderr_buffer) > 2 * WINDOW:
-            raise paramiko.SSHException("the server sends more than it was asked for")
+            raise paramiko.SSHException("the server sent more than requested")
 
     def ensure_session(self) -> None:
         """Ask for the authentication service without waiting for the answer."""
@@ -163,7 +163,7 @@ class EagerTransport(OpenTransport):
     def finish_session(self, until: float) -> paramiko.Channel:
         """An open channel, the one that was begun if there is one; SSHException."""
         if not self.active:
-            raise self.get_exception() or paramiko.SSHException("the connection is lost")
+            raise self.get_exception() or paramiko.SSHException("the connection was lost")
         early, self._early = self._early, None
         channel, event = early or self._begin_session()
         answered = event.wait(max(0.0, until - time.monotonic()))
@@ -220,7 +220,7 @@ class Authentication(OpenAuthentication):
         """The methods to go on with, empty when logged in. The time that there is for it is none of
         the wall clock, which may be set meanwhile."""
         if not event.wait(self.transport.auth_timeout) and self.transport.is_active():
-            raise UnansweredError("the server does not answer the login")
+            raise UnansweredError("the server does not respond to the login")
         left: list[str] = super().wait_for_response(event)
         return left
 

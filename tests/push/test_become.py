@@ -140,11 +140,11 @@ def test_a_second_factor_is_told_in_seconds(lab: Lab, host: Host, tmp_path: Path
     ccm = Ccm(tmp_path, {"CCM_BECOME_PASSWORD": PASSWORDS["alice"]})
     done = ccm.push(inventory, SITE, "-l", "web1")
     assert done.code == 1, done.output
-    assert "sudo on web1 did not refuse the password and asks once more" in done.output
+    assert "sudo on web1 prompts again after the password" in done.output
     host.write("/etc/sudoers.d/prompt", "Defaults !passprompt_override\n", 0o440)
     began = time.monotonic()
     done = ccm.push(inventory, SITE, "-l", "web1")
     assert time.monotonic() - began < 30
     assert done.code == 1, done.output
-    assert "sudo on web1 asks 'Verification code:' and waits" in done.output
+    assert "sudo on web1 prompts 'Verification code:' and waits" in done.output
     assert "unreachable" not in done.output

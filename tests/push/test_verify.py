@@ -216,7 +216,7 @@ def test_a_host_that_is_gone(ccm: Ccm, lab: Lab, converged: Host, tmp_path: Path
     assert done.code == 3, done.output
     block = done.stdout.partition("gone  1 failed\n")[2]
     assert block.startswith("  failed   connection\n")
-    assert "127.0.0.1 port 9 refuses the connection" in block
+    assert "127.0.0.1 port 9: connection refused" in block
     assert "web1  9 passed" in done.stdout
     assert "1 host not reached" in done.stdout
     failed = [

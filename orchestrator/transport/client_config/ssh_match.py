@@ -92,7 +92,7 @@ def _criteria(condition: Directive) -> Iterator[Criterion]:
 
 
 def _unreadable(condition: Directive, text: str) -> InputError:
-    message = f"expected a criterion and its value in this Match, found {text!r}"
+    message = f"expected a criterion and its value in this Match, got {text!r}"
     return InputError([Problem(message, condition.where, kind="transport.config")])
 
 

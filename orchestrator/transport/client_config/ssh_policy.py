@@ -63,9 +63,9 @@ def problems(found: Directives, settled: Collection[str] = ()) -> list[Problem]:
     cannot be known whether they are in force. ``settled`` are answered by the inventory."""
     refused = [
         Problem(
-            f"ccm cannot honour {line.key} {line.value}, which decides authentication or trust",
+            f"ccm does not support {line.key} {line.value}, which affects authentication or trust",
             line.where,
-            "remove it for this host, or log in by other means",
+            "remove it for this host, or log in another way",
             "transport.config",
         )
         for line in _lines(found)
@@ -89,10 +89,10 @@ def _undecided(found: Directives, settled: Collection[str]) -> list[Problem]:
             names.append(line.key)
     return [
         Problem(
-            f"ccm cannot know whether 'Match {condition.value}' holds, and {', '.join(names)} of "
-            "this host depend on it",
+            f"ccm cannot evaluate 'Match {condition.value}', and {', '.join(names)} of this "
+            "host depend on it",
             condition.where,
-            "write them for this host above that line, or in the inventory",
+            "set them for this host above that line, or in the inventory",
             UNDECIDED,
         )
         for condition, names in lines.items()

@@ -148,7 +148,7 @@ def _parsed(blob: bytes) -> Certificate | None:
         signature=reader.string(),
     )
     if reader.at != len(blob) or not certificate.ca_type or not certificate.signature_type:
-        raise ValueError("there is something behind the certificate")
+        raise ValueError("unexpected data after the certificate")
     return certificate
 
 
@@ -175,7 +175,7 @@ class _Reader:
     def _take(self, size: int) -> bytes:
         end = self.at + size
         if end > len(self._data):
-            raise ValueError("the blob is too short")
+            raise ValueError("the data ends too early")
         found, self.at = self._data[self.at : end], end
         return found
 

@@ -32,7 +32,7 @@ def revoked_lines(label: str, files: Iterable[Path]) -> list[Line]:
             raise _refused(
                 label,
                 f"{path} cannot be read: {error.strerror or error}",
-                "make the file readable, or write 'RevokedHostKeys none' for this host",
+                "make the file readable, or set 'RevokedHostKeys none' for this host",
             ) from error
         except _UnusableError as error:
             raise _refused(label, str(error), error.hint) from error
@@ -55,8 +55,8 @@ def _parsed(path: Path, mtime_ns: int, size: int) -> tuple[Line, ...]:
     data = path.read_bytes()
     if data.startswith(KRL):
         raise _UnusableError(
-            f"{path} is a binary revocation list (KRL), which ccm does not read",
-            "name a text file with one public key in each line for this host, above that line",
+            f"{path} is a binary revocation list (KRL), which ccm does not support",
+            "set a text file with one public key per line for this host, above that line",
         )
     text = data.decode("utf-8-sig", "surrogateescape")
     found = []
@@ -67,8 +67,8 @@ def _parsed(path: Path, mtime_ns: int, size: int) -> tuple[Line, ...]:
         key = _key_of(words)
         if key is None:
             raise _UnusableError(
-                f"{path}:{number} is no public key, such as 'ssh-ed25519 AAAA...'",
-                "correct that line, or make it a comment with #",
+                f"{path}:{number} is not a public key, such as 'ssh-ed25519 AAAA...'",
+                "correct the line, or comment it out with #",
             )
         found.append(Line(_MARKER, (), key_type=key[0], blob=key[1], path=str(path), number=number))
     return tuple(found)

@@ -98,16 +98,16 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
     def _unsound(self, certificate: Certificate) -> str:
         """Why the signature of a CA does not count; "" for one that does."""
         if certificate.critical:
-            return f"ccm does not know its critical option {certificate.critical[0]}"
+            return f"ccm does not support its critical option {certificate.critical[0]}"
         allowed = _listed(self._route.ca_algorithms or "+", _CA_ALGORITHMS)
         if certificate.signature_type not in allowed:
-            return f"its CA signed with {certificate.signature_type}, which is not allowed here"
+            return f"its CA signed with {certificate.signature_type}, which is not allowed"
         try:
             ca = paramiko.PKey.from_type_string(certificate.ca_type, certificate.ca_blob)
             sound = ca.verify_ssh_sig(certificate.signed, paramiko.Message(certificate.signature))
         except (paramiko.SSHException, paramiko.pkey.UnknownKeyType, ValueError):
-            return f"ccm cannot check signatures of a {certificate.ca_type} key"
-        return "" if sound else "the signature of its CA is wrong"
+            return f"ccm cannot check signatures of {certificate.ca_type} keys"
+        return "" if sound else "the signature of its CA is invalid"
 
     def _check(self, key: paramiko.PKey, certificate: Certificate | None) -> None:
         blob = key.asbytes()
@@ -120,17 +120,17 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
 
     def _nothing_left(self, offered: Sequence[str]) -> UnreachableError:
         return UnreachableError(
-            f"{self._route.label}: none of HostKeyAlgorithms {self._route.host_key_algorithms} is"
-            " one that ccm knows",
+            f"{self._route.label}: ccm supports none of the HostKeyAlgorithms "
+            f"{self._route.host_key_algorithms}",
             "transport.config",
-            hint=f"ccm knows {', '.join(offered)}",
+            hint=f"ccm supports {', '.join(offered)}",
         )
 
 
 def _advice(certificate: Certificate, why: str) -> str:
     if why == certificate.outside_of_its_time():
-        return "is the clock of this machine right? If so, the host needs a new certificate"
-    return "the host needs another certificate, or 'HostKeyAlias' names it as the certificate does"
+        return "is the clock of this machine correct? If so, the host needs a new certificate"
+    return "the host needs another certificate, or set 'HostKeyAlias' to a name in the certificate"
 
 
 def _algorithms(types: Sequence[str]) -> list[str]:
@@ -164,15 +164,17 @@ def _unknown(
     message = f"the host key of {route.label} is unknown: {_shown(key)}"
     if certificate is not None and authorities:
         known = ", ".join(fingerprint(blob) for blob in authorities)
-        message += f"; it shows the {certificate.title}, and known_hosts has the CA {known}"
+        message += (
+            f"; the host presents the {certificate.title}, and known_hosts has the CA {known}"
+        )
     elif authorities:
-        message += "; it shows no certificate, though known_hosts has a CA for it"
+        message += "; the host presents no certificate, but known_hosts has a CA for it"
     if route.known_hosts and not any(path.exists() for path in route.known_hosts):
-        message += f"; {shown(route.known_hosts[0])}, where it should stand, does not exist"
+        message += f"; {shown(route.known_hosts[0])} does not exist"
     return UnreachableError(
         message,
         "transport.host_key.unknown",
-        hint="this shows each fingerprint and asks:",
+        hint="to check each fingerprint and accept it, run:",
         command=route.trust,
         only=route.label if route.listed else "",
     )
@@ -181,10 +183,14 @@ def _unknown(
 def _changed(route: Route, key: paramiko.PKey, known: list[Line]) -> UnreachableError:
     line = next((line for line in known if line.key_type == key.get_name()), known[0])
     return UnreachableError(
-        f"THE HOST KEY OF {route.label} HAS CHANGED: it shows {_shown(key)}, but {line.where} has "
-        f"{line.key_type} {fingerprint(line.blob)}; somebody may be in between",
+        f"THE HOST KEY OF {route.label} HAS CHANGED: the host presents {_shown(key)}, but "
+        f"{line.where} has {line.key_type} {fingerprint(line.blob)}; this may be a "
+        "man-in-the-middle attack",
         "transport.host_key.changed",
-        hint="find out why; if you know, this shows the old and the new fingerprint and asks:",
+        hint=(
+            "find out why; if the change is expected, compare the fingerprints and accept "
+            "the new key with:"
+        ),
         command=f"{route.trust} --replace",
         only=route.label if route.listed else "",
     )

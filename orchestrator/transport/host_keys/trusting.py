@@ -89,7 +89,11 @@ def trust(shown: Iterable[Shown]) -> list[Path]:
             _rewrite(path, keys, changed)
         except OSError as error:
             message = f"{path} cannot be written: {error.strerror}"
-            hint = "" if keys else "it has an old key: remove that line yourself, then try again"
+            hint = (
+                ""
+                if keys
+                else ("it contains an old key: remove that line manually, then try again")
+            )
             problem = Problem(message, hint=hint)
             raise InputError([problem], "transport.known_hosts") from error
     return list(by_file)

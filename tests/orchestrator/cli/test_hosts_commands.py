@@ -56,7 +56,7 @@ def test_a_host_that_is_down_does_not_hide_the_others_facts(desk: Desk) -> None:
     """The facts of the others are written, the error is told, and the exit code is 3."""
     code, out, err = desk.ccm("facts", "-i", "hosts.yaml", "host.info.os")
     assert (code, json.loads(out)) == (3, {"here": "linux", "there": "linux"})
-    assert "gone: 127.0.0.1 port 1 refuses the connection" in err
+    assert "gone: 127.0.0.1 port 1: connection refused" in err
 
 
 def test_the_list_the_tree_and_one_host(desk: Desk) -> None:
@@ -77,7 +77,7 @@ def test_the_list_the_tree_and_one_host(desk: Desk) -> None:
     code, out, _ = desk.ccm("inventory", "-i", "hosts.yaml", "--host", "gone")
     assert "ignored by ccm" in out
     assert "remoteforward 8080 localhost:80" in out
-    assert "preventing the login:\n  ccm cannot honour knownhostscommand x" in out
+    assert "preventing the login:\n  ccm does not support knownhostscommand x" in out
     code, _, err = desk.ccm("inventory", "-i", "hosts.yaml", "--host", "heer")
     assert code == 2
     assert "here" in err

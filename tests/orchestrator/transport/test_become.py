@@ -101,13 +101,13 @@ def test_the_prompt_of_sudo_rs(sudo: Sudo, tmp_path: Path) -> None:
     sudo.script(SUDO_RS.format(asked="Password: ", password="s3cret"))
     opened(tmp_path, "s3cret").close()
     sudo.script(SUDO_RS.format(asked="Password: ", password="another"))
-    assert "sudo refused the password" in refused(tmp_path, "s3cret").message
+    assert "sudo rejected the password" in refused(tmp_path, "s3cret").message
 
 
 def test_what_else_sudo_rs_asks_is_quoted_at_once(sudo: Sudo, tmp_path: Path) -> None:
     """The password is the answer to no other question."""
     sudo.script(SUDO_RS.format(asked="Verification code: ", password="s3cret"))
-    assert "asks 'Verification code:'" in refused(tmp_path, "s3cret").message
+    assert "prompts 'Verification code:'" in refused(tmp_path, "s3cret").message
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_question_that_is_not_ours_is_quoted(
     )
     error = refused(tmp_path, "s3cret")
     question = re.findall("[A-Z][A-Za-z /()]+[:?]", script)[-1]
-    assert f"asks {question!r} and waits" in error.message
+    assert f"prompts {question!r} and waits" in error.message
     assert "sudoers" in error.hint
     assert not log.exists() or "s3cret" not in log.read_text()
 
@@ -142,7 +142,10 @@ def test_a_second_prompt_without_a_refusal(sudo: Sudo, tmp_path: Path) -> None:
         '#!/bin/sh\nwhile [ "$1" != -- ]; do [ "$1" = -p ] && prompt=$2; shift; done\n'
         'printf %s "$prompt" >&2; read -r one; printf "\\n%s" "$prompt" >&2; read -r two\n'
     )
-    assert "asks once more, as for a second factor" in refused(tmp_path, "s3cret").message
+    assert (
+        "prompts again after the password, as for a second factor"
+        in refused(tmp_path, "s3cret").message
+    )
 
 
 def test_noise_is_no_question(sudo: Sudo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,23 +190,23 @@ def test_a_sudo_that_does_not_ask_gets_no_password(sudo: Sudo, tmp_path: Path) -
 def test_a_wrong_password_is_told_at_the_second_prompt(sudo: Sudo, tmp_path: Path) -> None:
     """It is written once, never a second time."""
     error = refused(tmp_path, "wrong")
-    assert "sudo refused the password on web1" in str(error)
+    assert "sudo rejected the password on web1" in str(error)
     assert "check the password" in str(error)
 
 
 @pytest.mark.parametrize(
     ("said", "sentence", "hint"),
     [
-        ("sudo: a password is required", "sudo asks for a password", "--ask-become-pass"),
-        ("sudo: sorry, you must have a tty to run sudo", "sudo wants a terminal", "requiretty"),
+        ("sudo: a password is required", "sudo requires a password", "--ask-become-pass"),
+        ("sudo: sorry, you must have a tty to run sudo", "sudo requires a terminal", "requiretty"),
         ("alice is not in the sudoers file.\nsudo: x", "the user may not use sudo", "sudoers"),
         (
             "sudo: I'm sorry al. I'm afraid I can't do that",
             "the user may not use sudo",
             "sudoers",
         ),
-        ("sudo: interactive authentication is required", "sudo asks for", "--ask-become-pass"),
-        ("sudo: user 'app' not found", "sudo does not know the user", "check become"),
+        ("sudo: interactive authentication is required", "sudo requires", "--ask-become-pass"),
+        ("sudo: user 'app' not found", "sudo does not know the become user", "check become"),
         ("sudo: sudo must be owned by uid 0 and have the setuid bit set", "no setuid", "nosuid"),
         ("sudo: invalid configuration: x", "sudo cannot read its configuration", "visudo"),
         (
@@ -211,7 +214,7 @@ def test_a_wrong_password_is_told_at_the_second_prompt(sudo: Sudo, tmp_path: Pat
             "the account is locked",
             "unlock",
         ),
-        ("sudo: unknown user: app", "sudo does not know the user", "check become"),
+        ("sudo: unknown user: app", "sudo does not know the become user", "check become"),
         (
             "sudo: PAM account management error: account validation failure",
             "the account is locked",
@@ -240,8 +243,8 @@ def test_a_user_that_sudo_allows_somebody_else_is_told(
         """echo "Sorry, user bob is not allowed to execute '$*' as app on web1." >&2\nexit 1\n"""
     )
     error = refused(tmp_path, password)
-    assert error.message == "become: sudo does not let the user become another on web1"
-    assert "sudoers there must allow /bin/sh" in error.hint
+    assert error.message == "become: sudo does not allow the user to become another user on web1"
+    assert "allow /bin/sh for the become user" in error.hint
 
 
 def test_sudo_is_found_where_path_is_broken(sudo: Sudo, tmp_path: Path) -> None:
@@ -269,7 +272,7 @@ def test_a_password_is_proved_on_one_host_before_others_try(sudo: Sudo, tmp_path
         thread.start()
     for thread in threads:
         thread.join(30)
-    assert len([e for e in errors if "sudo refused the password" in e]) == REFUSALS
+    assert len([e for e in errors if "sudo rejected the password" in e]) == REFUSALS
     assert len([e for e in errors if "is not tried here" in e]) == 6 - REFUSALS
 
 
@@ -280,7 +283,7 @@ def test_a_proved_password_is_tried_everywhere_at_once(sudo: Sudo, tmp_path: Pat
     connector.open(local(become="app"), Phases()).close()
     sudo.install(password="another")
     for number in range(REFUSALS + 1):
-        with pytest.raises(UnreachableError, match=f"refused the password on h{number}"):
+        with pytest.raises(UnreachableError, match=f"rejected the password on h{number}"):
             connector.open(local(name=f"h{number}", become="app"), Phases())
     sudo.install()
     connector.open(local(become="app"), Phases()).close()

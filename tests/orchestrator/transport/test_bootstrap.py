@@ -292,7 +292,7 @@ def test_python_2_is_told_apart(home: Path) -> None:
 
 def test_what_is_no_python_is_told_apart(home: Path) -> None:
     """A program that is no interpreter is not called an old one."""
-    with pytest.raises(UnreachableError, match=r"/bin/ls is no Python interpreter"):
+    with pytest.raises(UnreachableError, match=r"/bin/ls is not a Python interpreter"):
         started(image(home), local(python="/bin/ls"))
 
 
@@ -326,7 +326,7 @@ def test_the_check_for_json_is_real(tmp_path: Path) -> None:
 def test_a_python_that_is_not_there_is_named(home: Path) -> None:
     """The interpreter of the inventory is the only one that is tried."""
     with pytest.raises(
-        UnreachableError, match="has no Python that ccm can use: /nowhere/python3 was not found"
+        UnreachableError, match=r"no usable Python on .*: /nowhere/python3 not found"
     ):
         started(image(home), local(python="/nowhere/python3"))
 
@@ -337,7 +337,7 @@ def test_a_python_that_is_none_is_named(home: Path, python: str) -> None:
     with pytest.raises(UnreachableError) as caught:
         started(image(home), local(python=python))
     error = caught.value
-    assert f"is {python}, which the inventory names, a Python" in error.hint
+    assert f"is {python} (from the inventory) a Python" in error.hint
     assert len(error.message) < 400
     assert not re.search(r"\S{100}", error.message)
 

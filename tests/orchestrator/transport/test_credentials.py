@@ -54,7 +54,7 @@ def test_a_command_gives_its_first_line_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "why"), [("exit 3", "exit status 3"), ("true", "nothing was printed")]
+    ("command", "why"), [("exit 3", "exit status 3"), ("true", "it printed nothing")]
 )
 def test_a_command_that_fails_is_a_usage_error(command: str, why: str) -> None:
     """The variable is named, and what the command printed is not shown."""
@@ -78,7 +78,7 @@ def test_a_prompt_asks_once_and_beats_the_environment() -> None:
 def test_an_empty_answer_is_no_password() -> None:
     """Ctrl-D or an empty line at the prompt ends the run; nothing empty is sent to a host."""
     credentials = Credentials(ask_become_pass=True, prompt=Person(""), environ={})
-    with pytest.raises(UsageError, match="the sudo password was not given"):
+    with pytest.raises(UsageError, match="the sudo password was not entered"):
         credentials.prepare()
 
 

@@ -330,7 +330,7 @@ def test_a_key_that_others_can_read_is_not_used(
     key = Path(shutil.copy(sshd.user_key, tmp_path / "open"))
     key.chmod(0o640)
     error = failure(connect(), sshd.host(key_file=str(key)))
-    assert f"{key} can be read by others (mode 0640)" in error.message
+    assert f"{key} is readable by others (mode 0640)" in error.message
     assert f"chmod 600 {key}" in error.message
     key.chmod(0o600)
     assert opened(connect(), sshd.host(key_file=str(key)))
@@ -341,7 +341,7 @@ def test_a_known_hosts_file_that_is_not_there_is_told(
 ) -> None:
     """Where the file is missing, that is said beside the unknown key."""
     error = failure(connect(), sshd.host(known_hosts=str(tmp_path / "none")))
-    assert f"{tmp_path / 'none'}, where it should stand, does not exist" in error.message
+    assert f"{tmp_path / 'none'} does not exist" in error.message
 
 
 @pytest.mark.parametrize("reset", [False, True])
@@ -364,10 +364,8 @@ def test_a_port_that_hangs_up_is_told(connect: Connect, reset: bool) -> None:
         port = server.getsockname()[1]
         error = failure(connect(), Host(port=port, connect_timeout=2.0))
     assert error.kind == "transport.connect"
-    assert error.message.startswith(
-        f"127.0.0.1 port {port} "
-    )  # at which step depends on the kernel
-    assert f"is {port} the port of sshd there" in error.hint
+    assert error.message.startswith(f"127.0.0.1 port {port}")  # at which step depends on the kernel
+    assert f"is {port} the port of sshd" in error.hint
     assert "lower --forks" in error.hint
 
 
@@ -379,9 +377,9 @@ def test_a_key_and_an_agent_that_are_not_there_are_named(
     error = failure(connect(), sshd.host(key_file=str(tmp_path / "lost")))
     assert error.kind == "transport.auth"
     assert error.message.endswith(
-        "there is no key and no password to try; "
+        "no key and no password available; "
         f"{tmp_path}/lost does not exist; {tmp_path}/none does not exist; "
-        f"no agent answers at {tmp_path}/agent"
+        f"no agent is listening at {tmp_path}/agent"
     )
     assert "--ask-pass" in error.hint
 
@@ -412,7 +410,7 @@ def test_a_locked_key_without_a_terminal_is_explained(
     """The advice is to use the agent."""
     key = make_key(tmp_path / "locked", passphrase="open sesame")
     error = failure(connect(), sshd.host(key_file=str(key)))
-    assert "has a passphrase that was not given" in error.message
+    assert "the passphrase of" in error.message
     assert "ssh-add" in error.hint
 
 
@@ -567,7 +565,7 @@ def test_a_jump_host_that_cannot_reach_the_host_is_told(
     connector = connect({"hosts": {"gate": gate.host(name="gate")}})
     error = failure(connector, Host(port=1, jump="gate"))
     assert error.kind == "transport.connect"
-    assert "gate cannot reach 127.0.0.1 port 1" in error.message
+    assert "cannot connect from gate to 127.0.0.1 port 1" in error.message
 
 
 def test_a_jump_host_with_an_unknown_key_is_refused(
@@ -668,7 +666,7 @@ def test_a_port_that_is_closed_is_told(connect: Connect) -> None:
         port = server.getsockname()[1]
     error = failure(connect(), Host(port=port, connect_timeout=5.0))
     assert error.kind == "transport.connect"
-    assert f"127.0.0.1 port {port} refuses the connection" in error.message
+    assert f"127.0.0.1 port {port}: connection refused" in error.message
 
 
 def test_a_name_that_is_not_known_is_told(connect: Connect) -> None:
@@ -715,7 +713,7 @@ def test_a_server_that_does_not_speak_ssh_is_told(connect: Connect) -> None:
         thread = threading.Thread(target=serve, args=(server,), daemon=True)
         thread.start()
         error = failure(connect(), Host(port=server.getsockname()[1], connect_timeout=5.0))
-    assert "is no SSH server" in error.message
+    assert "is not an SSH server" in error.message
 
 
 def test_a_packet_without_end_is_refused(connect: Connect) -> None:

@@ -185,7 +185,7 @@ def test_why_a_certificate_does_not_log_in(
     authority.sign(key, "-n", "somebody-else")
     assert f"it is for somebody-else, not for {USER}" in failure(connect(), host).message
     Path(f"{key}-cert.pub").write_text("ssh-ed25519-cert-v01@openssh.com AAAA broken\n")
-    assert "-cert.pub is no certificate" in failure(connect(), host).message
+    assert "-cert.pub is not a certificate" in failure(connect(), host).message
 
 
 def test_a_certificate_of_another_ca_is_refused(
@@ -283,7 +283,7 @@ def test_a_server_without_the_certificate_is_held_to_its_key(
     server.known_hosts.write_text(known + authority.known())
     logged_in(connect(), server.host())
     server.known_hosts.write_text(authority.known())
-    assert "it shows no certificate" in failure(connect(), server.host()).message
+    assert "the host presents no certificate" in failure(connect(), server.host()).message
 
 
 def test_what_is_revoked(connect: Connect, start_sshd: StartSshd, authority: Authority) -> None:

@@ -108,11 +108,11 @@ def test_an_agent_that_does_not_answer_is_asked_once(
     connector, host = connect(), sshd.host(key_file=None)
     error = refusal(connector, host)
     assert error.kind == "transport.auth"
-    assert error.message.count("did not answer within 0.5 s") == 1
-    assert "what it waits for" in error.hint
+    assert error.message.count("did not respond within 0.5 s") == 1
+    assert "whether it waits for" in error.hint
     agent.may_sign.set()
     error = refusal(connector, host)
-    assert "did not answer within 0.5 s" in error.message
+    assert "did not respond within 0.5 s" in error.message
     assert agent.asked == [LIST, SIGN]
 
 
@@ -121,7 +121,10 @@ def test_an_agent_that_hangs_up_is_told_as_such(agent: Agent, sshd: Sshd, connec
     agent.hangs_up = True
     agent.may_sign.set()
     error = refusal(connect(), sshd.host(key_file=None))
-    assert (error.kind, error.message.endswith("/agent hung up")) == ("transport.auth", True)
+    assert (error.kind, error.message.endswith("/agent closed the connection")) == (
+        "transport.auth",
+        True,
+    )
     assert "why the agent ended" in error.hint
 
 

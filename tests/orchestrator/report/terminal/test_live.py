@@ -113,11 +113,11 @@ def test_what_many_hosts_say_alike_is_said_once() -> None:
     """A fleet that fails for one reason is one line of the view, with the number of hosts."""
     live = LiveView(Terminal(), "push of site.yaml")
     for number in range(40):
-        message = f"192.0.2.{number} refuses the connection " + "at length " * 20
+        message = f"192.0.2.{number}: connection refused " + "at length " * 20
         live.handle(
             happening.HostFinished(HostResult(f"w{number}", Tally(), "unreachable", "", message))
         )
-    said = [line for line in drawn(live, 60, 30) if "refuses" in line]
+    said = [line for line in drawn(live, 60, 30) if "refused" in line]
     assert [line[:29] for line in said] == ["40 hosts unreachable: 192.0.2"]
 
 

@@ -108,7 +108,7 @@ def test_only_what_hangs_on_it_is_refused(config: Path) -> None:
     """A host whose outcome is the same either way is let pass; the others name line and words."""
     text = f"Host web2\n User ann\n{UNKNOWN}\n User bob\n ForwardAgent yes\nHost web3\n User bob\n"
     why = refused(config, text, Host(address="web1"))
-    assert "cannot know whether 'Match invented thing' holds, and user of this host" in why
+    assert "cannot evaluate 'Match invented thing', and user of this host" in why
     assert f"{config}:3:1" in why
     assert not refused(config, text, Host(address="web2"))
     assert not refused(config, text, Host(address="web3"))

@@ -45,8 +45,8 @@ def test_lines_of_either_form(tmp_path: Path, text: str) -> None:
     ("data", "told"),
     [
         (KRL + b"\0\1\2", "is a binary revocation list (KRL)"),
-        (b"# fine\nssh-ed25519 AAAA\n", ":2 is no public key"),
-        (b"SHA256:abc\n", ":1 is no public key"),
+        (b"# fine\nssh-ed25519 AAAA\n", ":2 is not a public key"),
+        (b"SHA256:abc\n", ":1 is not a public key"),
         (None, "cannot be read: No such file"),
     ],
 )

@@ -146,7 +146,7 @@ def test_the_command_says_which_host_did_not_answer(
     """Exit code 3, with the reason."""
     arguments = ["hosts", "trust", "-i", inventory(tmp_path, Host(port=1)), "--yes"]
     assert app.main(arguments) == 3
-    assert "web1: 127.0.0.1 port 1 refuses the connection" in capsys.readouterr().err
+    assert "web1: 127.0.0.1 port 1: connection refused" in capsys.readouterr().err
 
 
 def prepared(connector: Connector, *hosts: Host) -> None:
@@ -161,8 +161,8 @@ def test_problems_of_all_routes_are_found_before_a_host_is_contacted(
     with pytest.raises(InputError) as caught:
         prepared(connect(), *(Host(name=n, address=n) for n in "abc"))
     first, second = sorted(problem.message for problem in caught.value.problems)
-    assert first.startswith("a: ccm cannot honour pkcs11provider x")
-    assert second.startswith("b and 1 more host: ccm cannot honour hostbasedauthentication yes")
+    assert first.startswith("a: ccm does not support pkcs11provider x")
+    assert second.startswith("b and 1 more host: ccm does not support hostbasedauthentication yes")
 
 
 def test_a_problem_of_a_route_names_its_host_once(connect: Connect, ssh_config: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_problem_of_a_route_names_its_host_once(connect: Connect, ssh_config: 
     def told(*names: str) -> list[str]:
         with pytest.raises(InputError) as caught:
             prepared(connect(), *(Host(name=name, address=name) for name in names))
-        end = ": the SSH configuration uses %q, which ccm does not know"
+        end = ": the SSH configuration uses %q, which ccm does not support"
         return [one.message.removesuffix(end) for one in caught.value.problems]
 
     assert told("web", "behind") == ["web", "behind: jump"]
