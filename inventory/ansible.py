@@ -181,7 +181,7 @@ class _AnsibleReader:
         taken = []
         for name in mapping:
             if passwords.is_password_variable(name):
-                message = f"{what} holds a password under {name!r}"
+                message = f"{what} contains a password under {name!r}"
                 key = mapping.key(name)
                 self._checker.report(key, message, passwords.HINT, "inventory.password")
             elif name in _PROPERTIES:
@@ -201,7 +201,7 @@ class _AnsibleReader:
         if name in _BECOME or not re.match(_CONNECTION, name) or name in self._doubted:
             return
         self._doubted.add(name)
-        message = f"{name} is a variable like any other here: it does not change the connection"
+        message = f"{name} is an ordinary variable in ccm: it does not affect the connection"
         hint = "see the connection properties in docs/reference/inventory.md, and ~/.ssh/config"
         where = mapping.key(name).position
         self._checker.warnings.append(Problem(message, where, hint, "inventory.property"))
@@ -232,7 +232,7 @@ class _AnsibleReader:
         method = mapping.get("ansible_become_method")
         if method is not None and to_plain(method) not in ("sudo", "ansible.builtin.sudo"):
             message = f"{what}: ansible_become_method is {str(to_plain(method))[:40]!r}"
-            self._checker.report(method, message, "only sudo is supported", "inventory.property")
+            self._checker.report(method, message, "ccm supports only sudo", "inventory.property")
         setting = mapping.get("ansible_become")
         if setting is None:
             return

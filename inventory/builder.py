@@ -110,7 +110,7 @@ class Builder:
         if self._root is not None:
             mark = event.start_mark
             nothing = self._nothing(mark.line + 1, mark.column + 1)
-            self._fail(nothing, "a second document begins here", "keep one document per file")
+            self._fail(nothing, "unexpected second document", "use one document per file")
 
     def _scalar(self, event: Any) -> Scalar:
         text = event.value
@@ -166,12 +166,12 @@ class Builder:
         mark = event.start_mark
         node = kind(self._source, mark.line + 1, mark.column + 1)
         if event.tag not in _COLLECTION_TAGS:
-            self._report(node, f"the tag {show_tag(event.tag)} is not supported here", "remove it")
+            self._report(node, f"the tag {show_tag(event.tag)} is not supported", "remove it")
         self._attach(node)
         self._stack.append((self._open, self._key))
         self._open, self._key = node, None
         if len(self._stack) > MAX_DEPTH:
-            self._fail(node, f"nested deeper than {MAX_DEPTH} levels", "flatten it")
+            self._fail(node, f"nested deeper than {MAX_DEPTH} levels", "flatten the structure")
         self._count += 1
         if event.anchor is not None:
             self._anchors[event.anchor] = (node, None)
@@ -193,12 +193,14 @@ class Builder:
         nothing = self._nothing(mark.line + 1, mark.column + 1)
         anchored = self._anchors.get(event.anchor)
         if anchored is None:
-            hint = f"quote a text that begins with *, or define &{event.anchor} above it"
+            hint = f"quote a text that starts with *, or define &{event.anchor} above it"
             self._report(nothing, f"the alias *{event.anchor} is not defined", hint)
             return nothing
         node, size = anchored
         if size is None:
-            self._report(nothing, f"the alias *{event.anchor} contains itself", "write it out")
+            self._report(
+                nothing, f"the alias *{event.anchor} contains itself", "write the value out"
+            )
             return nothing
         self._aliased += size
         if self._aliased > MAX_ALIASED:
@@ -227,7 +229,7 @@ class Builder:
         text = key.text
         if text in mapping.entries:
             first = mapping.entries[text][0].line
-            message = f"the key {text!r} stands twice, first in line {first}"
+            message = f"duplicate key {text!r}, first in line {first}"
             self._report(key, message, "remove or rename one", "input.duplicate_key")
         elif text == "<<" and key.plain:
             self._merges.setdefault(id(mapping), []).append((key, value))
@@ -237,9 +239,9 @@ class Builder:
             mapping.entries[text] = (key, value)
 
     def _refuse_key(self, key: Node) -> None:
-        hint = "a key is a text"
+        hint = "a key must be text"
         if self._source.lines[key.line - 1].startswith("{{", max(key.column - 2, 0)):
-            hint = 'a value that begins with {{ must be quoted: "{{ ... }}"'
+            hint = 'a value that starts with {{ must be quoted: "{{ ... }}"'
         self._report(key, f"{key.describe()} cannot be a key", hint, "input.type")
 
     def _merge(self, mapping: Mapping, merges: list[tuple[Scalar, Node]]) -> None:
@@ -249,7 +251,7 @@ class Builder:
             for source in sources:
                 if not isinstance(source, Mapping):
                     message = f"<< takes a map or a list of maps, not {source.describe()}"
-                    self._report(source, message, "give it an alias of a map", "input.type")
+                    self._report(source, message, "use an alias of a map", "input.type")
                     continue
                 for text, entry in source.entries.items():
                     mapping.entries.setdefault(text, entry)

@@ -44,7 +44,7 @@ class Checker:
         """Report a key that the place does not know, with the nearest word it does know."""
         words = sorted(known)
         guess = nearest(key.text, words)
-        hint = f"did you mean {guess!r}?" if guess else "known here: " + ", ".join(words)
+        hint = f"did you mean {guess!r}?" if guess else "allowed keys: " + ", ".join(words)
         self.report(key, f"{what} has no key {key.text[:60]!r}", hint, "input.unknown_key")
 
 

@@ -61,19 +61,19 @@ _OF_JSON = {
     "Expecting property name enclosed in double quotes": "a key in double quotes is missing",
     "Expecting ',' delimiter": "a comma or a closing bracket is missing",
     "Expecting ':' delimiter": "a colon is missing",
-    "Unterminated string starting at": "the text that begins here is not closed",
-    "Invalid control character at": "a line ends within a text",
-    "Extra data": "something stands behind the closing bracket",
+    "Unterminated string starting at": "the text that starts here is not closed",
+    "Invalid control character at": "unescaped line break in a text",
+    "Extra data": "unexpected text after the last bracket",
 }
 _HINTS = (
     ("cannot start any token", "put the value in quotes"),
     ("mapping values are not allowed", "check the indentation, or quote a text with ': '"),
-    ("could not find expected ':'", "write 'key: value', with a blank after the colon"),
-    ("expected <block end>", "lines of one map or list begin in the same column"),
+    ("could not find expected ':'", "write 'key: value', with a space after the colon"),
+    ("expected <block end>", "all lines of one map or list must start in the same column"),
     ("found unexpected end of stream", "a quote or bracket is not closed"),
     ("expected ',' or", "a bracket is not closed, or a comma is missing"),
-    ("did not find expected key", "lines of one map begin in the same column"),
-    ("did not find expected '-'", "items of one list begin in the same column"),
+    ("did not find expected key", "all lines of one map must start in the same column"),
+    ("did not find expected '-'", "all items of one list must start in the same column"),
     ("did not find expected", "a bracket is not closed, or a comma is missing"),
 )
 
@@ -177,7 +177,9 @@ def refuse_tag_directives(source: Source) -> None:
     if len(found) > MAX_TAG_DIRECTIVES:
         message = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
         where = _position_at(source, found[MAX_TAG_DIRECTIVES])
-        raise InputError([Problem(message, where, "write tags whole", "input.yaml")])
+        raise InputError(
+            [Problem(message, where, "shorten the list, or write tags in full", "input.yaml")]
+        )
 
 
 def _position_at(source: Source, index: int) -> Position:
@@ -199,10 +201,10 @@ def _json_problem(source: Source) -> Problem | None:
         end = len(source.text.rstrip())
         at, message = error.pos, _OF_JSON[error.msg]
         if at >= end:
-            at, message = end - 1, "it ends before all brackets are closed"
-        hint = "is that all of it?" if error.msg.startswith("Unterm") or error.pos >= end else ""
+            at, message = end - 1, "unexpected end: a bracket is not closed"
+        hint = "is the file complete?" if error.msg.startswith("Unterm") or error.pos >= end else ""
         where = _position_at(source, at)
-        return Problem(f"broken JSON: {message}", where, hint, "input.yaml")
+        return Problem(f"invalid JSON: {message}", where, hint, "input.yaml")
     except (ValueError, RecursionError):
         pass
     return None
@@ -215,17 +217,17 @@ def _syntax_problem(error: yaml.YAMLError, source: Source) -> Problem:
     if is_json and (problem := _json_problem(source)) is not None:
         return problem
     if not isinstance(error, yaml.MarkedYAMLError):
-        return Problem(f"broken {form}: {error}", Position(name, 1, 1), "", "input.yaml")
-    text = error.problem or error.context or "it cannot be read"
+        return Problem(f"invalid {form}: {error}", Position(name, 1, 1), "", "input.yaml")
+    text = error.problem or error.context or "it cannot be parsed"
     mark = error.problem_mark or error.context_mark
     where = Position(name, mark.line + 1, mark.column + 1) if mark else Position(name, 1, 1)
-    message = f"broken {form}: {text}"
+    message = f"invalid {form}: {text}"
     if error.context and error.problem:
         message += f", {error.context}"
         if error.context_mark:
-            message += f" that begins in line {error.context_mark.line + 1}"
+            message += f" that starts in line {error.context_mark.line + 1}"
     hint = next((hint for part, hint in _HINTS if part in text), "")
     line = source.lines[where.line - 1] if where.line <= len(source.lines) else ""
     if line[where.column - 1 : where.column] == "\t":
-        hint = "indent with blanks, never with tabs"
+        hint = "indent with spaces, not with tabs"
     return Problem(message, where, hint, "input.yaml")

@@ -47,12 +47,12 @@ def run_program(path: str, timeout: float = TIMEOUT, max_bytes: int = MAX_BYTES)
                 pipe.close()
     if code != 0:
         how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        raise _failure(path, how, _tail(stderr) or "it wrote nothing to its standard error")
+        raise _failure(path, how, _tail(stderr) or "it printed nothing to standard error")
     try:
         return stdout.decode("utf-8")
     except UnicodeDecodeError:
-        hint = "an inventory is printed as UTF-8"
-        raise _failure(path, "printed something that is not UTF-8", hint) from None
+        hint = "an inventory must be printed as UTF-8"
+        raise _failure(path, "printed text that is not UTF-8", hint) from None
 
 
 def _start(path: str) -> subprocess.Popen[bytes]:
@@ -65,7 +65,10 @@ def _start(path: str) -> subprocess.Popen[bytes]:
             start_new_session=True,
         )
     except OSError as error:
-        hint = "begin it with a line such as #!/usr/bin/env python3; if it is a text, chmod -x it"
+        hint = (
+            "start it with a line such as #!/usr/bin/env python3; if it is a text file, "
+            "run chmod -x on it"
+        )
         raise _failure(path, f"could not be started: {error.strerror}", hint) from error
 
 
@@ -83,7 +86,7 @@ def _collect(
         while selector.get_map():
             left = deadline - time.monotonic()
             if left <= 0:
-                raise _failure(path, f"did not end within {timeout:g} s", _tail(stderr))
+                raise _failure(path, f"timed out after {timeout:g} s", _tail(stderr))
             ended = process.poll() is not None
             ready = selector.select(min(left, _LINGER))
             if ended and not ready:
@@ -104,7 +107,7 @@ def _wait(process: subprocess.Popen[bytes], path: str, deadline: float, timeout:
     try:
         process.wait(max(deadline - time.monotonic(), 0.01))
     except subprocess.TimeoutExpired:
-        raise _failure(path, f"did not end within {timeout:g} s", "") from None
+        raise _failure(path, f"timed out after {timeout:g} s", "") from None
 
 
 def _tail(stderr: bytes | bytearray) -> str:

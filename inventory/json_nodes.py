@@ -64,7 +64,7 @@ def _decode(text: str) -> Any:
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    return found if len(found) == len(pairs) else _refuse("a key that stands twice")
+    return found if len(found) == len(pairs) else _refuse("a duplicate key")
 
 
 def _int(text: str) -> int:
@@ -73,7 +73,7 @@ def _int(text: str) -> int:
 
 def _float(text: str) -> float:
     value = resolve_plain(text)[1]
-    return value if isinstance(value, float) else _refuse("no number in YAML")
+    return value if isinstance(value, float) else _refuse("not a number in YAML")
 
 
 def _refuse(what: str) -> NoReturn:

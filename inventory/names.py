@@ -11,10 +11,10 @@ import re
 HOST_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._:%+-]{0,254}$"
 GROUP_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._+-]{0,254}$"
 RESERVED = {
-    "all": "is every host",
-    "failed": "stands for the hosts whose last push failed",
-    "remaining": "stands for the hosts that had no turn in their last push",
-    "run": "begins the name of the hosts of a run",
+    "all": "means every host",
+    "failed": "means the hosts whose last push failed",
+    "remaining": "means the hosts that were not started in their last push",
+    "run": "starts the pattern of a run's hosts",
 }
 
 _HOST = re.compile(HOST_NAME.replace("$", r"\Z"))
@@ -26,7 +26,7 @@ def host_name_fault(name: str) -> tuple[str, str] | None:
     if _HOST.match(name) and name not in RESERVED:
         return None
     if "@" in name and _HOST.match(name.rpartition("@")[2]):
-        return f"the host name {name!r} holds a user", "write the user as the property 'user'"
+        return f"the host name {name!r} contains a user", "set the user with the property 'user'"
     return _fault("host", name, "._:%+-")
 
 
@@ -36,7 +36,7 @@ def group_name_fault(name: str, *, has_all: bool = False) -> tuple[str, str] | N
     if _GROUP.match(name) and (name not in RESERVED or (has_all and name == "all")):
         return None
     fault = _fault("group", name, "._+-")
-    return (fault[0], "what bears on every host stands in 'defaults'") if name == "all" else fault
+    return (fault[0], "set values for all hosts in 'defaults'") if name == "all" else fault
 
 
 def _fault(what: str, name: str, signs: str) -> tuple[str, str]:
@@ -44,10 +44,10 @@ def _fault(what: str, name: str, signs: str) -> tuple[str, str]:
     if name in RESERVED:
         return f"no {what} can be named {shown}: it {RESERVED[name]}", "choose another name"
     if name.startswith("-"):
-        return f"the {what} name {shown} begins with a dash", "programs would take it for an option"
-    hint = f"use letters, digits and any of {signs}, at most 255, beginning with a letter or digit"
+        return f"the {what} name {shown} starts with a dash", "programs would read it as an option"
+    hint = f"use letters, digits and any of {signs}, at most 255, starting with a letter or digit"
     if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in name):
-        return f"the {what} name {shown} holds a control character", hint
+        return f"the {what} name {shown} contains a control character", hint
     if what == "host" and not name.isascii():
-        hint += "; an international name is written in its xn-- form"
-    return f"the {what} name {shown} is not allowed", hint
+        hint += "; write an international name in its xn-- form"
+    return f"the {what} name {shown} is invalid", hint

@@ -6,8 +6,8 @@ import functools
 import re
 
 HINT = (
-    "remove it from the file: ccm asks for it (--ask-pass, --ask-become-pass), "
-    "or takes it from the environment or a command"
+    "remove it from the file: ccm prompts for it (--ask-pass, --ask-become-pass), or reads "
+    "it from the environment or a command"
 )
 
 _PROPERTY = r"(^|_)(pass|passwd|password|passphrase)$"

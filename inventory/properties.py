@@ -20,7 +20,9 @@ USER = r"^[\w][\w.@+\\-]*\$?$"
 PYTHON = r"^[\w./+][\w./+-]*$"
 JUMP = r"^[A-Za-z0-9_\[][A-Za-z0-9._:%@,\[\]+-]*$"
 SITE = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
-SITE_HINT = "write letters a-z, digits, dots, underscores and hyphens, a letter or digit first"
+SITE_HINT = (
+    "use letters a-z, digits, dots, underscores and hyphens, starting with a letter or digit"
+)
 DURATION = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$"
 MAX_CONNECT_TIMEOUT = 3600
 TRUTH_WORDS = ("true", "false", "yes", "no", "on", "off")
@@ -70,7 +72,9 @@ class CheckedValues:
 def seconds(text: str) -> float:
     """A duration such as ``10s``, ``500ms`` or ``1m30s`` in seconds; RefusedError otherwise."""
     if not re.fullmatch(DURATION, text):
-        raise RefusedError(f"{text[:40]!r} is not a duration", "write seconds, or such as 10s, 1m")
+        raise RefusedError(
+            f"{text[:40]!r} is not a duration", "write seconds, or a duration such as 10s or 1m"
+        )
     return duration.parse(text)
 
 
@@ -79,11 +83,11 @@ def _text(name: str, node: Scalar) -> str:
         expected = PROPERTIES[name][0]
         raise RefusedError(f"{name} must be {expected}, not {node.describe()}", "put it in quotes")
     if _CONTROL.search(node.text):
-        raise RefusedError(f"{name} holds a control character", "remove it")
+        raise RefusedError(f"{name} contains a control character", "remove it")
     return node.text
 
 
-_PLAIN = "it may not be empty, begin with a dash or hold blanks or shell characters"
+_PLAIN = "it must not be empty, start with a dash, or contain blanks or shell characters"
 
 
 def _matching(pattern: str, hint: str = _PLAIN) -> Callable[[str, Scalar, str], PropertyValue]:
@@ -111,7 +115,7 @@ def _port(name: str, node: Scalar, folder: str) -> PropertyValue:
 def _path(name: str, node: Scalar, folder: str) -> PropertyValue:
     text = _text(name, node)
     if not text:
-        raise RefusedError(f"{name} is empty", "leave it out")
+        raise RefusedError(f"{name} is empty", "remove it")
     return os.path.normpath(os.path.join(folder, os.path.expanduser(text)))
 
 
@@ -148,13 +152,13 @@ _user = _matching(USER)
 PROPERTIES: dict[str, tuple[str, Callable[[str, Scalar, str], PropertyValue]]] = {
     "address": ("a host name or an IP address", _matching(ADDRESS)),
     "port": ("a number from 1 to 65535", _port),
-    "user": ("a user name", _user),
+    "user": ("a username", _user),
     "key_file": ("the path of a private key", _path),
     "known_hosts": ("the path of a known_hosts file", _path),
-    "become": ("true, false or a user name", _become),
+    "become": ("true, false or a username", _become),
     "python": ("the path or name of a Python interpreter", _matching(PYTHON)),
     "connection": ("ssh or local", _connection),
     "connect_timeout": ("seconds or a duration such as 10s", _connect_timeout),
     "site": ("the name of a site", _matching(SITE, SITE_HINT)),
-    "jump": ("a host such as user@gate:22, several with commas", _matching(JUMP)),
+    "jump": ("a host such as user@gate:22; separate several with commas", _matching(JUMP)),
 }

@@ -124,7 +124,7 @@ class _Reader:
         return name
 
     def _refuse_name(self, node: Node, what: str) -> None:
-        hint = "" if isinstance(node, Scalar) else "names only; use a map for more"
+        hint = "" if isinstance(node, Scalar) else "list names only; use a map for properties"
         self._checker.report(node, f"{what} must be a name, not {node.describe()}", hint)
 
     def _good_hosts(self, node: Node) -> list[str]:
@@ -190,8 +190,8 @@ class _Reader:
     def _refuse_second(self, key: Scalar, before: Node, what: str) -> None:
         """What stands at ``hosts`` and in a group must be the same in both."""
         message = f"{what}: {key.text} already has another value at {before.position}"
-        self._checker.report(key, message, "keep one of the two", "inventory.conflict")
+        self._checker.report(key, message, "keep one of the two values", "inventory.conflict")
 
     def _refuse_password(self, key: Scalar, what: str) -> None:
-        message = f"{what} holds a password under {key.text!r}"
+        message = f"{what} contains a password under {key.text!r}"
         self._checker.report(key, message, passwords.HINT, "inventory.password")

@@ -39,13 +39,13 @@ def _check_children(declaration: Declaration, checker: Checker) -> None:
                 continue
             del group.children[child]
             if child == "all":
-                message, hint = "'all' holds every group, it cannot be a child", "remove it"
+                message, hint = "'all' contains every group and cannot be a child", "remove it"
             else:
                 guess = nearest(child, declaration.groups)
-                message = f"group {group.name}: there is no group {child[:60]!r}"
+                message = f"group {group.name}: group {child[:60]!r} does not exist"
                 hint = f"did you mean {guess!r}?" if guess else "define it under 'groups'"
                 if not guess and child in declaration.hosts:
-                    hint = f"{child} is a host: name it under 'hosts'"
+                    hint = f"{child} is a host: list it under 'hosts'"
             checker.report(node, message, hint, "inventory.unknown_group")
 
 

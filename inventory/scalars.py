@@ -105,7 +105,7 @@ def resolve_tagged(tag: str, text: str, resolve: Resolver = resolve_plain) -> Re
     if tag == "!":
         return "str", text
     if name not in _EXPLICIT:
-        raise BadScalarError(f"the tag {show_tag(tag)} is not supported here")
+        raise BadScalarError(f"the tag {show_tag(tag)} is not supported")
     if resolve is resolve_yaml11 or name in ("null", "str", "timestamp"):
         return _convert(name, text)
     kind, value = resolve(text)

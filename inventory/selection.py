@@ -33,10 +33,10 @@ _RANGES = rf"(?a)\[(\d+(?:-\d+|,{_SPAN})(?:,{_SPAN})*)\]"
 _OUTSIDE = r"(?![^\[\]]*\])"  # of brackets, for what parts patterns
 
 # What a word says of a host, for the refusal of one that picks none.
-_LAST = {"failed": "failed", "remaining": "was left without a turn"}
+_LAST = {"failed": "failed", "remaining": "was left unstarted"}
 _OF_RUN = {
     **_LAST,
-    "undone": "failed or was left without a turn",
+    "undone": "failed or was left unstarted",
     "unreachable": "was unreachable",
     "changed": "was changed",
 }
@@ -81,14 +81,14 @@ class Selector:
         self._runs = runs
         patterns = [pattern for text in texts for pattern in self._patterns(text, None)]
         if not patterns and not self._problems:
-            self._no_match("the pattern is empty", "name a host or a group, or leave it out")
+            self._no_match("the pattern is empty", "name a host or a group, or omit the pattern")
         picked = self._combine(patterns)
         if self._problems:
             raise InputError(self._problems)
         if not picked:
             shown = ":".join(texts)[:200]
-            hint = "'ccm inventory --graph' shows who is in which group"
-            self._no_match(f"{shown!r} leaves no host", hint)
+            hint = "'ccm inventory --graph' shows the groups and their hosts"
+            self._no_match(f"{shown!r} selects no host", hint)
             raise InputError(self._problems)
         return picked
 
@@ -122,7 +122,9 @@ class Selector:
             if name:
                 yield _Pattern(operator, name, where)
             elif operator:
-                self._no_match(f"the pattern {part!r} is not complete", "a name follows & and !")
+                self._no_match(
+                    f"the pattern {part!r} is incomplete", "expected a name after & or !"
+                )
 
     def _match(self, pattern: _Pattern) -> set[str]:
         name = pattern.text
@@ -144,7 +146,7 @@ class Selector:
     def _match_file(self, pattern: _Pattern) -> set[str]:
         path = pattern.text[1:]
         if pattern.where is not None:
-            hint = "write the names in one file"
+            hint = "list the names in one file"
             self._no_match(f"{pattern.text!r} in a file of patterns", hint, pattern.where)
             return set()
         try:
@@ -157,7 +159,7 @@ class Selector:
             text = re.sub(r"(^|\s)#.*", "", line).strip()
             patterns.extend(self._patterns(text, Position(path, number, 1)))
         if not patterns:
-            self._no_match(f"{path} names no host", "write a host or a pattern in each line")
+            self._no_match(f"{path} contains no host", "write one host or pattern per line")
         return self._combine(patterns)
 
     def _match_all(self, pattern: _Pattern) -> set[str]:
@@ -165,7 +167,7 @@ class Selector:
         try:
             matches = re.compile(text[1:]).match if text.startswith("~") else _glob(text)
         except re.error as error:
-            self._no_match(f"{text!r} is not a regular expression: {error}", "", pattern.where)
+            self._no_match(f"invalid regular expression {text!r}: {error}", "", pattern.where)
             return set()
         found = {name for name in self._hosts if matches(name)}
         for group, members in self._members.items():
@@ -179,7 +181,7 @@ class Selector:
         of_run, _, rest = pattern.text.partition(":")
         run_id, _, word = rest.partition(":") if of_run == "run" else ("", "", pattern.text)
         if of_run == "run" and (not run_id or word not in _OF_RUN):
-            message = f"{pattern.text[:80]!r} says not which hosts of which run"
+            message = f"{pattern.text[:80]!r} does not select hosts of a run"
             hint = f"write run:ID:{'|'.join(_OF_RUN)}; 'ccm runs' lists the runs"
             self._no_match(message, hint, pattern.where)
             return set()
@@ -194,7 +196,7 @@ class Selector:
             where = f"run {run_id[:60]}" if run_id else last
             message = f"no host of this inventory {_OF_RUN[word]} in {where}"
             hint = "'ccm runs' lists the runs"
-            hint += "" if run_id else f"; run:ID:{word} picks hosts of one"
+            hint += "" if run_id else f"; run:ID:{word} selects hosts of one"
             self._no_match(message, hint, pattern.where)
         return found
 

@@ -42,7 +42,7 @@ def load(sources: str | Path | Iterable[str | Path]) -> Inventory:
             except InputError as error:
                 checker.problems.extend(error.problems)
         if not paths:
-            hint = "name a file with -i"
+            hint = "specify a file with -i"
             checker.problems.append(Problem("no inventory", None, hint, "inventory.missing"))
         declaration, *later = declared or [Declaration()]
         for other in later:
@@ -61,7 +61,7 @@ def _declared(path: str, checker: Checker) -> Declaration:
     if "," in path and not os.path.exists(path):
         return _listed(path, checker)
     if os.path.isdir(path):
-        hint = "name the files in it, each with its own -i"
+        hint = "specify its files, each with its own -i"
         raise InputError([Problem(f"{path} is a directory", None, hint, "inventory.directory")])
     if is_program(path):
         text, name = run_program(path), f"{path} --list"
@@ -83,8 +83,10 @@ def _require(path: str) -> None:
     """InputError where there is no such file and the word may be a host that is meant."""
     if os.path.lexists(path) or "/" in path or host_name_fault(path) is not None:
         return
-    hint = f"one host is written with a comma: -i {path},"
-    raise InputError([Problem(f"there is no inventory {path}", None, hint, "inventory.missing")])
+    hint = f"write a single host with a comma: -i {path},"
+    raise InputError(
+        [Problem(f"the inventory {path} does not exist", None, hint, "inventory.missing")]
+    )
 
 
 def _parsed(text: str, name: str, checker: Checker, of_program: bool) -> Node:
@@ -117,7 +119,7 @@ def _refuse_manifest(root: Mapping) -> None:
     for key in ("ccm", "stages"):
         if key in root:
             message = "this is a manifest, not an inventory"
-            hint = "name the inventory with -i, and the manifest without"
+            hint = "specify the inventory with -i, and the manifest without an option"
             where = root.key(key).position
             raise InputError([Problem(message, where, hint, "inventory.manifest")])
 
@@ -125,10 +127,10 @@ def _refuse_manifest(root: Mapping) -> None:
 def _ansibles(name: str, form: str, of_program: bool) -> InputError:
     file = shlex.quote(name)
     made = shlex.quote(f"{name}.ccm.json")
-    hint = f"give ccm what Ansible makes of it: ansible-inventory -i {file} --list > {made}"
+    hint = f"convert it with Ansible: ansible-inventory -i {file} --list > {made}"
     if of_program:
-        hint = "a program has to print ccm's own form, or that of ansible-inventory --list"
-    message = f"this is an inventory of Ansible, in {form}"
+        hint = "a program must print ccm's format, or that of ansible-inventory --list"
+    message = f"this is an Ansible inventory in {form}"
     return InputError([Problem(message, Position(name, 1, 1), hint, "inventory.ansible")])
 
 

@@ -43,8 +43,8 @@ def read_type(home: Path, owners: Collection[int], problems: list[Problem]) -> d
     try:
         for path in _members(home):
             if len(files) >= MOST_FILES:
-                message = f"{home} holds more than {MOST_FILES} files"
-                problems.append(Problem(message, None, "a type is a few modules"))
+                message = f"{home} contains more than {MOST_FILES} files"
+                problems.append(Problem(message, None, "a type consists of a few modules"))
                 break
             problem = distrust(path.parent, owners) or distrust(path, owners)
             if problem:
@@ -64,10 +64,10 @@ def distrust(path: Path, owners: Collection[int]) -> Problem | None:
     """Why the code there is not to be believed, or None; OSError."""
     found = path.stat()
     if found.st_uid not in owners:
-        message = f"{path} belongs to another user (id {found.st_uid}), and its code would run"
-        return Problem(message, None, "look at it, then change its owner", "input.untrusted")
+        message = f"{path} belongs to another user (id {found.st_uid}), and ccm would run its code"
+        return Problem(message, None, "review it, then change its owner", "input.untrusted")
     if found.st_mode & stat.S_IWOTH:
-        message = f"{path} can be written by every user, and its code would run"
+        message = f"{path} is writable by every user, and ccm would run its code"
         return Problem(message, None, f"chmod o-w {path}", "input.untrusted")
     return None
 
@@ -90,6 +90,6 @@ def _read(path: Path, problems: list[Problem]) -> bytes:
     with open(path, "rb") as file:
         data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        problems.append(Problem(f"{path} is larger than 1 MiB", None, "a module is text"))
+        problems.append(Problem(f"{path} is larger than 1 MiB", None, "a module must be text"))
         return b""
     return data

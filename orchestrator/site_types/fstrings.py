@@ -40,13 +40,17 @@ def _newer(source: bytes) -> Iterator[tuple[str, str, tuple[int, int]]]:
             quote = match[1] if match else ""
             if within and quote.startswith(within[-1]):
                 hint = "use the other kind of quotes"
-                yield "the f-string's own quotes inside of it need Python 3.12", hint, found.start
+                yield (
+                    "reusing the f-string's own quotes inside it requires Python 3.12",
+                    hint,
+                    found.start,
+                )
             if found.type == _START:
                 within.append(quote)
         elif not within:
             continue
         elif found.type == token.OP and found.string == "=" and after.string in _AFTER_VALUE:
-            yield "an f-string with '=' needs Python 3.8", "write the name out", found.start
+            yield "an f-string with '=' requires Python 3.8", "write the name as text", found.start
         elif found.type in (token.NL, token.COMMENT) and len(within[-1]) == 1:
-            hint = "assign the value before"
-            yield "a line break in an f-string needs Python 3.12", hint, found.start
+            hint = "assign the value to a variable first"
+            yield "a line break in an f-string requires Python 3.12", hint, found.start

@@ -65,7 +65,7 @@ def import_resource(type_name: str, modules: Mapping[str, Module]) -> type[Resou
     """
     found = import_member(type_name, modules, "resource", "Resource")
     if not (isinstance(found, type) and issubclass(found, ResourceType)):
-        message = "Resource must be a class made from remote_runtime.base.ResourceType"
+        message = "Resource must be a subclass of remote_runtime.base.ResourceType"
         where = Position(modules["resource"].file, 1, 1)
         raise InputError([Problem(message, where, "", "input.python")])
     return found
@@ -80,7 +80,7 @@ def import_member(type_name: str, modules: Mapping[str, Module], stem: str, name
             found = getattr(importlib.import_module(f"{package}.{stem}"), name)
         except (Exception, SystemExit) as error:
             files = {module.file for module in modules.values()}
-            text = f"the type {type_name} cannot be imported: {described(error)}"
+            text = f"cannot import the type {type_name}: {described(error)}"
             where = position(error, files) or Position(modules[stem].file, 1, 1)
             raise InputError([Problem(text, where, "", "input.python")]) from error
     return found

@@ -60,7 +60,7 @@ def controller_problems(file: str, source: bytes, function: str) -> list[Problem
         return [tree]
     if function in (node.name for node in tree.body if isinstance(node, ast.FunctionDef)):
         return []
-    message, hint = f"there is no function {function} here", f"write def {function}(subject)"
+    message, hint = f"the function {function} is missing", f"define def {function}(subject)"
     return [Problem(message, Position(file, 1, 1), hint, "input.python")]
 
 
@@ -74,7 +74,7 @@ def _parsed(file: str, source: bytes, oldest: tuple[int, int] | None) -> ast.Mod
         where = Position(file, source.count(b"\n", 0, error.start) + 1, 1)
         return Problem("this is not UTF-8 text", where, "save it as UTF-8", "input.encoding")
     except (ValueError, RecursionError, MemoryError) as error:  # such as a null byte
-        return Problem(f"broken Python: {error}", Position(file, 1, 1), "", "input.python")
+        return Problem(f"invalid Python: {error}", Position(file, 1, 1), "", "input.python")
 
 
 def _syntax(error: SyntaxError, source: bytes, file: str) -> Problem:
@@ -82,8 +82,8 @@ def _syntax(error: SyntaxError, source: bytes, file: str) -> Problem:
     try:
         ast.parse(source)
     except (SyntaxError, ValueError):
-        return Problem(f"broken Python: {error.msg}", where, "", "input.python")
-    message = f"Python 3.6 does not know this: {error.msg}"
+        return Problem(f"invalid Python: {error.msg}", where, "", "input.python")
+    message = f"invalid in Python 3.6: {error.msg}"
     return Problem(message, where, "hosts may have Python 3.6", "input.python")
 
 
@@ -106,7 +106,11 @@ def _annotation(node: ast.expr, file: str) -> Iterator[Problem]:
         if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
             if part.value.id in _GENERICS:
                 yield _since(
-                    f"{part.value.id}[...]", "3.9", node=part, file=file, hint="use that of typing"
+                    f"{part.value.id}[...]",
+                    "3.9",
+                    node=part,
+                    file=file,
+                    hint="use the one from typing",
                 )
         elif isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitOr):
             yield _since(
@@ -116,7 +120,7 @@ def _annotation(node: ast.expr, file: str) -> Iterator[Problem]:
 
 def _since(what: str, version: str, *, node: ast.AST, file: str, hint: str = "") -> Problem:
     where = Position(file, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
-    message = f"{what} needs Python {version}, and hosts may have Python 3.6"
+    message = f"{what} requires Python {version}, and hosts may have Python 3.6"
     return Problem(message, where, hint, "input.python")
 
 
@@ -166,7 +170,7 @@ def _refusal(name: str, type_name: str) -> tuple[str, str]:
     """Why a module may not be imported, and what to do; ("", "") when it may."""
     top = name.split(".")[0]
     if name == f"{_OWN}.{type_name}.verify":
-        return "verify.py stays on the controller", "keep what both need in another module"
+        return "verify.py runs only on the controller", "move shared code to another module"
     if f"{name}.".startswith(f"{_OWN}.{type_name}."):
         return "", ""
     if top == _RUNTIME:
@@ -174,14 +178,16 @@ def _refusal(name: str, type_name: str) -> tuple[str, str]:
         if any(f"{offered}.".startswith(f"{module}.") for module in OFFERED):
             return "", ""
         known = ", ".join(OFFERED)
-        return f"{name} is not for types of a site", f"remote_runtime offers {known}"
+        return f"{name} is not available to custom types", f"available from remote_runtime: {known}"
     if top in _SINCE:
-        return f"{top} needs Python {_SINCE[top]}", "hosts may have Python 3.6; try it and go on"
+        return f"{top} requires Python {_SINCE[top]}", (
+            "hosts may have Python 3.6; import it in a try and handle its absence"
+        )
     if top in _GONE:
-        return f"{top} is gone from Python {_GONE[top]}", "import it inside of a try"
+        return f"{top} was removed in Python {_GONE[top]}", "import it in a try"
     if top not in sys.stdlib_module_names:
         return (
             f"{name} is not in the standard library, so hosts do not have it",
-            "what a type needs is in its folder; run programs with context.commands",
+            "put required modules into the type's directory; run programs with context.commands",
         )
     return "", ""

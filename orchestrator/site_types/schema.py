@@ -26,16 +26,16 @@ def read_schema(text: bytes, file: str, problems: list[Problem]) -> dict[str, An
         schema = json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         where = Position(file, error.lineno, error.colno)
-        problems.append(Problem(f"broken JSON: {error.msg}", where, "", "input.schema"))
+        problems.append(Problem(f"invalid JSON: {error.msg}", where, "", "input.schema"))
         return None
     except (UnicodeDecodeError, RecursionError) as error:
-        problems.append(Problem(f"this is not JSON: {error}", Position(file, 1, 1)))
+        problems.append(Problem(f"invalid JSON: {error}", Position(file, 1, 1)))
         return None
     except _TwiceError as error:
         found: list[Problem] = []
         _nodes(text.decode(), file, found)
         where = Position(file, 1, 1)
-        problems += found or [Problem(f"the key {error} stands there twice", where)]
+        problems += found or [Problem(f"duplicate key {error}", where)]
         return None
     before = len(problems)
     mistakes = _mistakes(schema)
@@ -80,8 +80,8 @@ def _of_error(error: Any) -> Iterator[_Mistake]:
     for key in error.instance:
         if key not in known:
             guess = nearest(key, known)
-            hint = f"did you mean {guess}?" if guess else "'ccm schema type' lists them"
-            yield _Mistake([*path, key], f"there is no keyword {key!r} here", hint)
+            hint = f"did you mean {guess}?" if guess else "see 'ccm schema type'"
+            yield _Mistake([*path, key], f"unknown keyword {key!r}", hint)
 
 
 def _of_properties(schema: dict[str, Any]) -> Iterator[_Mistake]:
@@ -89,18 +89,18 @@ def _of_properties(schema: dict[str, Any]) -> Iterator[_Mistake]:
     taken = {"name", *schemas.load("common")["properties"]}
     for name, entry in schema["properties"].items():
         if name in taken:
-            message = f"every resource has {name!r} already"
+            message = f"every resource already has {name!r}"
             yield _Mistake(["properties", name], message, "give the property another name")
         other = entry.get("x-ccm-alias-of", name)
         if other not in schema["properties"]:
-            message = f"there is no property {other!r}"
+            message = f"unknown property {other!r}"
             yield _Mistake(["properties", name, "x-ccm-alias-of"], message)
 
 
 def _of_references(schema: dict[str, Any]) -> Iterator[_Mistake]:
     for path, target in _references(schema, []):
         if target.removeprefix("#/$defs/") not in schema.get("$defs", {}):
-            yield _Mistake(path, f"there is no {target}", "define it under $defs")
+            yield _Mistake(path, f"{target} is not defined", "define it under $defs")
 
 
 def _references(node: Any, path: list[str | int]) -> Iterator[tuple[list[str | int], str]]:

@@ -61,7 +61,7 @@ class SiteType:
         except (Exception, SystemExit) as error:
             files = {module.file for module in self._modules().values()}
             where = position(error, files)
-            return [("name", f"check() of the type failed at {where}: {described(error)}")]
+            return [("name", f"check() of the type failed in {where}: {described(error)}")]
 
     def expectations(self) -> Callable[[Any], list[Any]] | None:
         """``expectations`` of ``verify.py``, None without one; InputError where that fails.
@@ -78,7 +78,7 @@ class SiteType:
                 return list(made(subject))
             except (Exception, SystemExit) as error:
                 where = position(error, {modules["verify"].file})
-                text = f"{_VERIFY} of the type failed at {where}: {described(error)}"
+                text = f"{_VERIFY} of the type failed in {where}: {described(error)}"
                 raise ResourceError(text, kind="resource.verify") from error
 
         return expectations
@@ -149,18 +149,18 @@ def types_in(folder: Path, owner: int | None = None) -> SiteTypes:
 def _read(home: Path, owners: Collection[int], problems: list[Problem]) -> SiteType:
     name = home.name
     if not _NAME.match(name) or keyword.iskeyword(name) or name in _TAKEN:
-        hint = "small letters, digits and _, a letter first"
-        problems.append(Problem(f"{home}: {name!r} cannot be the name of a type", None, hint))
+        hint = "use lowercase letters, digits and _, starting with a letter"
+        problems.append(Problem(f"{home}: {name!r} is not a valid type name", None, hint))
     elif name in registry.types():
-        hint = "give the folder another name"
-        problems.append(Problem(f"{home}: the type {name} exists already", None, hint))
+        hint = "rename the directory"
+        problems.append(Problem(f"{home}: a type named {name} already exists", None, hint))
     before = len(problems)
     files = read_type(home, owners, problems)
     found = SiteType(name, home, files)
     if len(problems) > before:
         return found
     problems += [
-        Problem(f"{home / path} is missing", None, "each type has one", "input.missing")
+        Problem(f"{home / path} is missing", None, "every type requires it", "input.missing")
         for path in _NEEDED
         if path not in files
     ]
@@ -187,17 +187,17 @@ def _providers(found: SiteType, problems: list[Problem]) -> tuple[str, ...]:
             if isinstance(node.value, ast.Tuple | ast.List):
                 names = [getattr(entry, "value", None) for entry in node.value.elts]
     if not names or not all(isinstance(name, str) for name in names):
-        message = "PROVIDERS must be a tuple of the names of the providers"
+        message = "PROVIDERS must be a tuple of provider names"
         problems.append(Problem(message, where, 'such as PROVIDERS = ("posix",)', "input.python"))
         return ()
     for name in names:
         source = found.sources.get(f"providers/{name}.py")
         if source is None:
-            message = f"there is no provider {name!r}"
+            message = f"provider {name!r} does not exist"
             hint = f"make {found.file(f'providers/{name}.py')}"
             problems.append(Problem(message, where, hint, "input.missing"))
         elif not _has_class(source, "Provider"):
-            message = "a provider's module has a class Provider"
+            message = "a provider's module must have a class Provider"
             place = Position(found.file(f"providers/{name}.py"), 1, 1)
             problems.append(Problem(message, place, "", "input.python"))
     return tuple(names)

@@ -148,8 +148,13 @@ def test_comments_above_a_key() -> None:
     [
         ("a: b: c", "f:1:5", "mapping values", "quote"),
         ("a:\n\t- b", "f:2:1", "cannot start any token", "tabs"),
-        ("a: 'x\n", "f:2:1", "begins in line 1", "not closed"),
-        ("%TAG !t! x\n" * 101 + "---\na: 1", "f:101:1", "more than 100 %TAG", "write tags whole"),
+        ("a: 'x\n", "f:2:1", "starts in line 1", "not closed"),
+        (
+            "%TAG !t! x\n" * 101 + "---\na: 1",
+            "f:101:1",
+            "more than 100 %TAG",
+            "shorten the list, or write tags in full",
+        ),
         ("a: 1\n---\nb: 2", "f:2:1", "second document", "one document"),
         ("a: \x07", "f:1:4", "U+0007", "escape"),
         ("x: {{ a }}", "f:1:5", "cannot be a key", "must be quoted"),

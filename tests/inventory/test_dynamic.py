@@ -120,8 +120,8 @@ def test_what_ansible_may_say_and_we_do_not_take(
     ("printed", "said", "hint"),
     [
         ("no hosts today", "an inventory must be a map, not text", "key: value"),
-        ("[web]\\nh1", "an inventory of Ansible, in INI", "a program has to print"),
-        ("web: {hosts: {h1: {}}}", "an inventory of Ansible, in YAML", "a program has to print"),
+        ("[web]\\nh1", "an Ansible inventory in INI", "a program must print"),
+        ("web: {hosts: {h1: {}}}", "an Ansible inventory in YAML", "a program must print"),
     ],
 )
 def test_a_program_that_prints_something_else(
@@ -147,7 +147,7 @@ def test_a_failing_program_is_quoted(tmp_path: Path) -> None:
 def test_a_program_that_hangs_is_ended(tmp_path: Path) -> None:
     """A program that does not end is ended with its children."""
     path = program(tmp_path, "sleep 600 & sleep 600\n")
-    with pytest.raises(InputError, match="did not end within"):
+    with pytest.raises(InputError, match="timed out after"):
         run_program(str(path), timeout=0.5)
 
 
@@ -202,7 +202,7 @@ def test_an_inventory_of_ansible_is_named(tmp_path: Path, text: str, form: str) 
     with pytest.raises(InputError) as caught:
         load(str(path))
     (problem,) = caught.value.problems
-    assert f"{path}:1:1: this is an inventory of Ansible, in {form}" in str(problem)
+    assert f"{path}:1:1: this is an Ansible inventory in {form}" in str(problem)
     assert f"ansible-inventory -i {path} --list" in problem.hint
 
 
@@ -211,9 +211,12 @@ def test_an_inventory_of_ansible_is_named(tmp_path: Path, text: str, form: str) 
     [
         ("[1, 2]", "an inventory must be a map, not a list"),
         ("[1,2]", "an inventory must be a map, not a list"),
-        ('{"hosts": {"h1": {}, "h2": {"po', ":1:29: broken JSON: the text that begins here is"),
-        ('{"hosts": {"h1": {\n}\n\n', ":2:1: broken JSON: it ends before all brackets are closed"),
-        ('{"hosts": {"h1": {} "h2": {}}}', ":1:21: broken JSON: a comma or a closing bracket"),
+        ('{"hosts": {"h1": {}, "h2": {"po', ":1:29: invalid JSON: the text that starts here is"),
+        (
+            '{"hosts": {"h1": {\n}\n\n',
+            ":2:1: invalid JSON: unexpected end: a bracket is not closed",
+        ),
+        ('{"hosts": {"h1": {} "h2": {}}}', ":1:21: invalid JSON: a comma or a closing bracket"),
     ],
 )
 def test_json_that_is_no_inventory(tmp_path: Path, text: str, wrong: str) -> None:

@@ -47,8 +47,8 @@ def test_all_mistakes_are_reported_at_once(refused: Refuser) -> None:
         ("port: 0", "1 to 65535"),
         ("port: '22'", "without quotes"),
         ("port: true", "1 to 65535"),
-        ("user: -l", "a user name"),
-        ("user: 'a b'", "a user name"),
+        ("user: -l", "a username"),
+        ("user: 'a b'", "a username"),
         ("user: 7", "in quotes"),
         ("address: -oProxyCommand=x", "an IP address"),
         ("address: 'a;b'", "an IP address"),
@@ -56,7 +56,7 @@ def test_all_mistakes_are_reported_at_once(refused: Refuser) -> None:
         ("address: [a]", "not a list"),
         ("become: 'yes'", "write true or false"),
         ("become: yes", "write true or false"),
-        ("become: 1", "true, false or a user name"),
+        ("become: 1", "true, false or a username"),
         ("connection: docker", "ssh or local"),
         ("connect_timeout: 0", "above 0"),
         ("connect_timeout: -1", "above 0"),
@@ -99,8 +99,8 @@ def test_a_name_that_could_do_harm(refused: Refuser, name: str) -> None:
     [
         ("all", "every host"),
         ("failed", "last push failed"),
-        ("remaining", "had no turn"),
-        ("run", "hosts of a run"),
+        ("remaining", "not started"),
+        ("run", "a run's hosts"),
     ],
 )
 def test_words_of_patterns_name_nothing(refused: Refuser, word: str, means: str) -> None:

@@ -182,7 +182,7 @@ def test_later_sources_win(loaded: Loader) -> None:
 def test_a_list_of_names_is_an_inventory() -> None:
     """``-i web1,web2,`` names hosts without a file."""
     assert list(load("web1,10.0.0.2,").hosts) == ["web1", "10.0.0.2"]
-    with pytest.raises(InputError, match=r"-i:1:6.*begins with a dash"):
+    with pytest.raises(InputError, match=r"-i:1:6.*starts with a dash"):
         load("web1,-oProxyCommand=x,")
 
 

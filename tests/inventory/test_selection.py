@@ -65,11 +65,11 @@ def test_patterns_pick_in_the_inventorys_order(
         ("web:&prd", "'&prd'"),
         ("nothing*", "'nothing*'"),
         ("empty", "has no hosts"),
-        ("web1:!web1", "leaves no host"),
+        ("web1:!web1", "selects no host"),
         ("", "empty"),
         (",", "empty"),
-        ("web:&", "not complete"),
-        ("~(", "not a regular expression"),
+        ("web:&", "incomplete"),
+        ("~(", "invalid regular expression"),
     ],
 )
 def test_a_pattern_without_a_host_is_refused(fleet: Inventory, pattern: str, said: str) -> None:
@@ -152,12 +152,12 @@ def test_words_of_runs(fleet: Inventory, pattern: str, names: str) -> None:
     ("pattern", "said"),
     [
         ("failed", "no host of this inventory failed in its last push of site.yaml"),
-        ("remaining", "no host of this inventory was left without a turn in its last push"),
+        ("remaining", "no host of this inventory was left unstarted in its last push"),
         ("run:2026:changed", "no host of this inventory was changed in run 2026"),
-        ("run", "'run' says not which hosts of which run"),
+        ("run", "'run' does not select hosts of a run"),
         ("run:2026", "write run:ID:failed|remaining|undone|unreachable|changed"),
-        ("run:2026:fialed", "'run:2026:fialed' says not which hosts of which run"),
-        ("run::failed", "'run::failed' says not which hosts of which run"),
+        ("run:2026:fialed", "'run:2026:fialed' does not select hosts of a run"),
+        ("run::failed", "'run::failed' does not select hosts of a run"),
     ],
 )
 def test_words_of_runs_without_a_host(fleet: Inventory, pattern: str, said: str) -> None:

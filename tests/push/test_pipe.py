@@ -102,7 +102,7 @@ def test_templates_are_rendered_unless_told_otherwise(ccm: Ccm, tmp_path: Path) 
 REFUSED = {
     "": "there is no request on standard input",
     "[1, 2]": "a request must be a map, not a list",
-    '{"protocol": ': "broken JSON",
+    '{"protocol": ': "invalid JSON",
     json.dumps({"type": "exec", "properties": {"name": "x"}}): "the protocol is missing",
     json.dumps({"protocol": "io.v2", "type": "exec", "properties": {"name": "x"}}): (
         "stdin:1:14: the protocol is 'io.v2', expected 'io.choria.ccm.v1.resource.ensure.request'"

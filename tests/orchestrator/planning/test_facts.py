@@ -70,7 +70,7 @@ def test_custom_facts_are_plain_text() -> None:
         ("/x.json", '{"a": ' + "9" * 4000 + "}", "more than 40 digits"),
         ("/x.yaml", "a: &x 1\nb: *x", "an alias, *x"),
         ("/x.yaml", "a: [", "left out"),
-        ("/x.yaml", "a: 1\na: 2", "stands twice"),
+        ("/x.yaml", "a: 1\na: 2", "duplicate key"),
         ("/x.yaml", "!!python/object:os.system {}", "not supported"),
         ("/x.json", "[" * 100_000, "left out"),
     ],

@@ -113,7 +113,7 @@ def test_mistakes_of_the_template_show_before_any_host(
     [
         ("[[ data.x ]]", "data.x: no such path"),
         ("- fil: [{x: {}}]", "resources.jet (rendered):1:3: there is no resource type 'fil'"),
-        ("a: b: [[ 1 ]]", "resources.jet (rendered):1:5: broken YAML"),
+        ("a: b: [[ 1 ]]", "resources.jet (rendered):1:5: invalid YAML"),
         ("- exec: [{x: {}}, {x: {}}]", "exec#x stands twice"),
         ("- exec: [{x: {require: [exec#y]}}]", "which is not in this run"),
         ('[[ file("/etc/x") ]]', "is a file of the target, which resources cannot wait for"),

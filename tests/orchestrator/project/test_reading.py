@@ -106,7 +106,7 @@ def test_two_files_that_differ() -> None:
         ("rollouts: {slow: {}}\n", "ccm.yaml:1:18: .*rollouts.slow must have at least 1 key"),
         ("rollouts: slow\n", "ccm.yaml:1:11: rollouts must be a map"),
         ("rollouts: {slow: {waves: [1]}}\n", "ccm.yaml:1:26: .*waves must be text or a number"),
-        ("forks: [\n", "ccm.yaml:2:1: broken YAML"),
+        ("forks: [\n", "ccm.yaml:2:1: invalid YAML"),
     ],
 )
 def test_mistakes(text: str, told: str) -> None:

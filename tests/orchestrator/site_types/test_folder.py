@@ -51,7 +51,7 @@ def test_a_built_in_type_cannot_be_replaced(tmp_path: Path) -> None:
     """A folder by the name of one of ccm's types is refused."""
     copy_cron(tmp_path, "file")
     assert [p.message for p in refused(tmp_path)] == [
-        f"{tmp_path}/types/file: the type file exists already"
+        f"{tmp_path}/types/file: a type named file already exists"
     ]
 
 
@@ -59,7 +59,7 @@ def test_a_built_in_type_cannot_be_replaced(tmp_path: Path) -> None:
 def test_a_type_has_the_name_of_a_type(tmp_path: Path, name: str) -> None:
     """The name is small letters, digits and underscores, and no word of Python."""
     copy_cron(tmp_path, name)
-    assert f"{name!r} cannot be the name of a type" in refused(tmp_path)[0].message
+    assert f"{name!r} is not a valid type name" in refused(tmp_path)[0].message
 
 
 @pytest.mark.parametrize(
@@ -85,10 +85,10 @@ def test_code_that_everybody_may_write_is_refused(tmp_path: Path) -> None:
     (home / "resource.py").chmod(0o666)
     problem = refused(tmp_path)[0]
     assert problem.kind == "input.untrusted"
-    assert "resource.py can be written by every user" in problem.message
+    assert "resource.py is writable by every user" in problem.message
     (home / "resource.py").chmod(0o644)
     (tmp_path / "types").chmod(0o777)
-    assert "types can be written by every user" in refused(tmp_path)[0].message
+    assert "types is writable by every user" in refused(tmp_path)[0].message
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")

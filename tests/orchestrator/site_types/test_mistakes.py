@@ -16,12 +16,12 @@ from tests.orchestrator.site_types.types import (
 )
 
 NEWER = {
-    "if (x := 1): pass": "Python 3.6 does not know this",
-    "def f(a, /): pass": "Python 3.6 does not know this",
-    "from __future__ import annotations": "needs Python 3.7",
-    "def f(x: list[int]): pass": "list[...] needs Python 3.9",
-    "def f() -> int | None: pass": "A | B as a type needs Python 3.10",
-    "''.removeprefix('a')": "removeprefix needs Python 3.9",
+    "if (x := 1): pass": "invalid in Python 3.6",
+    "def f(a, /): pass": "invalid in Python 3.6",
+    "from __future__ import annotations": "requires Python 3.7",
+    "def f(x: list[int]): pass": "list[...] requires Python 3.9",
+    "def f() -> int | None: pass": "A | B as a type requires Python 3.10",
+    "''.removeprefix('a')": "removeprefix requires Python 3.9",
     "f'{x=}'": "3.",
     "f'{'a'}'": "",
 }
@@ -57,18 +57,18 @@ def test_broken_python_is_told_with_its_line(tmp_path: Path) -> None:
     module = copy_cron(tmp_path) / "providers" / "crontab.py"
     line = append(module, "def broken(:\n")
     problem = refused(tmp_path)[0]
-    assert problem.message.startswith("broken Python: ")
+    assert problem.message.startswith("invalid Python: ")
     assert at(problem) == (str(module), line)
 
 
 IMPORTS = {
     "import yaml": "yaml is not in the standard library",
     "from requests.sessions import Session": "requests.sessions is not in the standard library",
-    "import dataclasses": "dataclasses needs Python 3.7",
-    "import distutils.version": "distutils is gone from Python 3.12",
-    "from ...engine import Engine": "remote_runtime.engine is not for types of a site",
-    "from remote_runtime import wire": "remote_runtime.protocol.wire is not for types of a site",
-    "from ..file import rules": "remote_runtime.resources.file is not for types of a site",
+    "import dataclasses": "dataclasses requires Python 3.7",
+    "import distutils.version": "distutils was removed in Python 3.12",
+    "from ...engine import Engine": "remote_runtime.engine is not available to custom types",
+    "from remote_runtime import wire": "remote_runtime.wire is not available to custom types",
+    "from ..file import rules": "remote_runtime.resources.file is not available to custom types",
     "def f():\n    import orchestrator": "orchestrator is not in the standard library",
 }
 
@@ -103,7 +103,7 @@ def test_broken_json_is_told_with_its_place(tmp_path: Path) -> None:
     path = copy_cron(tmp_path) / "schema.json"
     path.write_text('{\n  "type": "object",,\n}\n')
     problem = refused(tmp_path)[0]
-    assert problem.message.startswith("broken JSON: ")
+    assert problem.message.startswith("invalid JSON: ")
     assert str(problem.where) == f"{path}:2:20"
 
 
@@ -134,20 +134,20 @@ def test_an_unknown_keyword_is_told_with_the_nearest(tmp_path: Path) -> None:
     text = schema.read_text().replace("x-ccm-quoted", "x-ccm-qouted").replace("minLen", "minlen")
     schema.write_text(text)
     found = {p.message: p for p in refused(tmp_path)}
-    problem = found["there is no keyword 'x-ccm-qouted' here"]
+    problem = found["unknown keyword 'x-ccm-qouted'"]
     assert problem.hint == "did you mean x-ccm-quoted?"
     line = text[: text.index("x-ccm-qouted")].count("\n") + 1
     assert at(problem) == (str(schema), line)
-    assert found["there is no keyword 'minlength' here"].hint == "did you mean minLength?"
+    assert found["unknown keyword 'minlength'"].hint == "did you mean minLength?"
 
 
 SCHEMAS: dict[str, dict[str, Any]] = {
     "'x-ccm-title' is a required property": {"x-ccm-title": None},
     "additionalProperties: False was expected": {"additionalProperties": True},
     "'description' is a required property": {"properties": {"a": {"type": "string"}}},
-    "every resource has 'require' already": {"properties": {"require": {"description": "x"}}},
-    "there is no property 'b'": {"properties": {"a": {"description": "x", "x-ccm-alias-of": "b"}}},
-    "there is no #/$defs/b": {"properties": {"a": {"description": "x", "$ref": "#/$defs/b"}}},
+    "every resource already has 'require'": {"properties": {"require": {"description": "x"}}},
+    "unknown property 'b'": {"properties": {"a": {"description": "x", "x-ccm-alias-of": "b"}}},
+    "#/$defs/b is not defined": {"properties": {"a": {"description": "x", "$ref": "#/$defs/b"}}},
     "is not a 'regex'": {"properties": {"a": {"description": "x", "pattern": "("}}},
     "is not one of ['now', 'deferred', 'never']": {
         "properties": {"a": {"description": "x", "x-ccm-render": "later"}}
@@ -172,8 +172,8 @@ def test_providers_must_be_there(tmp_path: Path) -> None:
     (home / "providers" / "crontab.py").unlink()
     messages = [p.message for p in refused(tmp_path)]
     assert messages == [
-        "a provider's module has a class Provider",
-        "there is no provider 'crontab'",
+        "a provider's module must have a class Provider",
+        "provider 'crontab' does not exist",
     ]
     (home / "__init__.py").write_text("PROVIDERS = ()\n")
     assert "PROVIDERS must be a tuple" in refused(tmp_path)[0].message
@@ -193,7 +193,7 @@ def test_a_module_that_cannot_be_imported_is_told_with_its_line(tmp_path: Path) 
     module = copy_cron(tmp_path) / "resource.py"
     line = append(module, "undefined_name\n")
     problem = use(tmp_path)[0]
-    assert "the type cron cannot be imported: NameError" in problem.message
+    assert "cannot import the type cron: NameError" in problem.message
     assert at(problem) == (str(module), line)
 
 
@@ -206,7 +206,7 @@ def test_an_import_may_not_end_the_command(tmp_path: Path) -> None:
 def test_a_resource_class_is_needed(tmp_path: Path) -> None:
     """Resource must be made from the base class."""
     append(copy_cron(tmp_path) / "resource.py", "Resource = object\n")
-    assert "Resource must be a class made from" in use(tmp_path)[0].message
+    assert "Resource must be a subclass of" in use(tmp_path)[0].message
 
 
 def test_a_check_that_fails_is_a_problem_of_the_resource(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_check_that_fails_is_a_problem_of_the_resource(tmp_path: Path) -> None
     module.write_text(text)
     problem = use(tmp_path)[0]
     line = text[: text.index('properties["nothing"]')].count("\n") + 1
-    assert f"check() of the type failed at {module}:{line}:1: KeyError" in problem.message
+    assert f"check() of the type failed in {module}:{line}:1: KeyError" in problem.message
     assert at(problem)[0].endswith("site.yaml")
 
 
@@ -230,7 +230,7 @@ def _leave(name, properties):
 Resource.check = _leave
 """,
     )
-    assert "check() of the type failed at" in use(tmp_path)[0].message
+    assert "check() of the type failed in" in use(tmp_path)[0].message
 
 
 def test_all_problems_of_all_types_are_told_at_once(tmp_path: Path) -> None:

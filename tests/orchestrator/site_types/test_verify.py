@@ -44,7 +44,7 @@ def test_it_stays_on_the_controller(tmp_path: Path) -> None:
     assert "cron/verify.py" not in accepted(tmp_path).sources()
     assert expected(tmp_path) != []
     append(home / "providers" / "crontab.py", "from .. import verify\n")
-    assert refused(tmp_path)[0].message == "verify.py stays on the controller"
+    assert refused(tmp_path)[0].message == "verify.py runs only on the controller"
 
 
 def test_a_type_need_not_have_one(tmp_path: Path) -> None:
@@ -56,8 +56,8 @@ def test_a_type_need_not_have_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("def expectations(:\n", "broken Python: "),
-        ("EXPECTED = []\n", "there is no function expectations here"),
+        ("def expectations(:\n", "invalid Python: "),
+        ("EXPECTED = []\n", "the function expectations is missing"),
     ],
 )
 def test_a_mistake_in_it_is_told_before_any_host_is_contacted(
@@ -78,7 +78,7 @@ def test_its_own_failure_is_one_of_the_resource(tmp_path: Path) -> None:
     line = append(module, "def expectations(subject):\n    return [subject.nothing]\n") + 1
     with pytest.raises(ResourceError) as raised:
         expected(tmp_path)
-    assert f"failed at {module}:{line}" in str(raised.value)
+    assert f"failed in {module}:{line}" in str(raised.value)
     append(module, "import nosuchmodule\n")
     with pytest.raises(InputError, match="nosuchmodule"):
         expected(tmp_path)
