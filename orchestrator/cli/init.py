@@ -22,6 +22,9 @@ _PROJECT = """\
 # Data that overrides the data of manifests: a file, or a list of files.
 # hiera: production.yaml
 
+# The directory of data files, one for each entry of a hierarchy.
+# data: data
+
 # The store of service registrations: a file, or an address without a login.
 # registration: registry.json
 

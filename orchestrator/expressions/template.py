@@ -22,7 +22,7 @@ Locate = Callable[[str, int], Position | None]
 
 MOST_EXPRESSIONS = 100_000  # of one text; each takes some microseconds on every host
 
-_ALIKE = re.compile(r"\b(?:Groups|Hosts|template|jet)\b")
+_ALIKE = r"\b(?:Groups|Hosts|template|jet)\b"
 """What an expression has that may take long and come to the same on every host."""
 
 
@@ -34,7 +34,7 @@ class Template:
     def __init__(self, pieces: tuple[str | Expression, ...]) -> None:
         self.pieces = pieces
         self._may_be_alike = any(
-            not isinstance(piece, str) and _ALIKE.search(piece.source) for piece in pieces
+            not isinstance(piece, str) and re.search(_ALIKE, piece.source) for piece in pieces
         )
 
     @classmethod

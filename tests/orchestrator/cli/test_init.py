@@ -11,7 +11,7 @@ import schemas
 from orchestrator.cli.app import main
 from orchestrator.project.finding import project_files
 from orchestrator.project.reading import read_project
-from orchestrator.project.settings import Project
+from orchestrator.project.settings import SETTINGS, Project
 
 
 @pytest.fixture(autouse=True)
@@ -84,6 +84,8 @@ def test_the_file_shows_all_that_it_may_say(folder: Path) -> None:
     text = (folder / "ccm.yaml").read_text()
     whole = re.sub(r"^# (?=[a-z]+: |rollouts:$|  )", "", text, flags=re.MULTILINE)
     (folder / "ccm.yaml").write_text(whole)
+    (folder / "data").mkdir()
     found = read_project(project_files())
-    assert {*found.settings, "rollouts"} == set(schemas.load("project")["properties"])
+    words = {one.word for one in SETTINGS if one.name in found.settings}
+    assert {*words, "rollouts"} == set(schemas.load("project")["properties"])
     assert list(found.rollouts) == ["careful"]
