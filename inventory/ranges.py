@@ -64,7 +64,7 @@ def _steps(ends: tuple[int, int], step: str | None, text: str, name: str) -> ran
     if width < 1:
         raise _bad(text, name, "has no step")
     if last < first:
-        raise _bad(text, name, "ends before it begins")
+        raise _bad(text, name, "ends before it starts")
     return range(first, last + 1, width)
 
 
