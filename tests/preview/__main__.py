@@ -1,12 +1,14 @@
-"""``python -m tests.preview [-k PATTERN] [--write PAGE]``: preview, push, compare, tell."""
+"""``python -m tests.preview [-k PATTERN] [--resume FILE] [--write PAGE]``: preview and push."""
 
 import argparse
 import sys
 import textwrap
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 from . import page
+from .kept_results import KeptResults
 from .running import Corpus, Result
 from .scenario import chosen, load
 
@@ -21,13 +23,20 @@ def main() -> int:
     parser.add_argument("-j", type=int, default=2, metavar="HOSTS", help="as many at once")
     parser.add_argument("-v", action="store_true", help="tell every resource")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="keep the table in this page")
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="keep results here, and go on")
     parser.add_argument("--kept", action="store_true", help="push the plan that the preview made")
     given = parser.parse_args()
     picked = [s for s in chosen(load(), given.k) if s.quick or not given.quick]
-    results, began = [], time.monotonic()
-    with Corpus(given.j, kept=given.kept) as corpus:
-        for result in corpus.run(picked):
+    kept = KeptResults(given.resume) if given.resume else None
+    results, left = kept.left(picked) if kept else ([], picked)
+    began = time.monotonic()
+    for result in results:
+        tell(result, given.v)
+    with Corpus(given.j, kept=given.kept) if left else nullcontext() as corpus:
+        for result in corpus.run(left) if corpus else ():
             results.append(result)
+            if kept:
+                kept.add(result)
             tell(result, given.v)
     print(f"\n{page.table(results)}\n\n{page.share(results)}")
     print(f"{len(results)} scenarios in {time.monotonic() - began:.0f} s")

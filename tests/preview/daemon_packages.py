@@ -150,4 +150,29 @@ DAEMONS: tuple[Package, ...] = (
         },
         managed("pv-envful-started.service"),
     ),
+    Package(  # keeps links of alternatives
+        "pv-editor",
+        "1.0-1",
+        {"/usr/bin/pv-vi": "#!/bin/sh\nexit 0\n"},
+        {
+            "postinst": "update-alternatives --install /usr/bin/pv-edit pv-edit"
+            " /usr/bin/pv-vi 50\n",
+            "prerm": "update-alternatives --remove pv-edit /usr/bin/pv-vi\n",
+        },
+    ),
+    Package(  # a configuration file that its daemon reads, beside one that a script writes
+        "pv-settings",
+        "1.0-1",
+        {
+            "/etc/default/pv-settings": "OPTIONS=--quiet\n",
+            "/etc/pv-settings/main.conf": "include /etc/pv-settings/conf.d\n",
+            "/lib/systemd/system/pv-settings.service": "[Unit]\nDescription=corpus\n"
+            "ConditionPathExists=/etc/pv-settings/main.conf\n\n[Service]\n"
+            "EnvironmentFile=-/etc/default/pv-settings\nExecStart=/bin/sleep infinity\n"
+            "WorkingDirectory=/var/lib/pv-settings\n\n[Install]\nWantedBy=multi-user.target\n",
+            "/var/lib/pv-settings/seed": "1\n",
+        },
+        managed("pv-settings.service"),
+        conffiles=("/etc/default/pv-settings", "/etc/pv-settings/main.conf"),
+    ),
 )

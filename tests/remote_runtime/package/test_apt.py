@@ -367,6 +367,18 @@ class PackageLists(unittest.TestCase):
         plan.resources[0].observe()
         self.assertEqual(plan.commands.count("apt-get"), 0)
 
+    def test_lists_of_the_future(self):
+        """A date that lies ahead says nothing; the other one, and a refresh of this run, count."""
+        self.fetched(-90000)
+        self.assertIn("dated in the future", Lists(self.root).outdated(1e9))
+        os.makedirs(os.path.join(self.root, "var/lib/apt/periodic"))
+        self.write("var/lib/apt/periodic/update-success-stamp", 7200)
+        self.assertEqual(Lists(self.root).outdated(10000), "")
+        self.assertEqual(Lists(self.root).outdated(60), "the package lists are 2 hours old")
+        lists = Lists(self.root)
+        lists.refreshed()
+        self.assertEqual(lists.outdated(60), "")
+
     def test_no_lists_and_changed_sources_are_outdated(self):
         """A host that never had lists, or whose sources are newer than they, has to refresh."""
         self.assertEqual(Lists(self.root).outdated(1e9), "there are no package lists yet")

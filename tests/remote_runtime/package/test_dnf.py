@@ -548,6 +548,15 @@ class PackageLists(unittest.TestCase):
             self.assertEqual(self.outdated(None), "")
             shutil.rmtree(os.path.join(self.root, cache))
 
+    def test_lists_of_the_future(self):
+        """A date that lies ahead says nothing of when lists were known to be right."""
+        self.fetched("base", -90000 - 50000)
+        self.assertIn("dated in the future", self.outdated(1e9))
+        self.assertEqual(self.outdated(None), "")
+        lists = Lists(self.root)
+        lists.refreshed()
+        self.assertEqual(lists.outdated(3600), "")
+
     def test_new_repositories(self):
         """A repository without lists is missing until dnf had a chance to fetch them."""
         self.fetched("base", 60)

@@ -2,13 +2,23 @@
 
 import os
 import time
-from typing import List
+from typing import Iterable, List
 
 _LISTS = "var/lib/apt/lists"
 _STAMP = "var/lib/apt/periodic/update-success-stamp"
 _CACHE = "var/cache/apt/pkgcache.bin"
 _DATABASE = "var/lib/dpkg/status"
 _SOURCES = ("etc/apt/sources.list", "etc/apt/sources.list.d")
+
+
+FUTURE = "the package lists are dated in the future, as a clock that was wrong leaves them"
+_AHEAD = 60.0  # seconds that a date may lie ahead, as on a shared file system
+
+
+def latest(times: Iterable[float]) -> float:
+    """The latest of these times that does not lie in the future; 0.0 for none."""
+    now = time.time() + _AHEAD
+    return max((when for when in times if when <= now), default=0.0)
 
 
 class Lists(object):
@@ -23,9 +33,12 @@ class Lists(object):
 
         Lists that this run has refreshed are outdated only by a change of the sources.
         """
-        updated = self._updated()
-        if updated == 0.0:
+        times = self._updated()
+        if not times:
             return "there are no package lists yet"
+        updated = latest(times)
+        if not updated:
+            return "" if self._refreshed else FUTURE
         if self._sources_changed() > updated:
             return "the package sources changed after the lists were refreshed"
         age = time.time() - updated
@@ -56,13 +69,14 @@ class Lists(object):
             except OSError:  # a transaction may do without, or fails with a reason of its own
                 pass
 
-    def _updated(self) -> float:
+    def _updated(self) -> List[float]:
+        """When they were refreshed, by all that says so; nothing where there are none."""
         folder = os.path.join(self._root, _LISTS)
         try:
             some = any(name not in ("lock", "partial", "auxfiles") for name in os.listdir(folder))
         except OSError:
-            return 0.0
-        return max(self._time(_LISTS), self._time(_STAMP)) if some else 0.0
+            return []
+        return [self._time(_LISTS), self._time(_STAMP)] if some else []
 
     def _sources_changed(self) -> float:
         files: List[str] = list(_SOURCES)

@@ -5,7 +5,7 @@ import re
 import time
 from typing import Callable, Dict, List, NamedTuple, Optional
 
-from remote_runtime.resources.package.apt.lists import in_words
+from remote_runtime.resources.package.apt.lists import FUTURE, in_words, latest
 
 _REPOSITORIES = (
     "usr/share/dnf5/repos.d",
@@ -42,13 +42,15 @@ class Lists(object):
         fetched = self._fetched()
         if not fetched:
             return "there are no package lists yet"
-        updated = max(fetched.values())
+        updated = latest(fetched.values())
         for name, repository in sorted(self.repositories().items()):
-            new = repository.changed > updated
+            new = repository.changed > (updated or max(fetched.values()))
             if new and repository.enabled and name not in fetched:
                 return "there are no package lists of the repository %s yet" % name
         if max_age is None:
             return ""
+        if not updated:
+            return "" if self._refreshed else FUTURE
         if max((r.changed for r in self.repositories().values()), default=0.0) > updated:
             return "the package sources changed after the lists were refreshed"
         age = time.time() - updated
