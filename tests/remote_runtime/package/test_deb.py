@@ -138,6 +138,21 @@ class Reading(unittest.TestCase):
             (contents.conffiles, sorted(contents.scripts)), (["/etc/a.conf"], ["postinst"])
         )
 
+    def test_texts_of_data(self):
+        """Small texts that all may read, the smallest first, as long as there is room for them."""
+        texts = {"small": "x\n", "secret": "y\n", "big": "z" * 15000, "other": "z" * 15001}
+        texts.update({"more%d" % number: "z" * 16000 for number in range(3)})
+        for name, text in texts.items():
+            os.makedirs(self.folder + "/var/www", exist_ok=True)
+            with open(self.folder + "/var/www/" + name, "w") as file:
+                file.write(text)
+            os.chmod(self.folder + "/var/www/" + name, 0o600 if name == "secret" else 0o644)
+        members = deb_contents.read(self.folder).members
+        found = {os.path.basename(m.path): m.text for m in members if "/www/" in m.path}
+        self.assertEqual((found["small"], found["secret"]), ("x\n", ""))
+        self.assertEqual([bool(found["more%d" % n]) for n in range(3)], [True, True, False])
+        self.assertEqual((len(found["big"]), len(found["other"])), (15000, 15001))
+
     def test_the_form_that_travels(self):
         """It comes out as it went in, and anything else that a host may send is refused."""
         contents = deb_contents.read(self.folder)

@@ -24,6 +24,8 @@ SYSUSERS = "/usr/lib/sysusers.d/"
 TMPFILES = "/usr/lib/tmpfiles.d/"
 _PRESETS = ("/lib/systemd/system-preset/", "/usr/lib/systemd/system-preset/")
 _TEXTS = ("/etc/", SYSUSERS, TMPFILES, *UNIT_FOLDERS, *_PRESETS)
+_DATA = ("/var/", "/srv/", "/opt/")
+_MOST_DATA = 64 << 10  # bytes of the texts below these
 _KINDS = ("file", "directory", "symlink", "something")
 _LONGEST = 4096
 _BLOCK = 1 << 16
@@ -172,7 +174,22 @@ def members_below(root: str, own: Callable[[str], bool]) -> List[Member]:
             name = first.setdefault((status.st_dev, status.st_ino), member.path)
             if name != member.path:
                 found[at] = member._replace(target=name)
-    return found
+    return _with_data(root, found)
+
+
+def _with_data(root: str, members: List[Member]) -> List[Member]:
+    """The members with the smallest texts of data that all may read: previews show how a managed
+    file differs from them."""
+    files = [m for m in members if m.kind == "file" and m.path.startswith(_DATA)]
+    data = [member for member in files if member.mode & stat.S_IROTH]
+    texts: Dict[str, str] = {}
+    left = _MOST_DATA
+    for member in sorted(data, key=lambda member: (member.size, member.path)):
+        left -= member.size
+        if left < 0:
+            break
+        texts[member.path] = _text(root + member.path)
+    return [m._replace(text=texts[m.path]) if m.path in texts else m for m in members]
 
 
 def _walk(root: str, below: str, own: Callable[[str], bool], members: List[Member]) -> None:
