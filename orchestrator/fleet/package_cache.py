@@ -2,7 +2,9 @@
 
 Hosts look into packages and say what they found; previews of other hosts use it. It is named by the
 SHA-256 that a host's own index has for the package, and counts for nothing but previews: nobody can
-check here that it is true, and each host that gets it checks its form.
+check here that it is true, and each host that gets it checks its form. What two hosts found alike
+is taken for true. The word of one alone makes the predictions of others assumed, so that a second
+host looks itself; where the two differ, neither counts.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.support.hashing import sha256
 from orchestrator.support.plain_text import is_shallow
@@ -30,6 +32,7 @@ WAIT = 10.0  # seconds that a host waits for another one
 MOST_ASKED = 10_000  # packages of one host, those that it asks for once more included
 MOST_KEPT = 2_000  # packages in the folder
 ROOM = 64 << 20  # bytes of a run for all that is known
+_ENOUGH = 2  # hosts that found the same
 
 _SHA = r"[0-9a-f]{64}\Z"
 
@@ -37,6 +40,26 @@ _SHA = r"[0-9a-f]{64}\Z"
 def is_sha(text: Any) -> bool:
     """Whether this may name a package."""
     return isinstance(text, str) and re.match(_SHA, text) is not None
+
+
+class Answer(NamedTuple):
+    """What is known of packages, as JSON by their hashes: ``known`` is what two hosts found, or the
+    asking one itself, ``alone`` the word of one other host. The rest, and what is ``left`` to it,
+    is for the asking host to find out."""
+
+    known: dict[str, str]
+    alone: dict[str, str]
+    left: list[str]
+
+
+class _Entry(NamedTuple):
+    """What ``hosts`` found; a second one is enough."""
+
+    text: str
+    hosts: tuple[str, ...]
+
+    def is_known(self, host: str) -> bool:
+        return len(self.hosts) >= _ENOUGH or host in self.hosts
 
 
 class PackageMetadataCache:
@@ -51,7 +74,8 @@ class PackageMetadataCache:
         self._folder = folder
         self._wait = wait
         self._left = room
-        self._known: dict[str, str] = {}
+        self._known: dict[str, _Entry] = {}
+        self._disputed: set[str] = set()
         self._at_it: dict[str, str] = {}
         self._changed = threading.Condition()
         self._elsewhere: _Elsewhere | None = None
@@ -65,14 +89,17 @@ class PackageMetadataCache:
         word, *given = question
         if word == "ask":
             shas, held, host = given
-            known = self.ask(shas, host)
-            return {sha: None if held.get(sha) == _digest(f) else f for sha, f in known.items()}
+            *both, left = self.ask(shas, host)
+            return [
+                *({sha: _unless_held(f, held.get(sha)) for sha, f in one.items()} for one in both),
+                left,
+            ]
         does: dict[str, Callable[..., None]]
         does = {"tell": self.tell, "compare": self.compare, "leave": self.leave}
         return does[word](*given)
 
-    def ask(self, shas: Iterable[str], host: str) -> dict[str, str]:
-        """What is known of these, as JSON; the rest is for this host to find out.
+    def ask(self, shas: Iterable[str], host: str) -> Answer:
+        """What is known of these; the rest is for this host to find out.
 
         Waits for other hosts that are at it, but not longer than a host should.
         """
@@ -84,26 +111,38 @@ class PackageMetadataCache:
         until = time.monotonic() + self._wait
         with self._changed:
             while True:
-                missing = [sha for sha in wanted if sha not in self._known]
+                missing = [sha for sha in wanted if not self._is_known(sha, host)]
                 others = [sha for sha in missing if self._at_it.get(sha, host) != host]
                 left = until - time.monotonic()
                 if not others or left <= 0:
                     break
                 # What nobody is at is begun now, by the one that asks, once the rest is there.
                 self._changed.wait(left)
-            for sha in missing:
+            for sha in set(missing) - self._disputed:
                 self._at_it.setdefault(sha, host)
-            return {sha: self._known[sha] for sha in wanted if sha in self._known}
+            texts = {sha: self._known[sha].text for sha in wanted if sha in self._known}
+            mine = [sha for sha in missing if self._at_it.get(sha, host) == host]
+        alone = {sha: text for sha, text in texts.items() if sha in missing}
+        return Answer({s: t for s, t in texts.items() if s not in alone}, alone, mine)
+
+    def _is_known(self, sha: str, host: str) -> bool:
+        entry = self._known.get(sha)
+        return entry is not None and entry.is_known(host)
 
     def tell(self, sha: str, found: str, host: str) -> None:
-        """Keep what a host found, as JSON, "" for nothing."""
+        """Keep what a host found, as JSON, "" for nothing. What differs from another host's word
+        counts no more than that, for the run."""
         if self._elsewhere is not None:
             return self._elsewhere.tell(sha, found, host)
         with self._changed:
             if self._at_it.get(sha) == host:
                 del self._at_it[sha]
-            if found and self._hold(sha, found):
-                self._keep(sha, found)
+            entry = self._known.get(sha)
+            if found and entry is not None and entry.text != found:
+                self._disputed.add(sha)
+                self._forget(sha)
+            elif found and self._hold(sha, found, (*(entry.hosts if entry else ()), host)):
+                self._keep(sha)
             self._changed.notify_all()
 
     def compare(self, sha: str, print_: str) -> None:
@@ -112,9 +151,11 @@ class PackageMetadataCache:
             return self._elsewhere.compare(sha, print_)
         self._load(sha)
         with self._changed:
-            if sha not in self._known or _fingerprint(self._known[sha]) == print_:
-                return
-            self._left += len(self._known.pop(sha))
+            if sha in self._known and _fingerprint(self._known[sha].text) != print_:
+                self._forget(sha)
+
+    def _forget(self, sha: str) -> None:
+        self._left += len(self._known.pop(sha).text)
         if self._folder is not None:
             with contextlib.suppress(OSError):
                 (self._folder / f"{sha}.json").unlink()
@@ -131,29 +172,35 @@ class PackageMetadataCache:
         if self._folder is None or sha in self._known:
             return
         try:
-            found = (self._folder / f"{sha}.json").read_text("ascii")
+            record = json.loads((self._folder / f"{sha}.json").read_text("ascii"))
+            found, hosts = record["contents"], tuple(map(str, record["hosts"]))
             if not is_shallow(json.loads(found)):
                 return
-        except (OSError, ValueError, RecursionError):
+        except (OSError, ValueError, TypeError, LookupError, RecursionError):
             return
         with self._changed:
-            self._hold(sha, found)
+            if sha not in self._known and sha not in self._disputed:
+                self._hold(sha, found, hosts)
 
-    def _hold(self, sha: str, found: str) -> bool:
-        """Whether it was not known and there was room for it."""
-        if sha in self._known or len(found) > self._left:
+    def _hold(self, sha: str, found: str, hosts: tuple[str, ...]) -> bool:
+        """Whether that is news and there was room for it."""
+        entry = _Entry(found, tuple(dict.fromkeys(hosts))[:_ENOUGH])
+        before = self._known.get(sha)
+        room = self._left + (len(before.text) if before else 0) - len(found)
+        if entry == before or room < 0 or sha in self._disputed:
             return False
-        self._left -= len(found)
-        self._known[sha] = found
+        self._left = room
+        self._known[sha] = entry
         return True
 
-    def _keep(self, sha: str, found: str) -> None:
+    def _keep(self, sha: str) -> None:
         if self._folder is None:
             return
         with contextlib.suppress(OSError, CcmError):  # it is a cache: then it is asked again
             make_private(self._folder)
             with replacing(self._folder / f"{sha}.json") as out:
-                out.write(found.encode("ascii"))
+                text, hosts = self._known[sha]
+                out.write(json.dumps({"hosts": hosts, "contents": text}).encode("ascii"))
             kept = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
             for path in kept[:-MOST_KEPT]:
                 path.unlink()
@@ -169,19 +216,22 @@ class _Elsewhere:
         self._left = ROOM
         self._at_work: set[str] = set()
 
-    def known(self, shas: list[str], host: str) -> dict[str, str]:
+    def known(self, shas: list[str], host: str) -> Answer:
         """What is known there of these; what is held here does not travel again."""
         with self._lock:
             held = {sha: self._held[sha] for sha in shas if sha in self._held}
         digests = {sha: _digest(found) for sha, found in held.items()}
-        told = self._ask(["ask", shas, digests, host])
-        found = {sha: held[sha] if text is None else text for sha, text in told.items()}
+        *both, left = self._ask(["ask", shas, digests, host])
+        known, alone = (
+            {sha: held[sha] if text is None else text for sha, text in told.items()}
+            for told in both
+        )
         with self._lock:
-            for sha, text in found.items():
+            for sha, text in {**known, **alone}.items():
                 self._hold(sha, text)
-            if len(found) < len(shas):
+            if len(known) < len(shas):
                 self._at_work.add(host)
-        return found
+        return Answer(known, alone, left)
 
     def tell(self, sha: str, found: str, host: str) -> None:
         """Have it keep what a host found."""
@@ -204,6 +254,11 @@ class _Elsewhere:
         if len(text) - len(before) <= self._left:
             self._left -= len(text) - len(before)
             self._held[sha] = text
+
+
+def _unless_held(found: str, digest: str | None) -> str | None:
+    """A text, None for one that has this digest."""
+    return None if digest == _digest(found) else found
 
 
 def _digest(found: str) -> str:
@@ -237,10 +292,14 @@ class HostLore:
         if not isinstance(shas, list) or not all(is_sha(sha) for sha in shas):
             raise ProtocolError("packages without a list of hashes")
         self._count(shas)
-        known = self._lore.ask(shas, self._host)
+        known, alone, left = self._lore.ask(shas, self._host)
         self._open.update(sha for sha in shas if sha not in known)
-        answer = ",".join(f'"{sha}":{found}' for sha, found in known.items())
-        self._link.send_bytes(wire.encode_json(b'{"t":"packages","known":{%s}}' % answer.encode()))
+        told = [
+            ",".join(f'"{sha}":{found}' for sha, found in one.items()) for one in (known, alone)
+        ]
+        parts = [f'"known":{{{told[0]}}}', f'"alone":{{{told[1]}}}', f'"left":{json.dumps(left)}']
+        text = f'{{"t":"packages",{",".join(parts)}}}'
+        self._link.send_bytes(wire.encode_json(text.encode()))
 
     def tell(self, message: wire.Message) -> None:
         """Take ``package``, of one that the host was left to find out; each once."""

@@ -4,7 +4,7 @@ Only previews ask, and an installation tells whether it was true. What is shared
 SHA-256 that this host's own index has for it.
 """
 
-from typing import Any, Dict, Iterable, Mapping, Optional, Sequence
+from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from remote_runtime.errors import ProtocolError
 from remote_runtime.lean import jsontext
@@ -19,25 +19,40 @@ def fingerprint(paths: Iterable[str], scripts: Mapping[str, str]) -> str:
     return str(sha256(jsontext.dumps(told).encode("utf-8")).hexdigest())
 
 
+class Told(NamedTuple):
+    """What the controller has of packages by their SHA-256, as hosts sent it, not checked yet:
+    ``known`` is what two hosts found alike, or this one, ``alone`` the word of one other host.
+    ``left`` is for this host to find out, beside what is in neither.
+    """
+
+    known: Dict[str, Any]
+    alone: Dict[str, Any]
+    left: Sequence[str]
+
+
 class Shared(object):
     """Asks and tells over the ``channel``; without one nothing is known and nobody is told."""
 
     def __init__(self, channel: Optional[Channel] = None) -> None:
         self._channel = channel
 
-    def known(self, shas: Sequence[str]) -> Dict[str, Any]:
-        """What other hosts have learnt of these, as they sent it: not checked yet.
+    def known(self, shas: Sequence[str]) -> Told:
+        """What other hosts have learnt of these.
 
-        The controller may let another host that is at it finish first. What is missing here is for
-        this host to find out, and to ``tell``.
+        The controller may let another host that is at it finish first.
         """
         if self._channel is None or not shas:
-            return {}
+            return Told({}, {}, shas)
         self._channel.send({"t": "packages", "shas": list(shas)}, now=True)
-        found = self._channel.expect("packages").get("known")
-        if not isinstance(found, dict):
+        answer = self._channel.expect("packages")
+        known, alone, left = (answer.get(key) for key in ("known", "alone", "left"))
+        if not (isinstance(known, dict) and isinstance(alone, dict) and isinstance(left, list)):
             raise ProtocolError("packages without what is known")
-        return {sha: found[sha] for sha in shas if sha in found}
+        return Told(
+            {sha: known[sha] for sha in shas if sha in known},
+            {sha: alone[sha] for sha in shas if sha in alone},
+            [sha for sha in shas if sha in left],
+        )
 
     def tell(self, found: Dict[str, Any], shas: Iterable[str]) -> None:
         """Say what was found out of ``shas``; what is not in ``found`` could not be."""

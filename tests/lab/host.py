@@ -186,7 +186,7 @@ class Host:
 
     def publish_rpms(self, *built: Rpm) -> None:
         """Add packages to the host's local RPM repository. Its metadata is as old as before."""
-        rpms.build(self.path("/"), self.run, built)
+        rpms.build(self.path("/"), lambda command: self.run(command, timeout=300), built)
 
     def cpu_seconds(self) -> float:
         """Return the CPU time in seconds that the host has used since the lab came up."""

@@ -30,7 +30,8 @@ while not seen or seen[-1]["t"] != "done":
     for message in decoder.feed(data):
         seen.append(message)
         if message["t"] == "packages":  # no other host knows anything of them
-            runtime.stdin.write(wire.encode({"t": "packages", "known": {}}))
+            nothing = {"t": "packages", "known": {}, "alone": {}, "left": []}
+            runtime.stdin.write(wire.encode(nothing))
             runtime.stdin.flush()
 runtime.stdin.close()
 runtime.wait()

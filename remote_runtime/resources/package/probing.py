@@ -48,6 +48,7 @@ class Probe(object):
         self._left: Set[str] = set()  # to us, and not told yet
         self._tried: Set[str] = set()
         self._known: Dict[str, Contents] = {}
+        self._alone: Dict[str, Contents] = {}  # one other host's word
 
     def contents(self, wanted: Sequence[Indexed], packages: Packages) -> Dict[str, Contents]:
         """What the packages hold, by name; without those of which nothing could be learnt."""
@@ -56,22 +57,35 @@ class Probe(object):
         missing = [i for i in unknown if i.sha256 not in self._known]
         self._read(missing, packages)
         found = {i.sha256: self._known[i.sha256].form() for i in missing if i.sha256 in self._known}
+        for one in missing:
+            if one.sha256 in self._alone:
+                self._known.setdefault(one.sha256, self._alone[one.sha256])
         self._shared.tell(found, self._left)
         self._left = set()
         return {i.name: self._known[i.sha256] for i in wanted if i.sha256 in self._known}
 
     def _learn(self, unknown: Sequence[Indexed], packages: Packages) -> None:
-        """Take what other hosts have found; the rest is left to us."""
+        """Take what other hosts have found; the rest is left to us.
+
+        The word of one host is only taken where another one is looking, or we cannot.
+        """
         shas = [i.sha256 for i in unknown]
-        found = self._shared.known(shas)
+        told = self._shared.known(shas)
         self._asked.update(shas)
-        self._left = {sha for sha in shas if sha not in found}
+        ours = [sha for sha in shas if sha in told.left or sha not in told.alone]
+        self._left = {sha for sha in ours if sha not in told.known}
         for one in unknown:
+            sha = one.sha256
             try:
-                told = deb_contents.parse(found.get(one.sha256))
+                contents = deb_contents.parse(told.known.get(sha) or told.alone.get(sha))
             except ValueError:
                 continue  # from a host that does not tell the truth: we look ourselves
-            self._known[one.sha256] = told._replace(is_so=self._check(one, told, packages))
+            if sha in told.known:
+                self._known[sha] = contents
+                continue
+            self._alone[sha] = contents._replace(is_so=self._check(one, contents, packages))
+            if sha not in ours:
+                self._known[sha] = self._alone[sha]
 
     def _check(self, one: Indexed, told: Contents, packages: Packages) -> Callable[[], bool]:
         """What looks whether another host's word is true."""

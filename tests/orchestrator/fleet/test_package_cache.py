@@ -32,28 +32,65 @@ def host_lore(lore: PackageMetadataCache, name: str = "web1") -> tuple[HostLore,
     return HostLore(link, lore, name), link
 
 
-def test_one_host_finds_out_what_the_others_use() -> None:
-    """Who asks first is left to look; the answer of the others is what it told."""
+NOTHING: Any = {"t": "packages", "known": {}, "alone": {}}
+
+
+def found_by(lore: PackageMetadataCache, *hosts: str, sha: str = A, text: str = TEXT) -> None:
+    """Hosts, one after the other, look into a package and tell what they found."""
+    for host in hosts:
+        assert sha in lore.ask([sha], host).left
+        lore.tell(sha, text, host)
+
+
+def test_the_word_of_one_host_is_checked_by_a_second() -> None:
+    """Who asks first and second is left to look; the answer of the others is what both told."""
     lore = PackageMetadataCache(wait=0)
     first, link = host_lore(lore)
     first.ask({"t": "packages", "shas": [A]})
-    assert link.sent == [{"t": "packages", "known": {}}]
+    assert link.sent == [{**NOTHING, "left": [A]}]
     first.tell({"t": "package", "sha": A, "contents": FOUND})
     second, link = host_lore(lore, "web2")
     second.ask({"t": "packages", "shas": [A, B]})
-    assert link.sent == [{"t": "packages", "known": {A: FOUND}}]
+    assert link.sent == [{**NOTHING, "alone": {A: FOUND}, "left": [A, B]}]
+    third, link = host_lore(lore, "web3")
+    third.ask({"t": "packages", "shas": [A]})
+    assert link.sent == [{**NOTHING, "alone": {A: FOUND}, "left": []}]
+    second.tell({"t": "package", "sha": A, "contents": FOUND})
+    third.ask({"t": "packages", "shas": [A]})
+    assert link.sent[1:] == [{**NOTHING, "known": {A: FOUND}, "left": []}]
+
+
+def test_a_host_has_its_own_word() -> None:
+    """What it found itself it need not find again."""
+    lore = PackageMetadataCache(wait=0)
+    found_by(lore, "web1")
+    assert lore.ask([A], "web1") == ({A: TEXT}, {}, [])
+
+
+def test_where_two_hosts_differ_neither_counts(tmp_path: Path) -> None:
+    """Every host looks itself then, and waits for nobody."""
+    lore = PackageMetadataCache(tmp_path, wait=60)
+    found_by(lore, "web1")
+    lore.ask([A], "web2")
+    lore.tell(A, json.dumps({**FOUND, "conffiles": ["/etc/a"]}), "web2")
+    for host in ("web3", "web4"):
+        assert lore.ask([A], host) == ({}, {}, [A])
+    lore.tell(A, TEXT, "web3")
+    assert lore.ask([A], "web5") == ({}, {}, [A])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_host_waits_for_one_that_is_at_it() -> None:
-    """It gets what the other one finds, as soon as that is told."""
+    """It gets what the other ones found, as soon as the second has told it."""
     lore = PackageMetadataCache(wait=60)
-    assert lore.ask([A], "web1") == {}
+    found_by(lore, "web1")
+    assert lore.ask([A], "web2").left == [A]
     got: list[Any] = []
-    waiting = threading.Thread(target=lambda: got.append(lore.ask([A], "web2")))
+    waiting = threading.Thread(target=lambda: got.append(lore.ask([A], "web3")))
     waiting.start()
-    lore.tell(A, TEXT, "web1")
+    lore.tell(A, TEXT, "web2")
     waiting.join(30)
-    assert got == [{A: TEXT}]
+    assert got == [({A: TEXT}, {}, [])]
 
 
 @pytest.mark.parametrize("end", ["nothing", "gone"])
@@ -66,26 +103,24 @@ def test_nobody_waits_for_a_host_that_found_nothing_or_is_gone(end: str) -> None
         first.tell({"t": "package", "sha": A, "contents": None})
     else:
         first.close()
-    assert lore.ask([A], "web2") == {}
+    assert lore.ask([A], "web2") == ({}, {}, [A])
 
 
 def test_nobody_waits_longer_than_that() -> None:
-    """A host that takes its time keeps no other from looking itself."""
+    """A host that takes its time keeps no other from going on."""
     lore = PackageMetadataCache(wait=0.05)
     lore.ask([A], "web1")
-    assert lore.ask([A], "web2") == {}
+    assert lore.ask([A], "web2") == ({}, {}, [])
 
 
 def test_it_is_kept_for_later_runs(tmp_path: Path) -> None:
     """Another run finds what this one learnt; a damaged file counts for nothing."""
     folder = tmp_path / "packages"
-    first, _ = host_lore(PackageMetadataCache(folder))
-    first.ask({"shas": [A, B]})
-    first.tell({"sha": A, "contents": FOUND})
-    first.tell({"sha": B, "contents": FOUND})
-    for damaged in ("{", "[" * 100 + "]" * 100):
+    for sha in (A, B):
+        found_by(PackageMetadataCache(folder, wait=0), "web1", "web2", sha=sha)
+    for damaged in ("{", "[" * 100 + "]" * 100, "{}", TEXT, '{"contents": 7, "hosts": []}'):
         (folder / f"{B}.json").write_text(damaged)
-        assert PackageMetadataCache(folder).ask([A, B], "web2") == {A: TEXT}
+        assert PackageMetadataCache(folder).ask([A, B], "web3") == ({A: TEXT}, {}, [B])
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
@@ -125,11 +160,12 @@ def test_what_is_told_has_a_bound() -> None:
     """Hosts look themselves into what there is no room for; what is forgotten makes room."""
     lore = PackageMetadataCache(wait=0, room=len(TEXT) + 1)
     for sha in (A, B):
-        lore.tell(sha, TEXT, "web1")
-    assert lore.ask([A, B], "web2") == {A: TEXT}
+        found_by(lore, "web1", "web2", sha=sha)
+    assert lore.ask([A, B], "web3").known == {A: TEXT}
     lore.compare(A, B)
-    lore.tell(B, TEXT, "web1")
-    assert lore.ask([A, B], "web2") == {B: TEXT}
+    lore.leave("web3")
+    found_by(lore, "web1", "web2", sha=B)
+    assert lore.ask([A, B], "web3").known == {B: TEXT}
 
 
 @pytest.mark.parametrize("message", [{"shas": []}, {"shas": [A]}])
@@ -154,21 +190,20 @@ def test_contents_that_nest_deep_end_the_host(depth: int) -> None:
         nested = [nested]
     with pytest.raises(ProtocolError):
         told.tell({"sha": A, "contents": {"members": nested}})
-    assert lore.ask([A], "web2") == {}
+    assert lore.ask([A], "web2") == ({}, {}, [])
 
 
 def test_what_an_installation_belies_is_forgotten(tmp_path: Path) -> None:
     """Knowledge that is true stays; with another fingerprint the next preview looks again."""
     told = json.dumps({**FOUND, "members": [["/usr/bin/a"]]})
     lore = PackageMetadataCache(tmp_path)
-    lore.ask([A, B], "web1")
-    lore.tell(A, told, "web1")
-    lore.tell(B, told, "web1")
+    for sha in (A, B):
+        found_by(lore, "web1", "web2", sha=sha, text=told)
     later = PackageMetadataCache(tmp_path)
     pushed, _ = host_lore(later)
     pushed.confirm({"prints": {A: fingerprint(["/usr/bin/a"], {}), B: A}})
-    assert later.ask([A, B], "web2") == {A: told}
-    assert PackageMetadataCache(tmp_path).ask([A, B], "web2") == {A: told}
+    assert later.ask([A, B], "web3").known == {A: told}
+    assert PackageMetadataCache(tmp_path).ask([A, B], "web3").known == {A: told}
 
 
 @pytest.mark.parametrize(
@@ -200,26 +235,27 @@ def test_workers_find_out_for_one_another() -> None:
     whole = PackageMetadataCache(wait=60)
     one, asked = through(whole)
     other, _ = through(whole)
-    assert one.ask([A, A], "web1") == {}
+    found_by(whole, "web0")
+    assert one.ask([A, A], "web1") == ({}, {A: TEXT}, [A])
     got: list[Any] = []
     waiting = threading.Thread(target=lambda: got.append(other.ask([A, B], "web2")))
     waiting.start()
     one.tell(A, TEXT, "web1")
     waiting.join(30)
-    assert got == [{A: TEXT}]
+    assert got == [({A: TEXT}, {}, [B])]
     asked.clear()
     one.leave("web3")
     one.leave("web1")
     one.leave("web1")
     assert asked == [["leave", "web1"]]
     other.leave("web2")
-    assert whole.ask([B], "web4") == {}
+    assert whole.ask([B], "web4").left == [B]
 
 
 def test_a_worker_is_told_once() -> None:
     """What it holds is not told again, until that is forgotten or another thing."""
     whole = PackageMetadataCache(wait=0)
-    whole.tell(A, TEXT, "web9")
+    found_by(whole, "web8", "web9")
     one, _ = through(whole)
     told: list[Any] = []
     answer = whole.answer
@@ -229,10 +265,9 @@ def test_a_worker_is_told_once() -> None:
         return told[-1]
 
     one.ask_through(noted)
-    assert [one.ask([A], "web1") for _ in range(2)] == [{A: TEXT}] * 2
-    assert told == [{A: TEXT}, {A: None}]
+    assert [one.ask([A], "web1").known for _ in range(2)] == [{A: TEXT}] * 2
+    assert told == [[{A: TEXT}, {}, []], [{A: None}, {}, []]]
     one.compare(A, "0" * 64)
-    assert one.ask([A], "web1") == {}
     changed = json.dumps({**FOUND, "scripts": {"postinst": "x"}})
-    one.tell(A, changed, "web1")
-    assert one.ask([A], "web2") == {A: changed}
+    found_by(one, "web1", text=changed)
+    assert one.ask([A], "web2") == ({}, {A: changed}, [A])

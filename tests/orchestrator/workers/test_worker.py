@@ -158,5 +158,5 @@ def test_what_is_asked_once_in_a_run_is_asked_by_the_controller(scene: Scene) ->
         number, _, asked = scene.await_("q")[1:].partition("\t")
         assert json.loads(asked) == [0, ["ask", [sha], {}, "web1"]]
         assert not known.done()
-        scene.say("answer", [int(number), [{sha: "{}"}, None]])
-        assert known.result(300) == {sha: "{}"}
+        scene.say("answer", [int(number), [[{}, {sha: "{}"}, []], None]])
+        assert known.result(300).alone == {sha: "{}"}

@@ -365,6 +365,24 @@ class Host(unittest.TestCase):
         for path, there in (("/usr/bin/b", True), ("/srv/x", False)):
             self.assertFalse(fog.covers("path", path, there), path)
 
+    def test_what_one_other_host_told_is_assumed(self):
+        """What it says of a package, and that it says no more, holds if it is true."""
+        member = Member("/usr/share/a", "file", 0o644, 0, 0)
+        self.known["a"] = Contents([member], [], {})
+        self.assertEqual(
+            [type(e) for e in self.effects(("a", "", "1"))], [PackageEffect, PathEffect]
+        )
+        self.known["a"] = Contents([member], [], {}, is_so=lambda: True)
+        fog = self.effects(("a", "", "1"))[-1]
+        self.assertEqual((fog.doubt.level, "one other host" in fog.doubt.reason), ("assumed", True))
+        for path, there, covered in (
+            ("/usr/share/a", True, True),
+            ("/srv/x", False, False),
+            ("/etc/x", False, True),
+            ("/etc/x", True, False),
+        ):
+            self.assertEqual(fog.covers("path", path, there), covered, path)
+
     def test_a_unit_is_enabled_by_plain_names_only(self):
         """What is no unit's name makes no link, wherever it would lead."""
         text = UNIT.replace("multi-user.target", "x/../../../../tmp/y multi-user.target")
@@ -392,6 +410,7 @@ SHOWN = "Package: a\nArchitecture: all\nVersion: 1\nSHA256: %s\nSize: %d\nInstal
 class Probing(unittest.TestCase):
     def setUp(self):
         self.asked = []
+        self.package = b"a package"
         commands = FakeCommands()
         commands.on("dpkg-deb --raw-extract", "")
         self.context = make_context(commands)
@@ -400,7 +419,7 @@ class Probing(unittest.TestCase):
     def run_apt(self, words, folder, timeout):
         self.asked.append(list(words))
         with open(os.path.join(folder, "a_1_all.deb"), "w") as file:
-            file.write("a package")
+            file.write(self.package.decode())
         os.makedirs(os.path.join(folder, "a_1_all/usr"))
         os.chmod(os.path.join(folder, "a_1_all/usr"), 0o755)
         return Result(0, "", "")
@@ -417,11 +436,13 @@ class Probing(unittest.TestCase):
             self.assertEqual(member.path, "/usr")
         self.assertEqual(self.asked, [["download", "a=1"]])
 
-    def told(self, members):
-        """A probe whose controller has this form of the package from another host."""
+    def told(self, members, *, known=False, left=False):
+        """A probe whose controller has this form of the package from another host, or two."""
         sha = hashlib.sha256(b"a package").hexdigest()
         form = {"members": members, "conffiles": [], "scripts": {}}
-        self.context._channel = Channel({sha: form})
+        told = {sha: form}
+        answer = (told, {}) if known else ({}, told)
+        self.context._channel = Channel(*answer, [sha] if left else [])
         self.probe = Probe(self.context)
         return self.contents(sha)["a"]
 
@@ -435,6 +456,23 @@ class Probing(unittest.TestCase):
             self.assertEqual((contents.members[0].path, self.asked), (path, []))
             self.assertEqual([contents.is_so(), contents.is_so()], [is_so, is_so])
             self.assertEqual(self.asked, [["download", "a=1"]])
+
+    def test_what_two_hosts_told_is_taken(self):
+        """Nothing is downloaded, and nothing is to be checked."""
+        contents = self.told([["/bin", "directory", 0o755, 0, 0, 0, "", "", ""]], known=True)
+        self.assertEqual((contents.is_so, self.asked), (None, []))
+
+    def test_a_second_host_looks_itself(self):
+        """What one host told counts where it cannot be looked at here, and needs a check then."""
+        members = [["/bin", "directory", 0o755, 0, 0, 0, "", "", ""]]
+        contents = self.told(members, left=True)
+        self.assertEqual(([m.path for m in contents.members], contents.is_so), (["/usr"], None))
+        channel: Any = self.context._channel
+        self.assertEqual([message["t"] for message in channel.sent], ["packages", "package"])
+        self.package = b"another package"
+        contents = self.told(members, left=True)
+        self.assertEqual([m.path for m in contents.members], ["/bin"])
+        self.assertIsNotNone(contents.is_so)
 
     def test_what_cannot_be_learnt_is_tried_once(self):
         """Neither the controller nor apt is asked again in this run."""

@@ -10,24 +10,24 @@ from remote_runtime.protocol.package_sharing import Shared, fingerprint
 class Channel(channel.Channel):
     """Answers with what a test says."""
 
-    def __init__(self, known=None):
+    def __init__(self, known=None, alone=None, left=()):
         self.sent = []
-        self.known = known
+        self.answer = {"known": known, "alone": alone or {}, "left": list(left)}
 
     def send(self, message, now=False):
         self.sent.append(message)
 
     def expect(self, *types):
-        return {"t": types[0], "known": self.known}
+        return dict(self.answer, t=types[0])
 
 
 class Asking(unittest.TestCase):
     def test_only_what_was_asked_for_counts(self):
         """An answer may leave things out, and adds nothing."""
-        channel = Channel({"a": {}, "c": {}})
-        self.assertEqual(Shared(channel).known(["a", "b"]), {"a": {}})
+        channel = Channel({"a": {}, "c": {}}, {"b": {}, "d": {}}, "be")
+        self.assertEqual(Shared(channel).known(["a", "b"]), ({"a": {}}, {"b": {}}, ["b"]))
         self.assertEqual(channel.sent, [{"t": "packages", "shas": ["a", "b"]}])
-        self.assertEqual(Shared(channel).known([]), {})
+        self.assertEqual(Shared(channel).known([]), ({}, {}, []))
         with self.assertRaises(ProtocolError):
             Shared(Channel()).known(["a"])
 
@@ -50,7 +50,7 @@ class Asking(unittest.TestCase):
 
     def test_alone(self):
         """Without a controller nothing is known."""
-        self.assertEqual(Shared().known(["a"]), {})
+        self.assertEqual(Shared().known(["a"]), ({}, {}, ["a"]))
         Shared().tell({"a": {}}, ["a"])
         Shared().confirm({"a": "b"})
 

@@ -24,7 +24,7 @@ from remote_runtime.base import (
     UnknownEffect,
 )
 from remote_runtime.changes import HASHED
-from remote_runtime.effects import UNKNOWN
+from remote_runtime.effects import ASSUMED, UNKNOWN
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.dpkg.contents import (
     SYSUSERS,
@@ -111,6 +111,7 @@ class Consequences(object):
             contents = coming.get(change.name)
             if contents is not None:
                 self._configured(change, contents)
+                self._scripted += self._hearsay(change, contents)
         self._triggered(changes, coming)
         # What is known counts more than fog, so it comes later; scripts run when all is unpacked.
         effects = self._units.doubtful + self._doubtful + self._effects + self._scripted
@@ -321,9 +322,24 @@ class Consequences(object):
 
     # -- what nobody can tell ---------------------------------------------------------------------
 
+    def _hearsay(self, change: VersionChange, contents: Contents) -> List[Effect]:
+        """What one other host alone says of a package holds if that is true."""
+        if contents.is_so is None:
+            return []
+        told = {member.path for member in contents.members}
+        why = "what the package %s brings is known from one other host only" % change.name
+        return [UnknownEffect(Uncertainty(ASSUMED, why), self._brought_by(change, told))]
+
     def _unknown(self, change: VersionChange) -> None:
         """Nothing is known of what it holds: what is not there may be its own."""
-        own = set(self._kept(change).paths) if change.before else set()
+        doubt = Uncertainty(UNKNOWN, "what the package %s brings is not known" % change.name)
+        self._doubtful.append(UnknownEffect(doubt, self._brought_by(change, set())))
+
+    def _brought_by(
+        self, change: VersionChange, told: Set[str]
+    ) -> Callable[[str, str, bool], bool]:
+        """What a package may bring or change, the paths that are ``told`` of it as well."""
+        own = set(self._kept(change).paths) | told if change.before else told
         units = set(units_below(sorted(own), UNIT_FOLDERS))
 
         def covers(kind: str, value: str, present: bool) -> bool:
@@ -331,5 +347,4 @@ class Consequences(object):
                 return kind != "package" and brought(kind, value, present)
             return value in (units if kind == "unit" else own)
 
-        doubt = Uncertainty(UNKNOWN, "what the package %s brings is not known" % change.name)
-        self._doubtful.append(UnknownEffect(doubt, covers))
+        return covers
