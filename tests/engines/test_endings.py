@@ -52,6 +52,7 @@ def timing_out(fleet: Fleet) -> Any:
     return {name: (host["outcome"], host["kind"]) for name, host in document["hosts"].items()}
 
 
+@pytest.mark.long("dask")
 def test_a_timeout(alike: Alike) -> None:
     """It is each host's own, wherever it is worked on."""
     assert alike(timing_out) == dict.fromkeys(("h0", "h1"), ("unreachable", "host.timeout"))

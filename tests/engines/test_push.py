@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.engines.conftest import Alike
 from tests.engines.fleet import LOCAL, SSH, Fleet, by_host, shown, told, without_own
 
@@ -164,6 +166,7 @@ def canary(fleet: Fleet) -> Any:
     return fleet.document("push", "--canary", "auto", fleet.site(SAME))
 
 
+@pytest.mark.long("dask")
 def test_a_canary(alike: Alike) -> None:
     """Each cluster has one, and goes on once that is well."""
     document = alike(canary)

@@ -207,6 +207,7 @@ def _side_by_side(turns: list[tuple[float, float]]) -> int:
     return most
 
 
+@pytest.mark.long  # test_rollout.py and test_stages.py hold it on this machine
 def test_a_gate_lets_no_host_through_before_it_has_answered(fleet: Fleet, tmp_path: Path) -> None:
     """Not yet, twice, then yes: the wave behind it begins after that, by the hosts' own clock."""
     asked = tmp_path / "asked"
@@ -265,6 +266,7 @@ def test_a_rollout_that_is_killed_goes_on_where_it_was(fleet: Fleet) -> None:
     )
 
 
+@pytest.mark.long  # test_rollout.py and test_stages.py hold it on this machine
 def test_stages_touch_nobody_behind_the_one_that_fails(fleet: Fleet) -> None:
     """Six hosts first, one runs the migration, then the rest in waves; in the second of these one
     fails and one vanishes. By the hosts' own clocks no stage begins before the one before it has
