@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions.plain import Runnable, plain_program
 from orchestrator.expressions.scope import Scope
+from orchestrator.expressions.template_calls import TemplateCall
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from remote_runtime.errors import CcmError, InputError, Position, Problem
 
@@ -118,9 +119,10 @@ class Expression:
         """The files beside the manifest that it literally reads with ``file()``."""
         return [path for path in self._program.files() if path and not path.startswith("/")]
 
-    def jet_files(self) -> list[str]:
-        """The templates beside the manifest that it literally renders with ``jet()``."""
-        return [path for path in self._program.jet_files() if path and not path.startswith("/")]
+    def template_calls(self) -> list[TemplateCall]:
+        """The templates that it literally renders with ``template()`` or ``jet()``."""
+        found = [TemplateCall(*call) for call in self._program.template_calls()]
+        return [call for call in found if call.text and not call.text.startswith("/")]
 
     def _explain(self, error: Exception) -> str:
         if isinstance(error, CcmError):

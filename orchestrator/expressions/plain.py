@@ -32,7 +32,7 @@ class Runnable(Protocol):
 
     def files(self) -> list[str]: ...
 
-    def jet_files(self) -> list[str]: ...
+    def template_calls(self) -> list[tuple[str, str, tuple[str, ...]]]: ...
 
     def chooses(self) -> bool: ...
 
@@ -48,7 +48,7 @@ class _Plain:
         """It reads none."""
         return []
 
-    def jet_files(self) -> list[str]:
+    def template_calls(self) -> list[tuple[str, str, tuple[str, ...]]]:
         """It renders none."""
         return []
 

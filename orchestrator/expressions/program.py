@@ -18,7 +18,7 @@ from orchestrator.language.checks import (
     static_problems,
     walk,
 )
-from orchestrator.language.names import VARIABLES
+from orchestrator.language.names import TEMPLATE_FUNCTIONS, VARIABLES
 from orchestrator.language.sandbox import sandbox
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _KNOWN = (*VARIABLES, *FUNCTIONS, "range", "dict")
 _FILE_FUNCTIONS = ("file", "readFile")
-_JET_SIGNS = ("[[", "[*", "{*", "\n")
 
 
 class Program:
@@ -112,13 +111,17 @@ class Program:
         """The paths that it literally gives to ``file()``."""
         return literal_arguments(self._trees, _FILE_FUNCTIONS)
 
-    def jet_files(self) -> list[str]:
-        """The paths that it literally gives to ``jet()``, delimiters being the usual ones."""
-        alone = [call for call in calls(self._trees, ("jet",)) if len(call.args) == 1]
-        given = [call.args[0] for call in alone]
-        texts = [node.value for node in given if isinstance(node, nodes.Const)]
-        texts = [text for text in texts if isinstance(text, str)]
-        return [text for text in texts if not any(sign in text for sign in _JET_SIGNS)]
+    def template_calls(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """The texts that it literally gives to ``template()`` or ``jet()``, delimiters being the
+        usual ones, each with the function before it and the keywords behind it."""
+        alone = [call for call in calls(self._trees, TEMPLATE_FUNCTIONS) if len(call.args) == 1]
+        return [
+            (call.node.name, call.args[0].value, tuple(word.key for word in call.kwargs))
+            for call in alone
+            if isinstance(call.node, nodes.Name)
+            and isinstance(call.args[0], nodes.Const)
+            and isinstance(call.args[0].value, str)
+        ]
 
 
 def _jet_problems(call: nodes.Call) -> list[tuple[str, str]]:
@@ -126,7 +129,7 @@ def _jet_problems(call: nodes.Call) -> list[tuple[str, str]]:
     from orchestrator.language.jet import Delimiters, text_problems
 
     given = [node.value for node in call.args if isinstance(node, nodes.Const)]
-    if len(call.args) not in (1, 3) or call.kwargs:
+    if len(call.args) not in (1, 3):
         return [("jet() takes a template, and perhaps two delimiters", "")]
     if len(given) != len(call.args) or not all(isinstance(value, str) for value in given):
         return []  # known only once it is evaluated

@@ -8,38 +8,64 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
+from typing import Any
 
-from orchestrator.expressions.scan import holds_expression
 from orchestrator.expressions.scope import ManifestText, Renderers, Scope
 from orchestrator.expressions.template import Template
+from orchestrator.expressions.template_calls import JINJA, is_template
+from orchestrator.expressions.template_files import inline_template, loaded_template
 from orchestrator.language.errors import EvaluationError
+from orchestrator.language.names import (
+    FUNCTIONS,
+    TEMPLATE_FUNCTIONS,
+    TEMPLATE_VARIABLES,
+    VARIABLES,
+)
 from remote_runtime.errors import InputError
 
 MAX_NESTING = 10
+_RESERVED = frozenset((*VARIABLES, *TEMPLATE_VARIABLES, *FUNCTIONS, *TEMPLATE_FUNCTIONS))
 _nesting: ContextVar[int] = ContextVar("nesting", default=0)
 
 
-def _template(scope: Scope, literals: frozenset[str], text: str) -> str:
+def _template(scope: Scope, literals: frozenset[str], text: str, **names: Any) -> str:
     """Render a file beside the manifest, or a text that the manifest itself spells out."""
-    source, name = _own(
-        "template()", text, scope=scope, literals=literals, is_template=holds_expression
-    )
+    source, name = _own("template()", text, scope=scope, literals=literals, is_template=is_template)
     depth = _nesting.get()
     if depth >= MAX_NESTING:
         raise EvaluationError(f"template() is nested deeper than {MAX_NESTING} levels")
     token = _nesting.set(depth + 1)
     try:
         if name.endswith(".jet"):
-            return _jet(scope, literals, text)
-        return Template.parse_file(source, name, scope.lenient, tuple(scope.loop)).render_text(
-            scope
-        )
+            return _jet(scope, literals, text, **names)
+        return _whole(_with(scope, "template()", names), source, name)
     finally:
         _nesting.reset(token)
 
 
+def _whole(scope: Scope, source: str, name: str) -> str:
+    added = tuple(scope.loop)
+    if not any(sign in source for sign in JINJA):  # ${ } at the most, which is not Jinja2
+        return Template.parse_file(source, name, scope.lenient, added).render_text(scope)
+    from orchestrator.language.jinja import render
+
+    try:
+        loaded = loaded_template(scope.folder, source, name, scope.lenient)
+    except InputError as error:
+        inline = inline_template(source, name, scope.lenient, added)
+        if inline is None:
+            raise EvaluationError(str(error)) from error
+        return inline.render_text(scope)
+    return render(loaded, scope.names)
+
+
 def _jet(
-    scope: Scope, literals: frozenset[str], text: str, left: str = "[[", right: str = "]]"
+    scope: Scope,
+    literals: frozenset[str],
+    text: str,
+    left: str = "[[",
+    right: str = "]]",
+    **names: Any,
 ) -> str:
     """Render a Jet template; what may be one is the same as for ``template()``."""
     from orchestrator.language.jet import Delimiters, library_of, render
@@ -55,11 +81,22 @@ def _jet(
         literals=literals,
         is_template=lambda whole: any(sign in whole for sign in openers),
     )
+    scope = _with(scope, "jet()", names)
     try:
-        found = library_of(scope.folder, delimiters).parse(source, name)
+        found = library_of(scope.folder, delimiters).parse(source, name, added=tuple(scope.loop))
     except InputError as error:
         raise EvaluationError(str(error)) from error
     return render(found, scope.names)
+
+
+def _with(scope: Scope, function: str, names: dict[str, Any]) -> Scope:
+    """The scope with the keywords of a call as further names."""
+    if not names:
+        return scope
+    taken = sorted(_RESERVED & names.keys())
+    if taken:
+        raise EvaluationError(f"{function}: {taken[0]!r} is a name of ccm, use another")
+    return scope._replace(loop={**scope.loop, **names})
 
 
 def _own(

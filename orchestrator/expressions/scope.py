@@ -24,10 +24,11 @@ _NO_DEFAULT = object()
 class Renderers(NamedTuple):
     """What ``template()`` and ``jet()`` do, which leads back to expressions.
 
-    Both take the scope, the texts spelt out in the expression at hand, and what stands in the call.
+    Both take the scope, the texts spelt out in the expression at hand, and what stands in the call,
+    whose keywords are further names.
     """
 
-    template: Callable[[Scope, frozenset[str], str], str]
+    template: Callable[..., str]
     jet: Callable[..., str]
 
 
@@ -79,8 +80,12 @@ class Scope(NamedTuple):
             "lookup": self.lookup,
             "file": lambda path: self.file(path, literals),
             "readFile": lambda path: self.file(path, literals),
-            "template": lambda text: self.renderers.template(self, literals, text),
-            "jet": lambda text, *signs: self.renderers.jet(self, literals, text, *signs),
+            "template": lambda text, **names: self.renderers.template(
+                self, literals, text, **names
+            ),
+            "jet": lambda text, *signs, **names: self.renderers.jet(
+                self, literals, text, *signs, **names
+            ),
             "registrations": self.registrations,
             **self.loop,
         }

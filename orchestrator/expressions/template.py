@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -13,6 +12,7 @@ from orchestrator.expressions.inventory_view import NO_INVENTORY
 from orchestrator.expressions.scan import UnclosedError, scan
 from orchestrator.expressions.scope import Scope
 from orchestrator.language.errors import EvaluationError
+from orchestrator.language.kinds import as_text
 from orchestrator.language.positions import Positions
 from remote_runtime.errors import InputError, Position, Problem
 
@@ -119,15 +119,6 @@ class _Inside:
     def __call__(self, offset: int) -> Position | None:
         at = self._begin + offset
         return self._locate(self._text[at : self._end], at)
-
-
-def as_text(value: Any) -> str:
-    """A value inside a text: nothing is empty, booleans as YAML writes them, the rest as JSON."""
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    return json.dumps(value, ensure_ascii=False)
 
 
 def render_value(value: Any, scope: Scope) -> Any:

@@ -7,7 +7,9 @@ carried out (controller).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import islice
 from typing import Any
 
@@ -18,6 +20,10 @@ MAX_SUM = 1_000_000
 MAX_TEXT = 16 * 1024 * 1024
 MAX_BITS = 10_000
 MAX_WIDTH = 10_000
+MAX_STEPS = 1_000_000
+"""Of one whole template: passes of loops, calls, each ``PER_STEP`` characters of long texts."""
+PER_STEP = 64
+LONG = 4096
 _PER_ENTRY = 4  # characters
 
 _WIDTH = re.compile(r"\*|\d{5,}")
@@ -28,6 +34,34 @@ _PADDING = {"ljust", "rjust", "center", "zfill", "expandtabs", "to_bytes"}
 
 class TooLargeError(ValueError):
     """The result would be larger than an expression may make; the message is for people."""
+
+
+_spent: ContextVar[list[int] | None] = ContextVar("spent", default=None)
+
+
+@contextmanager
+def budget() -> Iterator[None]:
+    """Count the steps of what runs inside; a template in a template shares the count."""
+    token = _spent.set(_spent.get() or [0])
+    try:
+        yield
+    finally:
+        _spent.reset(token)
+
+
+def spend(steps: int) -> None:
+    """Count some steps; TooLargeError beyond ``MAX_STEPS``. Free outside of whole templates."""
+    spent = _spent.get()
+    if spent is not None:
+        spent[0] += steps
+        if spent[0] > MAX_STEPS:
+            raise TooLargeError(f"the template takes more than {MAX_STEPS} steps")
+
+
+def spend_text(length: int) -> None:
+    """Count a new text; short ones are free."""
+    if length > LONG:
+        spend(length // PER_STEP)
 
 
 def bounded_range(*arguments: int) -> range:
@@ -188,3 +222,4 @@ def check_size(size: int, limit: int, what: str, unit: str = "items or character
     """Refuse what has a size beyond its limit."""
     if size > limit:
         raise TooLargeError(f"{what} has {size} {unit}, at most {limit} are allowed")
+    spend_text(size)

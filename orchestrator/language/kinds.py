@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -63,3 +64,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple | range):
         return [plain(entry) for entry in value]
     return value
+
+
+def as_text(value: Any) -> str:
+    """A value inside a text: nothing is empty, booleans as YAML writes them, the rest as JSON."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    return json.dumps(value, ensure_ascii=False)

@@ -7,6 +7,10 @@ from typing import Any
 
 VARIABLES = ("Facts", "Data", "Environ", "Host", "Groups", "Hosts")
 FUNCTIONS = ("lookup", "file", "readFile", "registrations")
+TEMPLATE_FUNCTIONS = ("template", "jet")
+"""They render other templates."""
+LOOP_VARIABLES = ("item", "index", "key")
+"""What ``foreach`` adds."""
 TEMPLATE_VARIABLES = ("facts", "data", "environ", *VARIABLES)
 """In whole templates, small letters do as well for some."""
 
@@ -18,3 +22,9 @@ among those is the user's own, any other may come from a host."""
 def template_variables(names: Mapping[str, Any]) -> dict[str, Any]:
     """The variables as whole templates see them."""
     return {name: names[name.capitalize()] for name in TEMPLATE_VARIABLES}
+
+
+def added_names(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that a turn of ``foreach`` or the keywords of ``template()`` add."""
+    own = (*VARIABLES, *FUNCTIONS, *TEMPLATE_FUNCTIONS)
+    return {name: value for name, value in names.items() if name not in own}

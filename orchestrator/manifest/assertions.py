@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.expressions import EvaluationError, Expression, NeedFileError, Scope
-from orchestrator.expressions.template import as_text, render_value
+from orchestrator.expressions.template import render_value
+from orchestrator.language.kinds import as_text
 from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.values import compile_node, expressions_in, parse_bare
 from remote_runtime.errors import Problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.expressions.template import as_text
+from orchestrator.language.kinds import as_text
 from orchestrator.manifest.checks.health_rules import KEY as HEALTH_CHECKS
 from orchestrator.manifest.checks.health_rules import health_complaints
 from orchestrator.manifest.declared import Declared

@@ -13,7 +13,8 @@ from orchestrator.expressions import (
     Scope,
     render_value,
 )
-from orchestrator.expressions.template import Template, as_text
+from orchestrator.expressions.template import Template
+from orchestrator.language.kinds import as_text
 from orchestrator.manifest.checks.control import complaints, fitting
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.compiled import Compiled, compile_resource

@@ -33,11 +33,13 @@ class Rendered(NamedTuple):
 
 
 class TreeSettings(NamedTuple):
-    """How a folder is rendered. ``delimiters`` None: those of the engine."""
+    """How a folder is rendered. ``delimiters`` None: those of the engine. ``added`` are names that
+    its templates see beyond those of every template."""
 
     engine: str = "jet"
     delimiters: tuple[str, str] | None = None
     skip_empty: bool = False
+    added: tuple[str, ...] = ()
 
 
 class Tree:
@@ -49,7 +51,13 @@ class Tree:
     def __init__(self, folder: Path, prefix: str, settings: TreeSettings) -> None:
         self.prefix = prefix
         self.settings = settings
-        self._engine = make_engine(settings.engine, settings.delimiters, Folder(folder), prefix)
+        self._engine = make_engine(
+            settings.engine,
+            settings.delimiters,
+            folder=Folder(folder),
+            prefix=prefix,
+            added=settings.added,
+        )
         problems: list[Problem] = []
         source = read_source(folder, prefix, problems)
         self.files = [file for file in source.files if not file.is_partial]

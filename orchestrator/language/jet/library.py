@@ -48,6 +48,7 @@ class Template:
         self.extends: Template | None = None
         self.imports: list[Template] = []
         self.reached: tuple[Template, ...] = ()
+        self.checked: set[frozenset[str]] = set()  # each with these names beyond the usual ones
         self.blocks: dict[str, BlockBodies] = {}
         self.macros: list[str] = []
         self.root = ""
@@ -117,11 +118,14 @@ class Library:
         """
         return self.parse(self._folder.read(name, literal), name)
 
-    def parse(self, text: str, name: str, path: str | None = None) -> Template:
-        """The template of a text; InputError with every mistake. ``path``: where it stands."""
+    def parse(
+        self, text: str, name: str, path: str | None = None, added: Iterable[str] = ()
+    ) -> Template:
+        """The template of a text; InputError with every mistake. ``path``: where it stands;
+        ``added``: names beyond those of every template."""
         with self._lock:
             template = self._parse(text, name if path is None else path, name)
-            self._check(template)
+            self._check(template, frozenset(added))
             return template
 
     def find(self, path: Any, asking: Template, optional: bool = False) -> Template | None:
@@ -203,14 +207,14 @@ class Library:
     def _not_found(self, path: str) -> str:
         return f"there is no template {path!r} in {self._folder.path}"
 
-    def _check(self, template: Template) -> None:
+    def _check(self, template: Template, added: frozenset[str]) -> None:
         """Look for names that are set nowhere in all that one rendering can reach."""
-        if template.reached:
+        if added in template.checked:
             return
         reached: dict[int, Template] = {}
         whole = self._reach(template, reached)
         if whole:
-            known = set(TEMPLATE_VARIABLES)
+            known = {*TEMPLATE_VARIABLES, *added}
             for part in reached.values():
                 known |= checks.introduced(part.tree)
             problems = [
@@ -221,6 +225,7 @@ class Library:
             if problems:
                 raise InputError(problems)
         template.reached = tuple(reached.values())
+        template.checked.add(added)
 
     def _reach(self, template: Template, reached: dict[int, Template]) -> bool:
         """Collect what a rendering may run; False where a path is computed."""

@@ -17,7 +17,7 @@ from orchestrator.language.errors import EvaluationError, FactsUnavailableError
 from orchestrator.language.jet import values
 from orchestrator.language.jet.library import Library, Template
 from orchestrator.language.jet.operations import Caught, Frame, Operations
-from orchestrator.language.names import FUNCTIONS, Names, template_variables
+from orchestrator.language.names import FUNCTIONS, Names, added_names, template_variables
 from remote_runtime.errors import CcmError, InputError
 from remote_runtime.text.nearest import nearest
 
@@ -46,7 +46,8 @@ def render(
     assert template.library is not None  # only a library compiles
     given = names(frozenset(template.library.literals))
     more = {**{name: given[name] for name in (*FUNCTIONS, "template")}, **(functions or {})}
-    return Run(template.library, template_variables(given), more).render(template, context)
+    variables = {**template_variables(given), **added_names(given)}
+    return Run(template.library, variables, more).render(template, context)
 
 
 class Content(NamedTuple):

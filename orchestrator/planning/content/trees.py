@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.expressions.scope import Scope
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.files import Folder
+from orchestrator.language.names import LOOP_VARIABLES
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.content.blobs import Blob, FileBlobs
 from remote_runtime.errors import InputError, Problem
@@ -81,6 +82,8 @@ class Trees:
         literal = name == declared.raw.get(key) and declared.spells_out(name)
         place = self._locate(name, literal, declared)
         settings = _settings(values)
+        if declared.foreach is not None:
+            settings = settings._replace(added=LOOP_VARIABLES)
         kept = self._literal if literal else self._computed
         with self._lock:
             known = kept.get((place, settings))

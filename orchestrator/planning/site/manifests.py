@@ -8,8 +8,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.expressions import EvaluationError, Scope
-from orchestrator.language.files import Folder
+from orchestrator.expressions import EvaluationError, Expression, Scope
+from orchestrator.expressions.template_files import TEXT, check_call
+from orchestrator.language.names import LOOP_VARIABLES
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site, applies
 from orchestrator.manifest.values import expressions_in
@@ -20,7 +21,7 @@ from orchestrator.planning.resources import GeneratedResources, Resources
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from orchestrator.language import jet
+    pass
 
 
 class Part:
@@ -97,14 +98,15 @@ class Part:
 
     def _check_texts(self, declared: Declared, key: str) -> None:
         folder = self.site.folder
+        added = LOOP_VARIABLES if declared.foreach is not None else ()
         for expression in expressions_in(declared.values[key]):
             try:
                 for path in expression.controller_files():
                     folder.read(path, literal=True)
-                for path in expression.jet_files():
-                    _jet_library(folder).load(path)
+                for call in expression.template_calls():
+                    check_call(folder, call, added)
             except InputError as error:
-                self.problems += error.problems
+                self.problems += [_placed(problem, expression) for problem in error.problems]
             except EvaluationError as error:
                 spared = declared.control or expression.chooses()
                 if spared and key in declared.type.deferred:
@@ -201,7 +203,9 @@ class Parts:
             return self._known[site]
 
 
-def _jet_library(folder: Folder) -> jet.Library:
-    from orchestrator.language.jet import Delimiters, library_of
-
-    return library_of(folder, Delimiters())
+def _placed(problem: Problem, expression: Expression) -> Problem:
+    """A problem of a text that the manifest spells out, where the expression stands."""
+    if problem.where is None or problem.where.file != TEXT:
+        return problem
+    message = f"{problem.where}: {problem.message}"
+    return problem._replace(message=message, where=expression.where)

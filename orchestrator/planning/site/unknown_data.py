@@ -8,14 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from orchestrator.expressions import EvaluationError, Expression
-from orchestrator.language.jet import Delimiters, library_of
+from orchestrator.expressions.template_files import texts_of_call
 from orchestrator.manifest.data import DataSource, Held
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.site.manifests import Part
-from remote_runtime.errors import Problem
+from remote_runtime.errors import InputError, Problem
 from remote_runtime.text.nearest import nearest
 
 _KIND = "data.unknown"
@@ -64,7 +64,7 @@ def keep_common(sites: Sequence[Site]) -> None:
 
 def _texts(part: Part) -> Iterator[str]:
     """What may name data: the expressions of a manifest, and the templates beside it."""
-    site, jet = part.site, library_of(part.site.folder, Delimiters())
+    site = part.site
     for expression in site.source.expressions():
         yield expression.source
     for assertion in site.assertions:
@@ -73,9 +73,9 @@ def _texts(part: Part) -> Iterator[str]:
         for expression in _expressions(declared):
             yield expression.source
             yield from map(_read, map(site.folder.path.joinpath, expression.controller_files()))
-            for name in expression.jet_files():
-                with suppress(EvaluationError):  # told where it is used
-                    yield from (reached.text for reached in jet.load(name).reached)
+            for call in expression.template_calls():
+                with suppress(EvaluationError, InputError):  # told where it is used
+                    yield from texts_of_call(site.folder, call)
         tree = declared.raw.get(declared.type.tree)
         if isinstance(tree, str):
             yield from map(_read, sorted(site.folder.path.joinpath(tree).rglob("*")))

@@ -1,6 +1,6 @@
 """The template languages that a folder of files may be written in (controller).
 
-engine = make_engine("jet", None, Folder(path), "templates/app/")   # InputError
+engine = make_engine("jet", None, folder=Folder(path), prefix="templates/app/")
 compiled = engine.compile("main.conf", text)                        # once per run; InputError
 text = compiled.render(turn, ())                                    # per host; EvaluationError
 """
@@ -15,16 +15,22 @@ ENGINES = ("jet", "go", "jinja")
 
 
 def make_engine(
-    name: str, delimiters: tuple[str, str] | None, folder: Folder, prefix: str
+    name: str,
+    delimiters: tuple[str, str] | None,
+    *,
+    folder: Folder,
+    prefix: str,
+    added: tuple[str, ...] = (),
 ) -> Engine:
     """The engine of that name; InputError where it cannot be had.
 
-    ``delimiters`` None: those of the language. ``prefix`` stands before a path in positions.
+    ``delimiters`` None: those of the language. ``prefix`` stands before a path in positions,
+    ``added`` are names beyond those of every template.
     """
     if name == "jet":
         from orchestrator.templates.engines.jet import JetEngine
 
-        return JetEngine(delimiters, folder, prefix)
+        return JetEngine(delimiters, folder, prefix, added)
     if name == "go":
         from orchestrator.templates.engines.go import GoEngine
 
@@ -32,5 +38,5 @@ def make_engine(
     if name == "jinja":
         from orchestrator.templates.engines.jinja import JinjaEngine
 
-        return JinjaEngine(delimiters, prefix)
+        return JinjaEngine(delimiters, folder, prefix)
     raise InputError([Problem(f"there is no engine {name!r}, only {', '.join(ENGINES)}")])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.language import bounds
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.facts import Facts
-from orchestrator.language.names import FUNCTIONS, template_variables
+from orchestrator.language.names import FUNCTIONS, added_names, template_variables
 from orchestrator.templates.engines.base import (
     MAX_DEPTH,
     MAX_STEPS,
@@ -200,7 +200,7 @@ def _root(turn: Turn) -> dict[str, Any]:
         given["Facts"] = Facts(copy.deepcopy(dict(dict.items(facts))), facts.unavailable)
         given.update({name: copy.deepcopy(given[name]) for name in ("Data", "Host")})
         given["Environ"] = given["Environ"].told_to(given["Environ"].heard)
-        turn.kept["root"] = template_variables(given)
+        turn.kept["root"] = {**template_variables(given), **copy.deepcopy(added_names(given))}
     root: dict[str, Any] = turn.kept["root"]
     return root
 

@@ -28,17 +28,24 @@ class JetTemplate:
 class JetEngine:
     """Paths in ``include``, ``import`` and ``extends`` are those of the folder."""
 
-    def __init__(self, delimiters: tuple[str, str] | None, folder: Folder, prefix: str) -> None:
+    def __init__(
+        self,
+        delimiters: tuple[str, str] | None,
+        folder: Folder,
+        prefix: str,
+        added: tuple[str, ...] = (),
+    ) -> None:
         self._delimiters = jet.Delimiters(*delimiters) if delimiters else jet.Delimiters()
         if problem := self._delimiters.problem():
             raise InputError([Problem(problem)])
         self._prefix = prefix
+        self._added = added
         self._library = jet.Library(folder, self._delimiters, TREE_FUNCTIONS, prefix)
         self.openers = (self._delimiters.left, *self._delimiters.comments())
 
     def compile(self, path: str, text: str) -> JetTemplate:
         """See ``Engine``."""
-        return JetTemplate(self._library.parse(text, self._prefix + path, path))
+        return JetTemplate(self._library.parse(text, self._prefix + path, path, self._added))
 
     def problems(self, path: str, text: str) -> list[Problem]:
         """See ``Engine``: a template that is included sees variables that are set elsewhere."""

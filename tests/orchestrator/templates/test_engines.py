@@ -202,7 +202,7 @@ def test_without_gotpl_go_says_how_to_install_it(
         ("{% macro m(x) %}<{{ x }}>{% endmacro %}{{ m('&') }}", "<&>"),
         ("{{ data.list | join(',') }} {{ 'a\nb' | indent(2) }}", "a,b,c a\n  b"),
         ("{% for k, v in data.map.items() | sort %}{{ k }}{{ v }}{% endfor %}", "a1b2"),
-        ("{% for x in data.list if x != 'b' %}{{ x }}{{ loop.last }}{% endfor %}", "aFalsecTrue"),
+        ("{% for x in data.list if x != 'b' %}{{ x }}{{ loop.last }}{% endfor %}", "afalsectrue"),
         ("{% raw %}{{ x }}{% endraw %}", "{{ x }}"),
         (
             "{% set n = namespace(x=1) %}{% for i in [1] %}{% set n.x = 2 %}{% endfor %}{{ n.x }}",
@@ -219,27 +219,30 @@ def test_jinja(template: str, expected: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("template", "place", "message"),
     [
-        ("\n{{ data.nope }}", "t/a:2:1", "there is no 'nope'"),
-        ("\n\n{% if %}", "t/a:3:1", "Expected an expression"),
-        ("\n{{ data.name | nofilter }}", "t/a:2:1", "nofilter"),
-        ("\n{{ unknown }}", "t/a:2:1", "'unknown' is undefined"),
-        ("{{ data.name.__class__ }}", "t/a:1:1", "unsafe"),
-        ("{{ 'x' * 10 ** 9 }}", "t/a:1:1", "at most"),
+        ("\n{{ data.nope }}", "t/a:2:4", "there is no 'nope'"),
+        ("\n\n{% if %}", "t/a:3:7", "Expected an expression"),
+        ("\n{{ data.name | nofilter }}", "t/a:2:16", "nofilter"),
+        ("\n{{ unknown }}", "t/a:2:4", "'unknown' is undefined"),
+        ("{{ data.name.__class__ }}", "t/a:1:4", "unsafe"),
+        ("{{ 'x' * 10 ** 9 }}", "t/a:1:4", "at most"),
         (
             "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
-            "t/a:1:1",
+            "t/a:1:30",
             "steps",
         ),
         ("{% for a in range(9999) %}{{ 'x' * 9999 }}{% endfor %}", "t/a:1:1", "16 MiB"),
         ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "t/a:1:1", "nested too deeply"),
-        ("\n{% include 'nope' %}", "t/a:2:1", "there is no template 'nope'"),
-        ("\n{% include '../x' %}", "t/a:2:1", "there is no template '../x'"),
-        ("{% include 'b' %}", "t/b:3:1", "there is no 'nope'"),
+        ("\n{% include 'nope' %}", "t/a:2:4", "there is no template t/nope"),
+        ("\n{% include '../x' %}", "t/a:2:4", "'../x' is no file of"),
+        ("{% include 'b' %}", "t/b:3:4", "there is no 'nope'"),
     ],
 )
 def test_jinja_mistakes(template: str, place: str, message: str, tmp_path: Path) -> None:
-    """A mistake carries the file and line of the template, and what it costs is bounded."""
-    static = message in ("Expected an expression", "nofilter")
+    """A mistake carries file, line and column of the template, and what it costs is bounded."""
+    static = message in ("Expected an expression", "nofilter") or template in (
+        "\n{% include 'nope' %}",
+        "\n{% include '../x' %}",
+    )
     told = refused if static else failure
     others = (
         {"_partials/x": "\n\n{{ data.nope }}"}

@@ -1,6 +1,7 @@
 """``foreach``: one resource for each element of a list or entry of a map."""
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.planning.resolved import resolved_manifest
+from remote_runtime.errors import InputError
 from tests.orchestrator.planning.planned import (
     entries,
     plan,
@@ -15,6 +17,7 @@ from tests.orchestrator.planning.planned import (
     refused,
     refused_host,
 )
+from tests.orchestrator.templates.trees import fill, needs_gotpl
 
 DATA = """data:
   users: [alice, bob]
@@ -71,8 +74,8 @@ def test_a_template_sees_the_element(tmp_path: Path) -> None:
     command = "command: \"id {{ template('user.tpl') }}\""
     made = plan(tmp_path, site(f'"{{{{ item }}}}": {{foreach: Data.users, {command}}}'))
     assert [e["properties"]["command"] for e in entries(made)] == ["id alice 0", "id bob 1"]
-    alone = last(plan(tmp_path, site(f"alone: {{{command}}}")))
-    assert "'item' is not a name" in alone["deferred_error"]
+    with pytest.raises(InputError, match=r"user\.tpl:1:4: 'item' is not a name"):
+        plan(tmp_path, site(f"alone: {{{command}}}"))
 
 
 def test_its_alias_stands_for_all(tmp_path: Path) -> None:
@@ -147,3 +150,34 @@ def test_mistakes_of_a_host_s_data_refuse_its_plan(
     """They tell the place and the element."""
     text = str(refused_host(tmp_path, site(entry)))
     assert [word for word in words if word not in text] == [], text
+
+
+@pytest.mark.parametrize(
+    ("engine", "text"),
+    [
+        ("jinja", "{{ item }}{{ index }}"),
+        ("jet", "[[ item ]][[ index ]]"),
+        pytest.param("go", "{{ .item }}{{ .index }}", marks=needs_gotpl),
+    ],
+)
+def test_a_folder_of_templates_sees_the_element(engine: str, text: str, tmp_path: Path) -> None:
+    """The templates of a scaffold see it in each language."""
+    fill(tmp_path, {"tpl/f": text})
+    entry = f'"/x/{{{{ item }}}}": {{foreach: Data.users, source: tpl, engine: {engine}}}'
+    made = plan(tmp_path, site(entry).replace("exec:", "scaffold:"))
+    shas = [e["properties"]["source"]["files"][0]["$blob"] for e in entries(made)]
+    wanted = [sha256(t.encode()).hexdigest() for t in ("alice0", "bob1")]
+    assert shas == wanted
+
+
+def test_mistakes_of_template_files_are_told_before_any_host(tmp_path: Path) -> None:
+    """Syntax, names, filters and includes of a file that is named literally; a text's, too."""
+    fill(tmp_path, {"a.j2": "\n{% if itm %}{{ 1 | uper }}", "b.j2": "{% if itm %}x{% endif %}"})
+    command = "a: {command: \"id {{ template('a.j2') }}\"}"
+    assert "a.j2:2:" in str(refused(tmp_path, site(command)))
+    told = str(refused(tmp_path, site(command.replace("a.j2", "b.j2"))))
+    assert "b.j2:1:7: 'itm' is not a name or function of this template" in told
+    told = str(refused(tmp_path, site(command.replace("a.j2", "{% iff x %}"))))
+    assert "site.yaml:" in told
+    assert "template():1:4: Encountered unknown tag 'iff'" in told
+    assert "nope.j2" in str(refused(tmp_path, site(command.replace("a.j2", "nope.j2"))))

@@ -1,0 +1,84 @@
+"""The files and texts that literal calls of ``template()`` and ``jet()`` render (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from orchestrator.expressions.template import Template
+from orchestrator.expressions.template_calls import BLOCKS, JINJA, TemplateCall
+from orchestrator.language.errors import EvaluationError
+from orchestrator.language.files import Folder
+from remote_runtime.errors import InputError
+
+if TYPE_CHECKING:
+    from orchestrator.language.jinja import LoadedTemplate
+
+TEXT = "template()"
+"""What positions call a template that the manifest spells out."""
+
+
+def loaded_template(folder: Folder, source: str, name: str, lenient: bool) -> LoadedTemplate:
+    """The whole template of a text, compiled once per run; InputError."""
+    from orchestrator.language.jinja import library_of
+
+    library = library_of(folder, lenient)
+    if name == TEXT:
+        return library.parse(source, name, name)
+    return library.parse_file(source, name)
+
+
+def inline_template(
+    source: str, name: str, lenient: bool, added: tuple[str, ...]
+) -> Template | None:
+    """What a text without blocks is to those who read expr-lang; EvaluationError where it is wrong
+    in either language, None where only Jinja2 can be meant."""
+    if any(sign in source for sign in BLOCKS):
+        return None
+    return Template.parse_file(source, name, lenient, added)
+
+
+def check_call(folder: Folder, call: TemplateCall, added: Iterable[str]) -> None:
+    """Check a literal call without any host; InputError, EvaluationError for an unreadable file.
+
+    ``added`` are names beyond those of every scope and of the call.
+    """
+    names = (*added, *call.names)
+    if call.is_jet:
+        if call.is_file:
+            from orchestrator.language.jet import Delimiters, library_of
+
+            text = folder.read(call.text, literal=True)
+            library_of(folder, Delimiters()).parse(text, call.text, added=names)
+        return  # a text was checked with the expression that holds it
+    name = call.text if call.is_file else TEXT
+    source = folder.read(call.text, literal=True) if call.is_file else call.text
+    if any(sign in source for sign in JINJA):
+        try:
+            loaded = loaded_template(folder, source, name, False)
+        except InputError:
+            if any(sign in source for sign in BLOCKS):
+                raise
+        else:
+            loaded.check(names)
+            return
+    try:
+        Template.parse_file(source, name, False, names)
+    except EvaluationError as error:
+        raise error.__cause__ or error from error
+
+
+def texts_of_call(folder: Folder, call: TemplateCall) -> Iterator[str]:
+    """The texts of all templates that a literal call may run; EvaluationError, InputError."""
+    if call.is_jet:
+        if call.is_file:
+            from orchestrator.language.jet import Delimiters, library_of
+
+            library = library_of(folder, Delimiters())
+            yield from (part.text for part in library.load(call.text).reached)
+        return
+    source = folder.read(call.text, literal=True) if call.is_file else call.text
+    yield source
+    if any(sign in source for sign in BLOCKS):
+        name = call.text if call.is_file else TEXT
+        yield from (part.text for part in loaded_template(folder, source, name, False).reached)

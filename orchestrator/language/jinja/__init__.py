@@ -1,0 +1,15 @@
+"""Whole Jinja2 templates in the sandbox of expressions (controller).
+
+    library = library_of(folder, lenient=False)          # one for a manifest and a run
+    template = library.load("templates/vhost.j2")        # compiled once; InputError
+    template.check(("item", "port"))                     # InputError: a name that nothing sets
+    text = render(template, scope.names)                 # for each host; EvaluationError
+
+``environment`` compiles, ``library`` finds what templates include and import, ``checks`` finds what
+is wrong without a host, ``run`` renders and places errors.
+"""
+
+from orchestrator.language.jinja.library import Library, LoadedTemplate, library_of
+from orchestrator.language.jinja.run import render
+
+__all__ = ["Library", "LoadedTemplate", "library_of", "render"]

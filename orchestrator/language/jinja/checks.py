@@ -1,0 +1,106 @@
+"""What is wrong with a whole template that shows without facts and data (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from jinja2 import nodes
+from jinja2.meta import find_undeclared_variables
+
+from orchestrator.language.checks import Found, Vocabulary, calls, static_problems
+from orchestrator.language.jinja.environment import WholeSandbox
+from remote_runtime.text.nearest import nearest
+
+_OPTIONAL_TESTS = ("defined", "undefined")
+_OPTIONAL_FILTERS = ("default", "d", "mandatory")
+_SPECIAL = ("caller", "kwargs", "loop", "self", "super", "varargs")
+_REFERENCES = (nodes.Extends, nodes.FromImport, nodes.Import, nodes.Include)
+
+
+class Reference(NamedTuple):
+    """A template that another one names. ``path`` None: it shows when it is evaluated."""
+
+    path: str | None
+    offset: int
+    optional: bool
+
+
+class Facets(NamedTuple):
+    """What the tree of a template says of itself.
+
+    ``free`` are the names that it takes from elsewhere, with the offset of each, ``introduced``
+    those that it sets, ``optional`` those that it can do without.
+    """
+
+    free: dict[str, int]
+    introduced: frozenset[str]
+    optional: frozenset[str]
+    references: tuple[Reference, ...]
+    literals: frozenset[str]
+
+
+def tree_problems(tree: nodes.Template, sandbox: WholeSandbox) -> list[Found]:
+    """Unknown filters and tests, bad paths of ``lookup()``; offsets from 0."""
+    names = tuple({node.name for node in tree.find_all(nodes.Name)})
+    found = static_problems([tree], Vocabulary(sandbox, names, (), lambda _: []))  # type: ignore[list-item]  # nodes have what is asked for
+    called = {id(call.node) for call in calls([tree], ("lookup",))}  # type: ignore[list-item]  # as above
+    for name in tree.find_all(nodes.Name):
+        if name.name == "lookup" and name.ctx == "load" and id(name) not in called:
+            found.append(("lookup is called by its own name only", "", name.lineno))
+    return [(message, hint, at - 1) for message, hint, at in found]
+
+
+def facets(tree: nodes.Template) -> Facets:
+    """What a tree says of itself; TemplateSyntaxError."""
+    unset = find_undeclared_variables(tree) - {*_SPECIAL}
+    free: dict[str, int] = {}
+    for name in tree.find_all(nodes.Name):
+        if name.name in unset:
+            free[name.name] = min(free.get(name.name, name.lineno - 1), name.lineno - 1)
+    return Facets(
+        free=free,
+        introduced=frozenset(_introduced(tree)),
+        optional=frozenset(_optional(tree)),
+        references=tuple(_references(tree)),
+        literals=frozenset(n.value for n in tree.find_all(nodes.Const) if isinstance(n.value, str)),
+    )
+
+
+def unknown_names(own: Facets, known: Collection[str]) -> Iterator[Found]:
+    """The names that a template uses and nothing sets."""
+    for name, offset in own.free.items():
+        if name not in known:
+            likely = nearest(name, known)
+            hint = f"did you mean {likely}?" if likely else "test it with `is defined`, or set it"
+            yield f"{name!r} is not a name or function of this template", hint, offset
+
+
+def _introduced(tree: nodes.Template) -> Iterator[str]:
+    for name in tree.find_all(nodes.Name):
+        if name.ctx != "load":
+            yield name.name
+    for macro in tree.find_all(nodes.Macro):
+        yield macro.name
+    for imported in tree.find_all(nodes.Import):
+        yield imported.target
+    for wanted in tree.find_all(nodes.FromImport):
+        yield from (name if isinstance(name, str) else name[1] for name in wanted.names)
+
+
+def _optional(tree: nodes.Template) -> Iterator[str]:
+    for kind, names in ((nodes.Test, _OPTIONAL_TESTS), (nodes.Filter, _OPTIONAL_FILTERS)):
+        for node in tree.find_all(kind):
+            if node.name in names and isinstance(node.node, nodes.Name):
+                yield node.node.name
+
+
+def _references(tree: nodes.Template) -> Iterator[Reference]:
+    for node in tree.find_all(_REFERENCES):
+        optional = bool(getattr(node, "ignore_missing", False))
+        named: nodes.Expr = getattr(node, "template")  # noqa: B009 - all four have it
+        choices = named.items if isinstance(named, nodes.List | nodes.Tuple) else [named]
+        for choice in choices:
+            path = choice.value if isinstance(choice, nodes.Const) else None
+            literal = path if isinstance(path, str) else None
+            yield Reference(literal, node.lineno - 1, optional or len(choices) > 1)

@@ -1,0 +1,234 @@
+"""The Jinja2 environment of whole templates (controller).
+
+What a template costs is bounded: its loops, calls and long texts are counted (``bounds.spend``),
+and the operations that the sandbox bounds everywhere are bounded here, too.
+
+Jinja2 counts lines only, so the tokens carry their offset (from 1) in place of the line: what
+Jinja2 calls a line is an offset here, in its syntax errors and in compiled templates.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sized
+from typing import Any, NamedTuple, NoReturn
+
+import jinja2
+from jinja2 import TemplateSyntaxError, Undefined, nodes
+from jinja2.compiler import CodeGenerator, Frame
+from jinja2.filters import FILTERS
+from jinja2.lexer import TokenStream
+from jinja2.runtime import LoopContext, Macro
+from jinja2.utils import Cycler, Joiner, Namespace
+
+from orchestrator.language import bounds, kinds
+from orchestrator.language.errors import EvaluationError
+from orchestrator.language.positions import Positions
+from orchestrator.language.sandbox import Sandbox, bounded_filter
+
+# What expressions have no use for, but files do; the widths are bounded.
+_FILTERS = ("batch", "center", "e", "escape", "indent", "slice", "wordwrap")
+_PER_MACRO, _PER_INCLUDE = 20, 100  # steps, as they take longer than a pass of a loop
+_COUNTED = "ccm counted"  # no template can spell it
+
+
+class Settings(NamedTuple):
+    """How templates are written. ``delimiters`` None: ``{{`` and ``}}``.
+
+    ``trim_blocks``: the line end after a block is removed. ``lstrip_blocks``: so are the blanks
+    before a block that begins its line.
+    """
+
+    delimiters: tuple[str, str] | None = None
+    trim_blocks: bool = True
+    lstrip_blocks: bool = False
+
+
+class PlacedTemplate(jinja2.Template):
+    """A compiled template that knows the positions of its text."""
+
+    positions: Positions
+
+    def position(self, code_line: int) -> Any:
+        """The position in the template of a line of its code."""
+        return self.positions.of(self.get_corresponding_lineno(code_line) - 1)
+
+
+class _Generator(CodeGenerator):
+    """Makes code in which joined texts and parts of texts are bounded."""
+
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
+        """``a ~ b``."""
+        self.write("environment.joined((")
+        for part in node.nodes:
+            self.visit(part, frame)
+            self.write(", ")
+        self.write("))")
+
+    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
+        """``a[1:2]``; anything else as ever."""
+        if not isinstance(node.arg, nodes.Slice):
+            super().visit_Getitem(node, frame)
+            return
+        self.write("environment.part(")
+        self.visit(node.node, frame)
+        self.write(", slice(")
+        for bound in (node.arg.start, node.arg.stop, node.arg.step):
+            if bound is None:
+                self.write("None")
+            else:
+                self.visit(bound, frame)
+            self.write(", ")
+        self.write("))")
+
+
+class WholeSandbox(Sandbox):
+    """Compiles whole templates. ``find`` gives a template by its name, or raises TemplateNotFound;
+    ``join`` gives the name that ``include`` and its like mean, from the name of the template that
+    holds it. One instance serves all threads; ``compile_text`` is not for two at once."""
+
+    code_generator_class = _Generator
+    template_class: type[jinja2.Template] = PlacedTemplate
+
+    def __init__(
+        self,
+        undefined: type[Undefined],
+        settings: Settings,
+        find: Callable[[str], jinja2.Template],
+        join: Callable[[str, str], str],
+    ) -> None:
+        super().__init__(undefined)
+        self.variable_start_string, self.variable_end_string = settings.delimiters or ("{{", "}}")
+        self.trim_blocks = settings.trim_blocks
+        self.lstrip_blocks = settings.lstrip_blocks
+        self.keep_trailing_newline = True
+        self.finalize = as_output
+        # Jinja2 has it as the bare function, which is no method either
+        self.concat = self.joined  # type: ignore[method-assign]
+        self._find, self._join = find, join
+        for name in _FILTERS:
+            self.filters[name] = bounded_filter(FILTERS[name])
+        self.globals.update(namespace=Namespace, cycler=Cycler, joiner=Joiner)
+        self.filters[_COUNTED] = _counted
+
+    def parse_text(self, text: str, name: str) -> nodes.Template:
+        """The syntax tree of a template; TemplateSyntaxError, whose ``lineno`` is an offset."""
+        return self.parse(text, name)
+
+    def compile_tree_of(self, tree: nodes.Template, name: str, positions: Positions) -> Any:
+        """The template of a tree; TemplateSyntaxError."""
+        for output in tree.find_all(nodes.Output):  # an error is told where the expression begins
+            for child in output.nodes:
+                inner = [node.lineno for node in child.find_all(nodes.Node) if node.lineno]
+                child.lineno = min([child.lineno, *inner])
+        code = self.compile(tree, name, name)
+        template = PlacedTemplate.from_code(self, code, self.make_globals(None), None)
+        assert isinstance(template, PlacedTemplate)
+        template.positions = positions
+        return template
+
+    def join_path(self, template: str, parent: str) -> str:
+        """The name that a template means which names another."""
+        if not isinstance(template, str) or not template:
+            raise EvaluationError("the path of a template is a text")
+        return self._join(template, parent)
+
+    def handle_exception(self, source: str | None = None) -> NoReturn:
+        """Jinja2 would give the traceback lines of the template, which are offsets here."""
+        raise
+
+    def joined(self, parts: Iterable[Any]) -> str:
+        """One text of several values."""
+        texts = [str(part) for part in parts]
+        bounds.check_size(sum(map(len, texts)), bounds.MAX_TEXT, "the joined text")
+        return "".join(texts)
+
+    def part(self, value: Any, key: slice) -> Any:
+        """A part of a text or a list."""
+        found = value[key]
+        if isinstance(found, Sized):
+            bounds.spend_text(len(found))
+        return found
+
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - as Jinja2 has it
+        """Call what a template may call, and count it."""
+        bounds.spend(_PER_MACRO if isinstance(__obj, Macro) else 1)
+        if isinstance(__obj, LoopContext) and args and isinstance(args[0], Sized):
+            bounds.spend(len(args[0]))
+        found = super().call(__context, __obj, *args, **kwargs)
+        if found.__class__ is str and not isinstance(__obj, Macro):
+            bounds.spend_text(len(found))
+        return found
+
+    def _load_template(self, name: Any, globals: Any) -> jinja2.Template:  # noqa: A002 - as Jinja2 has it
+        """Jinja2's hook of ``include``, ``import`` and ``extends``."""
+        bounds.spend(_PER_INCLUDE)
+        return self._find(name)
+
+    def _tokenize(
+        self, source: str, name: str | None, filename: str | None = None, state: str | None = None
+    ) -> TokenStream:
+        """Jinja2's hook before the parser."""
+        pieces = _placed(self.lexer.tokeniter(source, name, filename, state), source)
+        return TokenStream(self.lexer.wrap(pieces, name, filename), name, filename)
+
+    def _generate(
+        self, source: nodes.Template, name: Any, filename: Any, defer_init: bool = False
+    ) -> str:
+        """Jinja2's hook before code is made: let every loop count its passes."""
+        for loop in source.find_all(nodes.For):
+            loop.iter = nodes.Filter(
+                loop.iter, _COUNTED, [], [], None, None, lineno=loop.lineno, environment=self
+            )
+        return super()._generate(source, name, filename, defer_init)
+
+
+def normalized(text: str) -> str:
+    """The text with the line ends that Jinja2 writes."""
+    return re.sub("\r\n?", "\n", text) if "\r" in text else text
+
+
+def as_output(value: Any) -> str:
+    """A value between the braces, as in the text of a property."""
+    kind = value.__class__
+    if kind is str:
+        bounds.spend_text(len(value))
+        return str(value)
+    if isinstance(value, str | Undefined):
+        return str(value)
+    if value is None or kind in (bool, int, float):
+        return kinds.as_text(value)
+    if not isinstance(value, dict | list | tuple | range):
+        hint = "; put |list behind it" if kind.__name__ == "generator" else ""
+        raise ValueError(f"{kinds.kind(value)} is not text, a number, a list or a map{hint}")
+    bounds.check_size(bounds.weight(value), bounds.MAX_TEXT, "the value")
+    return json.dumps(kinds.plain(value), ensure_ascii=False)
+
+
+def _placed(pieces: Iterable[tuple[int, str, str]], text: str) -> Iterator[tuple[int, str, str]]:
+    """The tokens with their offsets; what Jinja2 leaves out between two is blank."""
+    at = 0
+    try:
+        for _, token, piece in pieces:
+            at = max(at, text.find(piece, at))
+            yield at + 1, token, piece
+            at += len(piece)
+    except TemplateSyntaxError as error:
+        error.lineno = at + 1
+        raise
+
+
+def _counted(values: Any) -> Any:
+    try:
+        size = len(values)
+    except TypeError:
+        return _counting(values)
+    bounds.spend(size)
+    return values
+
+
+def _counting(values: Iterable[Any]) -> Iterator[Any]:
+    for value in values:
+        bounds.spend(1)
+        yield value

@@ -1,0 +1,212 @@
+"""The templates of one manifest: read, checked and compiled once per run (controller)."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+from functools import lru_cache
+from threading import RLock
+from typing import Any
+
+from jinja2 import ChainableUndefined, TemplateNotFound, TemplateSyntaxError
+
+from orchestrator.language.errors import EvaluationError
+from orchestrator.language.files import Folder
+from orchestrator.language.jinja import checks
+from orchestrator.language.jinja.environment import (
+    PlacedTemplate,
+    Settings,
+    WholeSandbox,
+    normalized,
+)
+from orchestrator.language.names import FUNCTIONS, TEMPLATE_FUNCTIONS, TEMPLATE_VARIABLES
+from orchestrator.language.positions import Positions
+from orchestrator.language.sandbox import Missing
+from remote_runtime.errors import InputError, Position, Problem
+
+KNOWN = (*TEMPLATE_VARIABLES, *FUNCTIONS, *TEMPLATE_FUNCTIONS, "managed")
+"""The names of a template beside those that are added."""
+
+
+class LoadedTemplate:
+    """One template with all that it names literally; shared by all hosts and threads.
+
+    ``path`` is where it stands below the folder, ``name`` what positions call it. ``reached`` are
+    the templates that it may run, itself first.
+    """
+
+    def __init__(self, library: Library, text: str, path: str, name: str) -> None:
+        self.library = library
+        self.text = text
+        self.path = path
+        self.name = name
+        self.positions = Positions(name, text)
+        self.code: PlacedTemplate
+        self.facets: checks.Facets
+        self.reached: tuple[LoadedTemplate, ...] = ()
+        self.is_whole = True
+
+    def check(self, added: Iterable[str] = ()) -> None:
+        """InputError with each name that neither ccm, these nor the templates themselves set."""
+        if not self.is_whole:
+            return  # what is included by a computed path may set any name
+        known = {*KNOWN, *self.library.functions, *added}
+        for part in self.reached:
+            known |= part.facets.introduced | part.facets.optional
+        problems = [
+            part.problem(*found)
+            for part in self.reached
+            for found in checks.unknown_names(part.facets, known)
+        ]
+        if problems:
+            raise InputError(problems)
+
+    def problem(self, message: str, hint: str, offset: int) -> Problem:
+        """A mistake as the user is told it."""
+        return Problem(message, self.positions.of(offset), hint, "template")
+
+
+class Library:
+    """The whole templates of a folder. Thread-safe.
+
+    A path in ``include``, ``import`` or ``extends`` is relative to the template that names it, or
+    with a slash in front to the folder. It leads out of the folder only to what stands beside a
+    template whose path the user wrote out. ``functions`` are names beyond those of every template.
+    ``prefix`` stands before a path in positions. Without ``relative`` every path is the folder's.
+    """
+
+    def __init__(
+        self,
+        folder: Folder,
+        lenient: bool = False,
+        *,
+        settings: Settings = Settings(),  # noqa: B008 - a tuple, never changed
+        functions: Iterable[str] = (),
+        prefix: str = "",
+        relative: bool = True,
+    ) -> None:
+        self.folder = folder
+        self.functions = frozenset(functions)
+        self.literals: frozenset[str] = frozenset()
+        self._prefix = prefix
+        self._relative = relative
+        self._lock = RLock()
+        self._loaded: dict[tuple[str, str], LoadedTemplate] = {}
+        self._outside: dict[str, Folder] = {}
+        undefined = ChainableUndefined if lenient else Missing
+        self.sandbox = WholeSandbox(undefined, settings, self._named, self._join)
+
+    def load(self, path: str, literal: bool = True) -> LoadedTemplate:
+        """A template of the folder with all that it names.
+
+        InputError with every mistake; EvaluationError where it cannot be read. ``literal``: the
+        user wrote the path out, so it may lead out of the folder.
+        """
+        return self.parse_file(self.folder.read(path, literal), path)
+
+    def parse_file(self, text: str, path: str) -> LoadedTemplate:
+        """The template of a file that was read already; see ``load``."""
+        above = posixpath.dirname(posixpath.normpath(path))
+        if above.startswith("..") and above not in self._outside:
+            self._outside[above] = Folder(self.folder.path / above, self.folder.bounds)
+        return self.parse(text, path)
+
+    def parse(self, text: str, path: str, name: str = "") -> LoadedTemplate:
+        """The template of a text; InputError with every mistake in it and what it names."""
+        text = normalized(text)
+        with self._lock:
+            template = self._parse(text, posixpath.normpath(path), name or self._prefix + path)
+            if not template.reached:
+                self._reach(template)
+            return template
+
+    def _parse(self, text: str, path: str, name: str) -> LoadedTemplate:
+        known = self._loaded.get((path, text))
+        if known is not None:
+            return known
+        template = LoadedTemplate(self, text, path, name)
+        try:
+            tree = self.sandbox.parse_text(text, path)
+            problems = checks.tree_problems(tree, self.sandbox)
+            if problems:
+                raise InputError([template.problem(*found) for found in problems])
+            template.facets = checks.facets(tree)
+            template.code = self.sandbox.compile_tree_of(tree, path, template.positions)
+        except TemplateSyntaxError as error:
+            found = template.problem(error.message or "it is no template", "", error.lineno - 1)
+            raise InputError([found]) from error
+        except RecursionError as error:
+            where = Position(name, 1, 1)
+            problem = Problem("it is nested too deeply", where, "split it", "template")
+            raise InputError([problem]) from error
+        self.literals |= template.facets.literals
+        self._loaded[path, text] = template
+        return template
+
+    def _reach(self, template: LoadedTemplate) -> None:
+        reached = {template.path: template}
+        pending, problems = [template], []
+        while pending:
+            part = pending.pop()
+            for path, offset, optional in part.facets.references:
+                if path is None:
+                    template.is_whole = False
+                    continue
+                try:
+                    found = self._find(self._join(path, part.path))
+                except InputError as error:
+                    problems += error.problems
+                    continue
+                except (EvaluationError, TemplateNotFound) as error:
+                    if isinstance(error, EvaluationError) or not optional:
+                        problems.append(part.problem(self.why(error), "check the path", offset))
+                    continue
+                if found.path not in reached:
+                    reached[found.path] = found
+                    pending.append(found)
+        if problems:
+            raise InputError(problems)
+        template.reached = tuple(reached.values())
+
+    def why(self, error: Exception) -> str:
+        """The message for a template that was not found."""
+        if isinstance(error, TemplateNotFound):
+            return f"there is no template {self._prefix}{error.name}"
+        return getattr(error, "message", "") or str(error)
+
+    def _join(self, path: str, parent: str) -> str:
+        """The path below the folder that ``path`` in the template ``parent`` means."""
+        if path.startswith("/") or not self._relative:
+            return posixpath.normpath(path).lstrip("/")
+        return posixpath.normpath(posixpath.join(posixpath.dirname(parent), path))
+
+    def _find(self, path: str) -> LoadedTemplate:
+        with self._lock:
+            text = self._beside(path)
+            if text is None:
+                raise TemplateNotFound(path)
+            return self._parse(normalized(text), path, self._prefix + path)
+
+    def _named(self, path: Any) -> PlacedTemplate:
+        return self._find(path).code
+
+    def _beside(self, path: str) -> str | None:
+        """The text of a file that a template names; None where there is none."""
+        folder, name = self.folder, path
+        for above, outside in self._outside.items():
+            if path.startswith(above + "/"):
+                folder, name = outside, path[len(above) + 1 :]
+        try:
+            place = folder.locate(name, literal=False)
+        except EvaluationError as error:
+            message = f"{path!r} is no file of the manifest's folder, and no other may be included"
+            raise EvaluationError(message, kind="template.file") from error
+        if not place.is_file():
+            return None
+        return folder.read(name, literal=False)
+
+
+@lru_cache(maxsize=256)
+def library_of(folder: Folder, lenient: bool) -> Library:
+    """The library of a manifest's folder: one per run, and one for data, overrides and order."""
+    return Library(folder, lenient)

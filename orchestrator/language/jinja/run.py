@@ -1,0 +1,117 @@
+"""One rendering of a whole template for one host, and the places of its errors (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+import jinja2
+from jinja2 import TemplateError, TemplateNotFound
+
+from orchestrator.language import bounds
+from orchestrator.language.errors import EvaluationError, NeedFileError
+from orchestrator.language.jinja.environment import PlacedTemplate
+from orchestrator.language.jinja.library import KNOWN, LoadedTemplate
+from orchestrator.language.names import (
+    FUNCTIONS,
+    TEMPLATE_FUNCTIONS,
+    Names,
+    added_names,
+    template_variables,
+)
+from remote_runtime.errors import CcmError, InputError, Position
+
+_FAILURES = (
+    EvaluationError, InputError, TemplateError, ArithmeticError, LookupError, TypeError, ValueError,
+    AttributeError, RecursionError, AssertionError,
+)  # fmt: skip
+_MOST_SHOWN = 5
+_WITHOUT_CONTEXT = frozenset(f"{name!r} is undefined" for name in KNOWN)
+
+
+def render(
+    template: LoadedTemplate,
+    names: Names,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> str:
+    """The text for one host; EvaluationError with the position, NeedFileError.
+
+    ``functions`` are those that the library was told of, ``more`` names beyond the others.
+    """
+    given = names(template.library.literals)
+    seen = {
+        **template_variables(given),
+        **{name: given[name] for name in (*FUNCTIONS, *TEMPLATE_FUNCTIONS)},
+        "managed": lambda: f"managed by ccm, do not edit ({template.name})",
+        **(functions or {}),
+        **added_names(given),
+        **(more or {}),
+    }
+    try:
+        with bounds.budget():
+            return _text(template.code, seen)
+    except NeedFileError:
+        raise
+    except _FAILURES as error:
+        raise _explained(error, template) from error
+
+
+def _text(code: PlacedTemplate, names: dict[str, Any]) -> str:
+    pieces, size = [], 0
+    for piece in code.root_render_func(code.new_context(names)):
+        size += len(piece)
+        if size > bounds.MAX_TEXT:
+            limit = bounds.MAX_TEXT >> 20
+            raise bounds.TooLargeError(f"the template gives more than {limit} MiB of text")
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def _explained(error: Exception, template: LoadedTemplate) -> EvaluationError:
+    """The error with the innermost position, and in its message those that led there."""
+    places = _places(error.__traceback__) or [template.positions.of(0)]
+    if isinstance(error, InputError):  # of a template that is included
+        problem = error.problems[0]
+        found = EvaluationError(problem.message, problem.where or places[-1], problem.kind)
+    elif isinstance(error, EvaluationError):
+        found = error
+    else:
+        kind = "template.undefined" if isinstance(error, jinja2.UndefinedError) else ""
+        kind = error.kind if isinstance(error, CcmError) else kind
+        found = EvaluationError(_message(error, template), places[-1], kind)
+    if found.where is None:
+        found.where = places[-1]
+    outer = places[:-1] if places[-1] == found.where else places
+    if outer:
+        shown = ", ".join(map(str, reversed(outer[-_MOST_SHOWN:])))
+        found.message += f", in a template used at {shown}"
+    return found
+
+
+def _message(error: Exception, template: LoadedTemplate) -> str:
+    if isinstance(error, TemplateNotFound):
+        return template.library.why(error)
+    if isinstance(error, RecursionError):
+        return "the template is nested too deeply"
+    message = getattr(error, "message", None) or str(error) or type(error).__name__
+    if message in _WITHOUT_CONTEXT:
+        message += "; write {% import … with context %} for the names of the host"
+    return message
+
+
+def _places(traceback: TracebackType | None) -> list[Position]:
+    """Where each template was as the error came up, the outermost first.
+
+    Of several lines of one template in a row, such as of its macros, only the innermost counts.
+    """
+    found: list[tuple[Any, Position]] = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_globals.get("__jinja_template__")
+        if isinstance(code, PlacedTemplate):
+            if found and found[-1][0] is code:
+                found.pop()
+            found.append((code, code.position(traceback.tb_lineno)))
+        traceback = traceback.tb_next
+    return [place for _, place in found]

@@ -1,0 +1,92 @@
+"""What whole templates may write, and what it may cost."""
+
+from pathlib import Path
+
+import pytest
+
+from .fakes import failure, text
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{% for x in Data.list %}\n{{ loop.index }}{{ x }}\n{% endfor %}\nend\n",
+            "1a\n2b\n3c\nend\n"),
+        ("  {% if Data.on %}\nx\n{% endif %}", "  x\n"),
+        ("a{%- if true %}  b {%- endif -%}  c", "a  bc"),
+        ("{% set x = 2 %}{{ x }}{# gone #}{% raw %}{{ x }}{% endraw %}", "2{{ x }}"),
+        ("{{ true }} {{ none }} {{ [1, 'a'] }} {{ {'a': 1.5} }}", 'true  [1, "a"] {"a": 1.5}'),
+        ("{% macro m(x) %}<{{ x }}>{% endmacro %}{{ m('&') }}", "<&>"),
+        ("{% macro m() %}<{{ caller() }}>{% endmacro %}{% call m() %}x{% endcall %}", "<x>"),
+        ("{% filter upper %}a{% endfilter %}{% set y %}b{% endset %}{{ y }}", "Ab"),
+        ("{{ Data.name[1:] }}{{ Data.list[::2] }}{{ 'a' ~ 1 ~ true }}", 'eb["a", "c"]a1True'),
+        ("{{ data.map.items() | list | length }} {{ range(3) }}", "2 [0, 1, 2]"),
+        ("${NAME} ${ Data.port } \r\n{{ 1 }}", "${NAME} ${ Data.port } \n1"),
+        ("{{ 'a\n\nb' | indent(2) }}", "a\n\n  b"),
+    ],
+)  # fmt: skip
+def test_a_whole_template(template: str, expected: str) -> None:
+    """Blocks, macros, white space as Ansible sets it, values as in the text of a property."""
+    assert text(template) == expected
+
+
+GROW = "{% set n = namespace(x='x' * 9999) %}{% for i in range(60) %}GROWN{% endfor %}"
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        (GROW.replace("GROWN", "{% set n.x = n.x ~ n.x %}"), "at most"),
+        (GROW.replace("GROWN", "{% set n.x = n.x + n.x %}"), "at most"),
+        (GROW.replace("GROWN", "{% set n.x %}{{ n.x }}{{ n.x }}{% endset %}"), "at most"),
+        (GROW.replace("GROWN", "{% set n.x = [n.x, n.x] %}") + "{{ n.x }}", "at most"),
+        (
+            "{% set b = 'x' * 9999999 %}{% set y %}"
+            "{% for i in range(9999) %}{{ b[1:] }}{% endfor %}{% endset %}",
+            "steps",
+        ),
+        (
+            "{% set b = 'x' * 9999999 %}"
+            "{% for i in range(9999) %}{% set c = b.upper() %}{% endfor %}",
+            "steps",
+        ),
+        (
+            "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}"
+            "{{ m(60) }}",
+            "steps",
+        ),
+        (
+            "{% for a in range(9999) recursive %}{{ loop(range(9999)) }}{% endfor %}",
+            "steps",
+        ),
+        ("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}", "steps"),
+        ("{% for a in range(9999) %}{{ 'x' * 9999 }}{% endfor %}", "16 MiB"),
+        ("{% for a in range(9999) %}{% set x = Data.list | map('upper') | list %}{% endfor %}", ""),
+    ],
+)  # fmt: skip
+def test_what_a_template_costs_is_bounded(template: str, message: str) -> None:
+    """Neither texts that double, nor calls that do, nor long texts in a loop eat the controller."""
+    if message:
+        assert message in failure(template)
+    else:
+        assert text(template) == ""
+
+
+def test_a_template_that_includes_itself_twice_is_stopped(tmp_path: Path) -> None:
+    """Including counts, so that no tree of includes goes on for ever."""
+    (tmp_path / "a.j2").write_text(
+        "{% set n = n - 1 %}{% if n %}{% include 'a.j2' %}{% include 'a.j2' %}{% endif %}"
+    )
+    told = failure("{% set n = 40 %}{% include 'a.j2' %}", folder=tmp_path)
+    assert "takes more than 1000000 steps" in told or "nested too deeply" in told
+
+
+def test_what_is_no_value_is_not_written() -> None:
+    """A generator or a namespace is refused with what to do."""
+    assert "put |list behind it" in failure("{{ Data.list | map('upper') }}")
+    assert "a Namespace is not text" in failure("{{ namespace() }}")
+
+
+def test_data_of_a_host_is_never_a_template() -> None:
+    """What a fact holds is written as it is."""
+    assert text("{{ Facts.evil }}{% set x = Facts.evil %}{{ x }}") == "{{ 1 + 1 }}" * 2
