@@ -1,4 +1,4 @@
-"""``ccm hiera parse``: the data of a hierarchy as it comes out for hosts (controller)."""
+"""``ccm hiera``: the data of a hierarchy as it comes out, and where it is from (controller)."""
 
 import argparse
 import os
@@ -22,21 +22,32 @@ if TYPE_CHECKING:
     from inventory import Host
     from orchestrator.fleet.host.host_facts import Gathered
     from orchestrator.planning import PlanOptions
+    from orchestrator.planning.facts import NothingGathered
     from orchestrator.planning.hierarchy import Hierarchy
     from remote_runtime.errors import CcmError
 
 HELP = "Show hierarchical data."
+MANIFEST = "site.yaml"
+"""The manifest whose data is explained where none is named."""
 EXAMPLE = """
 ccm hiera parse site.yaml                            # with this host's facts
 ccm hiera parse --offline --fact role=web site.yaml  # without a host
 eval "$(ccm hiera parse --env site.yaml)"     # HIERA_KEY=VALUE for a shell
 ccm hiera parse -i hosts.yaml -l web --query app.port site.yaml
+ccm hiera explain users -l web1               # file and line of each part
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add what can be done with data."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    _configure_explain(
+        actions.add_parser(
+            "explain",
+            help="show where a value comes from: every source, and the file and line of each part",
+            description="Show the sources of a value, how they merge, and the origin of each part.",
+        )
+    )
     parse = actions.add_parser(
         "parse",
         help="resolve the data of a manifest or a data file, with secrets masked",
@@ -79,7 +90,73 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_data(parse)
 
 
+def _configure_explain(explain: argparse.ArgumentParser) -> None:
+    explain.add_argument("key", metavar="KEY", help="the value, such as users or app.port")
+    explain.add_argument(
+        "manifest",
+        metavar="FILE",
+        nargs="?",
+        default=MANIFEST,
+        help="a manifest or a data file (default: %(default)s)",
+    )
+    add_inventory(explain, required=False)
+    explain.add_argument(
+        "--offline",
+        action="store_true",
+        help="contact no host; use only --facts, vars and --fact",
+    )
+    explain.add_argument("--json", action="store_true", help="write one JSON document to stdout")
+    add_connection(explain)
+    add_data(explain)
+
+
 def run(args: argparse.Namespace) -> int:
+    """Resolve or explain for each host."""
+    return _explain(args) if args.action == "explain" else _parse(args)
+
+
+def _explain(args: argparse.Namespace) -> int:
+    """Tell where a value comes from, on each host."""
+    from orchestrator.cli.app import exit_code_of
+    from orchestrator.cli.documents import write
+    from orchestrator.cli.explanation_output import document, lines
+    from orchestrator.cli.gathering import gather
+    from orchestrator.runs import wiring
+    from orchestrator.support.plain_text import plain
+    from remote_runtime.errors import CcmError, UsageError
+
+    keys = args.key.removeprefix("data.").split(".")
+    if not all(keys):
+        raise UsageError(f"{args.key!r} is not a key of data", hint="such as users or app.port")
+    chosen = wiring.choose(read_inventory(args), warn)
+    data = read_data(args)
+    data = data._replace(hiera=_others(data.hiera, args.manifest))
+    hierarchy = _hierarchy(args.manifest, data, False)
+    hierarchy.see(chosen.inventory)
+    answers: Mapping[str, Gathered | CcmError] = {}
+    if not (args.offline or hierarchy.is_static):
+        answers = gather(chosen, read_connection(args))
+    found: dict[str, Any] = {}
+    code = 0
+    for host in chosen.hosts:
+        try:
+            told, warnings = hierarchy.explain(host, _answer(host, answers), keys)
+        except CcmError as error:
+            print(plain(f"ccm: {host.name}: {error}"), file=sys.stderr)
+            code = max(code, exit_code_of(error))
+            continue
+        for text in warnings:
+            print(plain(f"ccm: {host.name}: warning: {text}"), file=sys.stderr)
+        code = max(code, int(not told.found))
+        if not args.json:
+            print(plain("\n".join(lines(host.name, told))))
+        found[host.name] = document(told)
+    if args.json:
+        write(found, False)
+    return code
+
+
+def _parse(args: argparse.Namespace) -> int:
     """Resolve for each host and write one document: the data, or host → data."""
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.documents import check_path, variables, write
@@ -132,6 +209,19 @@ def _hierarchy(file: str, options: "PlanOptions", with_environ: bool) -> "Hierar
     return hierarchy
 
 
+def _answer(
+    host: "Host", answers: "Mapping[str, Gathered | CcmError]"
+) -> "Gathered | NothingGathered":
+    """What was gathered of a host; CcmError where that failed."""
+    from orchestrator.planning.facts import NothingGathered
+    from remote_runtime.errors import CcmError
+
+    answer = answers.get(host.name, NothingGathered())
+    if isinstance(answer, CcmError):
+        raise answer
+    return answer
+
+
 def _resolved(
     hierarchy: "Hierarchy",
     host: "Host",
@@ -139,14 +229,10 @@ def _resolved(
     query: str | None,
 ) -> Any:
     from orchestrator.cli.documents import at_path
-    from orchestrator.planning.facts import NothingGathered
     from orchestrator.support.plain_text import plain
-    from remote_runtime.errors import CcmError, PlanError
+    from remote_runtime.errors import PlanError
 
-    answer = answers.get(host.name, NothingGathered())
-    if isinstance(answer, CcmError):
-        raise answer
-    data, warnings = hierarchy.resolve(host, answer)
+    data, warnings = hierarchy.resolve(host, _answer(host, answers))
     for text in warnings:
         print(plain(f"ccm: {host.name}: warning: {text}"), file=sys.stderr)
     there, value = at_path("data", data, query)

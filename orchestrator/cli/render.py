@@ -15,6 +15,7 @@ from orchestrator.cli.options import (
 from orchestrator.cli.part_flags import add_selection, read_selection
 
 if TYPE_CHECKING:
+    from orchestrator.planning.explanation import Explanation
     from orchestrator.planning.facts import Gathered
     from orchestrator.runs.request import ConnectionOptions
     from orchestrator.runs.wiring import Chosen
@@ -37,6 +38,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="do not contact the host; use only --facts, vars and --fact",
     )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="also show, as comments, where each value of the data comes from",
+    )
     add_selection(parser)
     add_connection(parser)
     add_data(parser)
@@ -57,8 +63,19 @@ def run(args: argparse.Namespace) -> int:
     plan = planner.plan(chosen.hosts[0], gathered)
     for text in (*site.warnings, *plan.warnings, *planner.unmatched()):
         print(plain(f"ccm: warning: {text}"), file=sys.stderr)
+    if args.explain:
+        _explain(chosen.hosts[0].name, planner.explanations(chosen.hosts[0], gathered))
     _write(resolved_manifest(site, plan))
     return 0
+
+
+def _explain(host: str, told: "list[Explanation]") -> None:
+    """Write the origin of the data as comments, so that all of it stays YAML."""
+    from orchestrator.cli.explanation_output import lines
+    from orchestrator.support.plain_text import plain
+
+    for one in told:
+        print("\n".join(f"# {plain(line)}" for line in lines(host, one)))
 
 
 def _check_one(chosen: "Chosen") -> None:

@@ -35,6 +35,10 @@ class Held(Protocol):
         """Its top-level keys."""
         ...
 
+    def expressions(self) -> list[Expression]:
+        """Every expression in it."""
+        ...
+
 
 class Layer(NamedTuple):
     """A map of data: of an ``entry`` of the order, or ``data`` itself. ``tree`` is compiled, and
@@ -161,6 +165,15 @@ class DataSource:
             if layers and self.merging == _FIRST:
                 break
         return data
+
+    @property
+    def base(self) -> Layer:
+        """``data`` itself, which all others are laid over."""
+        return self._base
+
+    def names_of_order(self, scope: Scope) -> list[str | None]:
+        """What each entry of the order comes to; None for one whose expressions are all empty."""
+        return [_render_entry(entry, scope) for entry in self.order]
 
     def layers(self, name: str | None, files: DataFiles = NO_FILES) -> list[Layer]:
         """What an entry of the order finds, the later over the earlier."""

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.expressions import RENDERERS, EvaluationError, NeedFileError, Scope
+from orchestrator.expressions import (
+    RENDERERS,
+    EvaluationError,
+    NeedFileError,
+    Scope,
+    render_value,
+)
 from orchestrator.expressions.environ import Environ
 from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
 from orchestrator.manifest.annotations import Annotation, check_annotations, secrets
-from orchestrator.manifest.data import BASE, DataSource, Layer, load_source
+from orchestrator.manifest.data import BASE, DataSource, Held, Layer, load_source
 from orchestrator.manifest.data_files import DataFiles
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.deferred import Resolver
 from orchestrator.manifest.merge import merge_deep
+from orchestrator.planning.explanation import Explainer, Explanation
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
 from remote_runtime.errors import PlanError, Problem
 from remote_runtime.reporting.masking import Mask
 
 MOST_PROBLEMS = 20
+_MAY_READ = re.compile("data|template|jet", re.IGNORECASE)
+"""What stands in an expression of data that may read other values of it."""
 INHERIT = "inherit_data"
 """The property of an apply that names keys of its manifest's data."""
 
@@ -92,6 +102,10 @@ class ManifestData:
         self._is_static = source.is_static(given.files) and all(
             one.is_static() for one in given.sources
         )
+        held: list[Held] = [source, *given.sources, given.files]
+        self._reads_data = any(
+            _MAY_READ.search(expression.source) for one in held for expression in one.expressions()
+        )
         self._shared: dict[Declared | None, Resolved] = {}
 
     def shared(self, by: Declared | None, handed: Mapping[str, Any]) -> Resolved | None:
@@ -132,6 +146,27 @@ class ManifestData:
             resolved = self._resolve(own, handed)
         return self._scope(facts, data=resolved.data, names=names, heard=heard), resolved
 
+    def explain(
+        self, host: Any, facts: Facts, keys: Sequence[str]
+    ) -> tuple[Explanation, list[str]]:
+        """Where each part of a value of a host's data is from, and the texts of it that are masked;
+        ``keys`` lead to the value. PlanError."""
+        scope, resolved = self.of(host, facts, by=None, handed={})
+        if resolved.problems:
+            raise plan_error(resolved.problems, resolved.secrets)
+        explainer = Explainer(scope._replace(lenient=True), keys)
+        explainer.read(self._own, self._given.files)
+        for source in self._given.sources:
+            explainer.read(source)
+        explainer.assign(self._given.data)
+        told = explainer.explanation()
+        # What another source replaces is no value of the data, and as secret.
+        annotations = [*self._annotations, *self._annotations_of_files(explainer.scope)]
+        whole = (_below(keys, one.value) for one in told.sources if one.found)
+        more = [text for tree in whole for text in secrets(annotations, tree)]
+        more += explainer.scope.environ.heard
+        return told, list(dict.fromkeys([*resolved.secrets, *more]))
+
     def reached(self, host: Any, facts: Facts) -> list[str]:
         """The names of overrides that the manifest's order comes to on a host; EvaluationError."""
         names = {"name": host.name, "address": host.address, "groups": list(host.groups)}
@@ -165,6 +200,8 @@ class ManifestData:
         resolver = Resolver(scope)
 
         def bind(layer: Layer, key: str, value: Any) -> Any:
+            if not self._reads_data:
+                return render_value(value, scope)
             return resolver.bind(value, f"data.{key}" if key else BASE)
 
         try:
@@ -191,6 +228,13 @@ class ManifestData:
             return []
         found = map(files.get, self._own.reached(scope, files))
         return [one for file in found if file for one in file.annotations]
+
+
+def _below(keys: Sequence[str], value: Any) -> Any:
+    """A tree in which the keys lead to the value."""
+    for key in reversed(keys):
+        value = {key: value}
+    return value
 
 
 def _varies(by: Declared) -> bool:

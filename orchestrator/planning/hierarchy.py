@@ -11,10 +11,10 @@ from orchestrator.expressions.environ import Environ
 from orchestrator.language.files import Folder
 from orchestrator.manifest.data import KEYS, DataSource, refuse_unknown_keys
 from orchestrator.planning.data import Given, ManifestData, plan_error
+from orchestrator.planning.explanation import Explanation, hidden, masked
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions, load_environ
 from remote_runtime.errors import InputError, Problem
-from remote_runtime.reporting.masking import MASKED, Mask
 
 if TYPE_CHECKING:
     from inventory import Inventory
@@ -65,20 +65,14 @@ class Hierarchy:
         resolved = self._data.of(host, facts, by=None, handed={})[1]
         if resolved.problems:
             raise plan_error(resolved.problems, resolved.secrets)
-        return _masked(resolved.data, resolved.secrets), warnings
+        data: dict[str, Any] = masked(resolved.data, resolved.secrets)
+        return data, warnings
 
-
-def _masked(data: dict[str, Any], secrets: Sequence[str]) -> dict[str, Any]:
-    mask, hidden = Mask(secrets), frozenset(secrets)
-
-    def walk(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: walk(below) for key, below in value.items()}
-        if isinstance(value, list):
-            return [walk(below) for below in value]
-        if isinstance(value, str):
-            return mask.text(value)
-        return MASKED if str(value) in hidden and not isinstance(value, bool) else value
-
-    masked: dict[str, Any] = walk(data)
-    return masked
+    def explain(
+        self, host: Any, gathered: Gathered, keys: Sequence[str]
+    ) -> tuple[Explanation, list[str]]:
+        """Where the value at these keys is from on an inventory's ``Host``, masked, and the
+        warnings; PlanError."""
+        facts, warnings = self._overlay(host, gathered)
+        told, secrets = self._data.explain(host, facts, keys)
+        return hidden(told, secrets), warnings

@@ -20,6 +20,7 @@ from remote_runtime.reporting.masking import Mask
 if TYPE_CHECKING:
     from inventory import Inventory
     from orchestrator.expressions.inventory_view import InventoryView
+    from orchestrator.planning.explanation import Explanation
     from orchestrator.planning.host_plan import HostPlan
     from orchestrator.planning.host_secrets import HostSecrets
     from orchestrator.planning.implications import Implications
@@ -252,6 +253,16 @@ class Planner:
 
     def _all(self) -> list[Part]:
         return [self._root.part, *self._parts.all()]
+
+    def explanations(self, host: Any, gathered: Gathered) -> list[Explanation]:
+        """Where each value of the manifest's data is from on a host, masked; PlanError."""
+        from orchestrator.planning.explanation import hidden
+
+        facts, _ = self._overlay(host, gathered)
+        data = self._root.part.data
+        resolved = data.of(host, facts, by=None, handed={})[1]
+        told = (data.explain(host, facts, (key,)) for key in resolved.data)
+        return [hidden(one, secrets) for one, secrets in told]
 
     def scope(self, host: Any, gathered: Gathered) -> tuple[Scope, list[str]]:
         """The facts and data that the templates of a host see, and the texts in them to mask.

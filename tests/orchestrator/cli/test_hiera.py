@@ -169,3 +169,109 @@ def test_a_value_that_is_required_is_missed(
     path.write_text("data:\n  # @require\n  a: ''\n")
     assert app.main(["hiera", "parse", str(path)]) == 2
     assert f"{path}:3:3" in capsys.readouterr().err
+
+
+EXPLAINED = """\
+data:
+  ntp: [base]
+  users: [ann, bob]
+  app:
+    port: 80
+    url: "http://{{ Host.name }}:{{ Data.app.port }}"
+  # @secret
+  pw: hunter22
+hierarchy:
+  order: ["role:{{ Facts.role }}", "site:no", "{{ Facts.nope }}", "host:{{ Host.name }}"]
+  merge: deep
+  keys: {ntp: first, users: unique}
+  knockout: "--"
+overrides:
+  "role:web": {ntp: [role], users: [carl, --bob], pw: othersecret}
+  "host:web1": {ntp: [host], users: [dora, ann], app: {port: 81}}
+ccm:
+  resources: [{exec: [{x: {}}]}]
+"""
+
+
+def explain(ccm: Ccm, key: str, *words: str) -> str:
+    """What is told of a value on web1, without contacting it."""
+    ccm.site(EXPLAINED)
+    words = ("-i", "hosts.yaml", "-l", "web1", "--offline", *words)
+    done = ccm.run("hiera", "explain", key, *words)
+    assert done.code == 0, done.output
+    return done.stdout
+
+
+def test_each_part_of_a_value_has_its_origin(ccm: Ccm) -> None:
+    """Every source is named in order, with what it has; then each part with file, line, entry."""
+    assert (
+        explain(ccm, "users")
+        == """\
+users on web1: ["ann", "carl", "dora"]
+  merge unique, in this order:
+    data       site.yaml:3:10   ["ann", "bob"]
+    role:web   site.yaml:15:36  ["carl", "--bob"]
+    site:no    -                no override and no data file
+    (empty)    -                skipped: its expressions are empty
+    host:web1  site.yaml:16:37  ["dora", "ann"]
+  parts:
+    users.0  "ann"   data, site.yaml:3:11
+    users.1  "carl"  role:web, site.yaml:15:37
+    users.2  "dora"  host:web1, site.yaml:16:38
+"""
+    )
+
+
+def test_a_source_that_does_not_count_is_told_as_such(ccm: Ccm) -> None:
+    """With first, the entries behind the one that decides."""
+    told = explain(ccm, "ntp")
+    assert 'ntp on web1: ["role"]' in told
+    assert '["host"] (not used: an earlier entry decides)' in told
+
+
+def test_the_command_line_and_other_files_are_sources(ccm: Ccm) -> None:
+    """--hiera has its own place, --data none; a template is told by its place and its value."""
+    ccm.site("data: {app: {name: x}}", "more.yaml")
+    told = explain(ccm, "app", "--hiera", "more.yaml", "--data", "app.port=8080")
+    assert "    app.port  8080                --data\n" in told
+    assert '    app.url   "http://web1:8080"  data, site.yaml:6:10\n' in told
+    assert '    app.name  "x"                 data, more.yaml:1:20\n' in told
+    assert explain(ccm, "data.app.port").endswith("app.port  81  host:web1, site.yaml:16:62\n")
+
+
+def test_secrets_are_masked_in_every_source(ccm: Ccm) -> None:
+    """Those that another source replaces, too."""
+    told = explain(ccm, "pw") + explain(ccm, "pw", "--json")
+    assert "hunter22" not in told
+    assert "othersecret" not in told
+
+
+def test_an_explanation_for_programs(ccm: Ccm) -> None:
+    """One document, by host."""
+    told = json.loads(explain(ccm, "ntp", "--json"))["web1"]
+    assert (told["value"], told["merge"], told["found"]) == (["role"], "first", True)
+    assert told["parts"] == [
+        {"path": "ntp.0", "value": "role", "entry": "role:web", "where": "site.yaml:15:22"}
+    ]
+    assert [one["entry"] for one in told["sources"]][:2] == ["data", "role:web"]
+
+
+def test_a_value_that_nothing_has(ccm: Ccm) -> None:
+    """The sources are told all the same; a key that is none is refused."""
+    ccm.site(EXPLAINED)
+    words = ("-i", "hosts.yaml", "-l", "web1", "--offline")
+    done = ccm.run("hiera", "explain", "nope.x", *words)
+    assert (done.code, "nope.x on web1: no data has it" in done.stdout) == (1, True)
+    assert ccm.run("hiera", "explain", "a..b", *words).code == 2
+
+
+def test_render_explains_in_comments(ccm: Ccm) -> None:
+    """All of it is YAML still."""
+    ccm.site(EXPLAINED)
+    done = ccm.run(
+        "render", "--explain", "-i", "hosts.yaml", "-l", "web1", "--offline", "site.yaml"
+    )
+    assert done.code == 0, done.output
+    assert '#     users.1  "carl"  role:web, site.yaml:15:37\n' in done.stdout
+    assert "hunter22" not in done.stdout
+    assert list(yaml.safe_load(done.stdout)) == ["ccm"]

@@ -1,0 +1,177 @@
+"""Where a value of data is from: the sources that were looked at, and its parts (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Keys
+from typing import Any, NamedTuple
+
+from inventory.document import Mapping, Node, Sequence
+from orchestrator.expressions import Scope, render_value
+from orchestrator.language.paths import MISSING, find
+from orchestrator.manifest.data import DataSource, Layer
+from orchestrator.manifest.data_files import NO_FILES, DataFiles
+from orchestrator.manifest.merge import Part, merge_deep
+from remote_runtime.errors import Position
+from remote_runtime.reporting.masking import MASKED, Mask
+
+GIVEN = "--data"
+NO_KEY = "no such key"
+NO_ENTRY = "no override and no data file"
+EMPTY = "skipped: its expressions are empty"
+PASSED = "not used: an earlier entry decides"
+
+
+class Source(NamedTuple):
+    """One place that was looked at: an ``entry`` of an order, ``data`` or ``--data``.
+
+    ``found``: it has a value there, which counts unless ``note`` says otherwise.
+    """
+
+    entry: str
+    where: Position | None = None
+    value: Any = None
+    found: bool = False
+    note: str = ""
+
+
+class Explanation(NamedTuple):
+    """A value by its ``keys``: its ``merge``, what was looked at, and its parts by their paths.
+
+    ``found``: the data has such a value, which is ``value``.
+    """
+
+    keys: tuple[str, ...]
+    merge: str
+    sources: list[Source]
+    parts: list[tuple[tuple[str, ...], Part]]
+    found: bool
+    value: Any
+
+
+class Explainer:
+    """Goes through the sources of data in their order; ``scope`` has the data that they come to."""
+
+    def __init__(self, scope: Scope, keys: Keys[str]) -> None:
+        self.scope = scope
+        self._keys = tuple(keys)
+        self._sources: list[Source] = []
+        self._data: Any = {}
+        self._merge = ""
+
+    def read(self, source: DataSource, files: DataFiles = NO_FILES) -> None:
+        """Take the data of one source, which is laid over what there is."""
+        self._merge = self._merge or source.merging.strategy(self._keys[0])
+        self._data = merge_deep(self._data, source.resolve(self.scope, self._bind, files))
+        self._look(source.base, "")
+        taken: set[str] = set()
+        is_first = True
+        for name in source.names_of_order(self.scope):
+            layers = source.layers(name, files)
+            counts = source.merging.wants(self._keys[0], is_first, taken)
+            if not layers:
+                text = str(name) if name is not None else "(empty)"
+                self._sources.append(Source(text, note=NO_ENTRY if name is not None else EMPTY))
+            for layer in layers:
+                self._look(layer, "" if counts else PASSED)
+            if any(self._keys[0] in dict(layer.pairs()) for layer in layers):
+                taken.add(self._keys[0])
+            is_first = is_first and not layers
+
+    def assign(self, given: dict[str, Any]) -> None:
+        """Take what ``--data`` sets."""
+        value = find(given, "", self._keys)
+        if value is not MISSING:
+            self._sources.append(Source(GIVEN, None, value, found=True))
+        self._data = merge_deep(self._data, _marked(given, None, GIVEN))
+
+    def explanation(self) -> Explanation:
+        """What is known of the value."""
+        tree = find(self._data, "", self._keys)
+        there = tree is not MISSING
+        parts = list(_parts(tree, ())) if there else []
+        value = find(self.scope.data, "", self._keys)
+        return Explanation(
+            keys=self._keys,
+            merge=self._merge,
+            sources=self._sources,
+            parts=parts,
+            found=there,
+            value=None if value is MISSING else value,
+        )
+
+    def _bind(self, layer: Layer, key: str, value: Any) -> Any:
+        node: Node | None = layer.node
+        if key and isinstance(node, Mapping):
+            node = node.get(key)
+        return _marked(render_value(value, self.scope), node, layer.entry)
+
+    def _look(self, layer: Layer, note: str) -> None:
+        node: Node | None = layer.node
+        pairs = dict(layer.pairs())
+        value: Any = MISSING
+        if self._keys[0] in pairs:
+            first = render_value(pairs[self._keys[0]], self.scope)
+            value = find(first, "", self._keys[1:])
+        if value is MISSING:
+            where = layer.node.position if layer.node is not None else None
+            self._sources.append(Source(layer.entry, where, note=NO_KEY))
+            return
+        for key in self._keys:
+            below = node.get(key) if isinstance(node, Mapping) else None
+            node = below or node
+        place = node.position if node is not None else None
+        self._sources.append(Source(layer.entry, place, value, found=True, note=note))
+
+
+def _marked(value: Any, node: Node | None, entry: str) -> Any:
+    """The value with each part of it as one that knows its origin."""
+    if isinstance(value, dict) and value:
+        return {key: _marked(below, _below(node, key), entry) for key, below in value.items()}
+    if isinstance(value, list) and value:
+        nodes = node.nodes if isinstance(node, Sequence) and len(node.nodes) == len(value) else None
+        return [
+            _marked(below, nodes[at] if nodes else node, entry) for at, below in enumerate(value)
+        ]
+    if isinstance(value, (dict, list)):
+        return value
+    return Part(value, entry, node.position if node is not None else None)
+
+
+def _below(node: Node | None, key: str) -> Node | None:
+    found = node.get(key) if isinstance(node, Mapping) else None
+    return found or node
+
+
+def _parts(tree: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Part]]:
+    """Every value that is neither a list nor a map, by its path."""
+    if isinstance(tree, Part):
+        return [(path, tree)]
+    pairs = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    return [found for key, below in pairs for found in _parts(below, (*path, str(key)))]
+
+
+def hidden(told: Explanation, secrets: Keys[str]) -> Explanation:
+    """The explanation without these texts."""
+    return told._replace(
+        value=masked(told.value, secrets),
+        sources=[one._replace(value=masked(one.value, secrets)) for one in told.sources],
+        parts=[
+            (path, part._replace(value=masked(part.value, secrets))) for path, part in told.parts
+        ],
+    )
+
+
+def masked(data: Any, secrets: Keys[str]) -> Any:
+    """The value without these texts."""
+    mask, whole = Mask(secrets), frozenset(secrets)
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: walk(below) for key, below in value.items()}
+        if isinstance(value, list):
+            return [walk(below) for below in value]
+        if isinstance(value, str):
+            return mask.text(value)
+        return MASKED if str(value) in whole and not isinstance(value, bool) else value
+
+    return walk(data)
