@@ -55,6 +55,7 @@ def _under(
     from orchestrator.manifest.loading import read_site
     from orchestrator.planning.site.check import SiteCheck
     from orchestrator.runs import wiring
+    from orchestrator.runs.fleet_facts import show_hosts
 
     warnings: list[Problem] = []
     try:
@@ -66,7 +67,7 @@ def _under(
             warnings += [*survey.warnings, *planner.data_warnings()]
             problems = [*survey.conditional, *(problem for _, problem in survey.failing)]
             if chosen is not None:
-                planner.see(chosen.inventory)
+                show_hosts([planner], chosen.inventory)
                 problems += SiteCheck(map(planner.examine, chosen.hosts)).problems
             return problems, warnings
     except InputError as error:

@@ -38,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.documents import at_path, check_path, write
     from orchestrator.cli.gathering import gather
     from orchestrator.runs import wiring
+    from orchestrator.runs.fleet_facts import keep_facts
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import CcmError, PlanError
 
@@ -54,6 +55,8 @@ def run(args: argparse.Namespace) -> int:
         try:
             if isinstance(answer, CcmError):
                 raise answer
+            if chosen.files:
+                keep_facts(host, answer)
             facts, warnings = overlay(host, answer)
             for text in warnings:
                 print(f"ccm: {host.name}: warning: {plain(text)}", file=sys.stderr)

@@ -25,6 +25,9 @@ _PROJECT = """\
 # The directory of data files, one for each entry of a hierarchy.
 # data: data
 
+# The age up to which stored facts of other hosts are used.
+# facts_max_age: 1h
+
 # The store of service registrations: a file, or an address without a login.
 # registration: registry.json
 

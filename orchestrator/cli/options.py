@@ -244,7 +244,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="one value of the data; a.b=1 sets a nested key; overrides everything; repeatable",
     )
-    parser.set_defaults(data_dir=None)
+    parser.set_defaults(data_dir=None, facts_max_age=None)
     add_facts(group)
     add_registration(group)
 

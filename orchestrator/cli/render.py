@@ -17,6 +17,7 @@ from orchestrator.cli.part_flags import add_selection, read_selection
 if TYPE_CHECKING:
     from orchestrator.planning.explanation import Explanation
     from orchestrator.planning.facts import Gathered
+    from orchestrator.runs.fleet_facts import ReadHosts
     from orchestrator.runs.request import ConnectionOptions
     from orchestrator.runs.wiring import Chosen
 
@@ -53,13 +54,18 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.planning.facts import NothingGathered
     from orchestrator.planning.resolved import resolved_manifest
     from orchestrator.runs import wiring
+    from orchestrator.runs.fleet_facts import max_age, show_hosts
     from orchestrator.support.plain_text import plain
 
     chosen = wiring.choose(read_inventory(args), warn, args.manifest)
     _check_one(chosen)
-    site, planner = wiring.planner(args.manifest, read_selection(args))
-    planner.see(chosen.inventory)
-    gathered = NothingGathered() if args.offline else _gather(chosen, read_connection(args))
+    data = read_selection(args)
+    site, planner = wiring.planner(args.manifest, data)
+    oldest = None if args.offline else max_age(data.facts_max_age)
+    read = show_hosts([planner], chosen.inventory, oldest)
+    gathered: Gathered = NothingGathered()
+    if not args.offline:
+        gathered = _gather(chosen, read, read_connection(args))
     plan = planner.plan(chosen.hosts[0], gathered)
     for text in (*site.warnings, *plan.warnings, *planner.unmatched()):
         print(plain(f"ccm: warning: {text}"), file=sys.stderr)
@@ -88,13 +94,19 @@ def _check_one(chosen: "Chosen") -> None:
         )
 
 
-def _gather(chosen: "Chosen", options: "ConnectionOptions") -> "Gathered":
+def _gather(chosen: "Chosen", read: "ReadHosts", options: "ConnectionOptions") -> "Gathered":
+    """What the host says; others whose facts its templates read are asked beside it."""
     from orchestrator.cli.gathering import gather
+    from orchestrator.runs.fleet_facts import take_answers
     from remote_runtime.errors import CcmError
 
-    (answer,) = gather(chosen, options).values()
+    (host,) = chosen.hosts
+    others = [other for other in read.stale if other.name != host.name]
+    answers = gather(chosen._replace(hosts=[host, *others]), options)
+    answer = answers[host.name]
     if isinstance(answer, CcmError):
         raise answer
+    take_answers(read, answers)
     return answer
 
 

@@ -73,6 +73,7 @@ def run(args: argparse.Namespace) -> int:
     """Check everything that needs no host, then ask the hosts."""
     from orchestrator.fleet.descriptors import make_room
     from orchestrator.runs import wiring
+    from orchestrator.runs.fleet_facts import show_hosts
     from orchestrator.runs.verification import run_verify
     from orchestrator.verify.pytest_run.running import Checkup, check_tests
 
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     # With tests of the user's own every connection stays open for them.
     make_room(max(connection.forks, len(chosen.hosts)) if tests else connection.forks)
     site, planner = wiring.planner(args.manifest, read_selection(args))
-    planner.see(chosen.inventory)
+    show_hosts([planner], chosen.inventory)
     connector = wiring.connector(
         chosen, connection, ask=terminal_secret(), own_types=site.types.sources()
     )

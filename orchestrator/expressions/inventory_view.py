@@ -2,46 +2,29 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions.rendering_cache import RenderingCache
+from orchestrator.language.other_hosts import (
+    FactsOfHosts,
+    Members,
+    OtherHost,
+    PackedFacts,
+    ReadOnlyMap,
+)
 
 if TYPE_CHECKING:
     from inventory import Inventory
 
 
-class ReadOnlyMap(dict[str, Any]):
-    """A map that all hosts of a run share, so no template can change it."""
-
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("Groups and Hosts cannot be changed")
-
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
-
-    def __deepcopy__(self, memo: Any) -> ReadOnlyMap:
-        return self
-
-
-class Members(list[str]):
-    """The names of a group's hosts, in the order of the inventory."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        super().__init__(names)
-        self._all = frozenset(self)
-
-    def __contains__(self, name: object) -> bool:
-        try:
-            return name in self._all
-        except TypeError:  # a list or a map
-            return False
-
-
 class InventoryView:
     """What an inventory says of all hosts, for templates; it contacts nobody. Thread-safe.
 
-    ``renderings`` has what came out of templates that no value of a host decides.
+    ``renderings`` has what came out of templates that no value of a host decides, ``facts`` what
+    is known of the facts of hosts.
     """
 
     def __init__(
@@ -49,6 +32,7 @@ class InventoryView:
     ) -> None:
         self._given = groups, hosts
         self.renderings = RenderingCache()
+        self.facts = FactsOfHosts()
 
     @classmethod
     def of(cls, inventory: Inventory) -> InventoryView:
@@ -62,17 +46,32 @@ class InventoryView:
 
     @cached_property
     def hosts(self) -> ReadOnlyMap:
-        """``name``, ``address``, ``groups`` and ``vars`` of each host."""
-        return ReadOnlyMap({name: _read_only(about) for name, about in self._given[1].items()})
+        """``name``, ``address``, ``groups`` and ``vars`` of each host, and its facts."""
+        given = self._given[1]
+        return ReadOnlyMap({name: OtherHost(about, self.facts) for name, about in given.items()})
 
     def record(self) -> dict[str, Any]:
         """All of it, for JSON."""
-        return {"groups": self.groups, "hosts": self.hosts}
+        facts = self.facts
+        known = {
+            name: [one.gathered, b64encode(one.data).decode("ascii")]
+            for name, one in facts.known.items()
+        }
+        return {
+            "groups": self.groups,
+            "hosts": self.hosts,
+            "facts": known,
+            "reasons": facts.reasons,
+        }
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> InventoryView:
         """That of a ``record``."""
-        return cls(record["groups"], record["hosts"])
+        made = cls(record["groups"], record["hosts"])
+        for name, (gathered, data) in record["facts"].items():
+            made.facts.known[name] = PackedFacts(gathered, b64decode(data))
+        made.facts.reasons.update(record["reasons"])
+        return made
 
 
 class _Lazy(InventoryView):
@@ -95,27 +94,12 @@ class _Lazy(InventoryView):
     @cached_property
     def hosts(self) -> ReadOnlyMap:
         """See ``InventoryView``."""
-        return ReadOnlyMap(
-            {
-                name: _read_only(
-                    {
-                        "name": name,
-                        "address": host.address,
-                        "groups": list(host.groups),
-                        "vars": host.vars,
-                    }
-                )
-                for name, host in self._inventory.hosts.items()
-            }
-        )
-
-
-def _read_only(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return ReadOnlyMap({key: _read_only(below) for key, below in value.items()})
-    if isinstance(value, list | tuple):
-        return [_read_only(below) for below in value]
-    return value
+        found = {}
+        for name, host in self._inventory.hosts.items():
+            groups = list(host.groups)
+            about = {"name": name, "address": host.address, "groups": groups, "vars": host.vars}
+            found[name] = OtherHost(about, self.facts)
+        return ReadOnlyMap(found)
 
 
 NO_INVENTORY = InventoryView({}, {})

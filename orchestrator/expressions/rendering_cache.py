@@ -75,6 +75,8 @@ class RenderingCache:
         while level < _OWN:
             if level == _BY_DATA and scope.data.__class__ is not dict:
                 return render(scope)  # data that is being resolved has no text yet
+            if level == _BY_DATA and scope.data.__class__ is not dict:
+                return render(scope)  # data that is resolved as it is read, and is not to be here
             data = self._key(scope.data) if level == _BY_DATA else ""
             loop = json.dumps(dict(scope.loop)) if scope.loop else ""
             key = (template, data, loop)

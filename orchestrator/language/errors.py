@@ -28,6 +28,14 @@ class FactsUnavailableError(EvaluationError):
         self.family = family
 
 
+class OtherFactsError(FactsUnavailableError):
+    """An expression reads facts of another host, and these are not known."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        EvaluationError.__init__(self, f"the facts of {name} are not known: {reason}")
+        self.family = name
+
+
 class NeedFileError(CcmError):
     """``file()`` names a file of the target whose text the scope does not hold.
 

@@ -16,6 +16,8 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from orchestrator.language import bounds
+from orchestrator.language.errors import OtherFactsError
+from orchestrator.language.other_hosts import OF_FACTS, OtherHost
 from remote_runtime.text.nearest import nearest
 
 # These make markup, pad without bounds, or are for whole templates.
@@ -64,15 +66,22 @@ class Sandbox(ImmutableSandboxedEnvironment):
             if attribute in obj:
                 return obj[attribute]
             if attribute not in _OF_MAPPINGS:
-                return self.undefined(obj=obj, name=attribute)
+                return self._missing(obj, attribute)
         return super().getattr(obj, attribute)
+
+    def _missing(self, owner: Any, name: str) -> Undefined:
+        """What stands for a key that is not there."""
+        if self.undefined is Missing and owner.__class__ is OtherHost and name in OF_FACTS:
+            refusal: Any = lambda _: owner.unavailable()  # noqa: E731 - in the place of a class
+            return UnknownFacts(exc=refusal)
+        return self.undefined(obj=owner, name=name)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         """``obj[argument]``, which Jinja2 takes for ``obj.argument`` where there is no such key."""
         if isinstance(obj, _MAPPING_TYPES) and isinstance(argument, str):
             try:
                 return obj[argument]
-            except LookupError:
+            except (LookupError, OtherFactsError):
                 return self.getattr(obj, argument)
         return super().getitem(obj, argument)
 
@@ -145,6 +154,21 @@ class Missing(StrictUndefined):
         names = map(str, dict.keys(owner)) if isinstance(owner, dict) else ()
         likely = nearest(str(name), names)
         return f"there is no {name!r}" + (f", did you mean {likely!r}?" if likely else "")
+
+
+class UnknownFacts(StrictUndefined):
+    """Facts of another host that are not known: reading them refuses the host that does.
+
+    What is below them is not known either, so ``default`` may stand behind any path.
+    """
+
+    def __getattr__(self, name: str) -> UnknownFacts:
+        if name[:2] == "__":
+            raise AttributeError(name)
+        return self
+
+    def __getitem__(self, key: Any) -> UnknownFacts:  # type: ignore[override] # it has all
+        return self
 
 
 def bounded_filter(function: Any) -> Any:

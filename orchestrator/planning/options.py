@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from inventory.document import Scalar, parse_document
 from orchestrator.manifest.merge import merge_deep, nest
+from orchestrator.project.settings import FACTS_MAX_AGE
 from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.item import SELECTION
 from remote_runtime.options import RunOptions
@@ -21,7 +22,8 @@ class PlanOptions(NamedTuple):
     choose resources, see ``Selection``. ``environ`` replaces the environment of this process.
     ``registration`` is where ``registrations()`` looks, None for the default. The options of the
     ``run`` make no other plans, only warnings. ``data_dir`` is the project's data directory, ""
-    for none.
+    for none. Facts of other hosts are gathered anew where those that are kept are older than
+    ``facts_max_age``.
     """
 
     hiera: Sequence[str] = ()
@@ -36,6 +38,7 @@ class PlanOptions(NamedTuple):
     skip: Sequence[str] = ()
     run: RunOptions = RunOptions()
     data_dir: str = ""
+    facts_max_age: str = FACTS_MAX_AGE
 
     def record(self) -> dict[str, Any]:
         """What may be kept of them: a value may be secret, its name is not."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -116,6 +116,21 @@ class Planner:
     def see(self, inventory: Inventory | InventoryView) -> None:
         """Have templates see these hosts as ``Groups`` and ``Hosts``; before any plan is made."""
         self._given.see(inventory)
+
+    @property
+    def inventory(self) -> InventoryView:
+        """What templates see of all hosts."""
+        return self._given.inventory
+
+    def texts(self) -> Iterator[str]:
+        """What is known of the texts of the site: its expressions and the templates beside it."""
+        from orchestrator.planning.site.facts_read import texts_of
+
+        for part in self._all():
+            yield from texts_of(part.site)
+        for source in self._sources:
+            yield from (expression.source for expression in source.expressions())
+        yield from (expression.source for expression in self._given.files.expressions())
 
     def _implied(self) -> Implications:
         """What plans imply of events, for all hosts."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from remote_runtime.errors import Position, UsageError
 
 DEFAULT_FORKS = 50
+FACTS_MAX_AGE = "1h"
 KEPT = 200
 """How many runs are kept."""
 
@@ -67,6 +68,13 @@ SETTINGS = (
         default="",
         flag=False,
         key="data",
+    ),
+    Setting(
+        name="facts_max_age",
+        variable="CCM_FACTS_MAX_AGE",
+        meaning="Age up to which stored facts of other hosts are used: a duration such as `10m`",
+        default=FACTS_MAX_AGE,
+        flag=False,
     ),
     Setting(
         name="registration",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from orchestrator.fleet.checks.origin import local_user, origin_of
 from orchestrator.fleet.descriptors import make_room
@@ -21,7 +21,9 @@ from remote_runtime.reporting.masking import Mask
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from orchestrator.fleet.window import Window
     from orchestrator.planning import Planner
+    from orchestrator.runs.fleet_facts import ReadHosts
     from orchestrator.runs.remote_work import RemoteWork
     from orchestrator.runs.reporter import Reporter
     from orchestrator.runs.request import RunRequest
@@ -63,14 +65,14 @@ def run_request(
         reporter.say(f"warning: {warning}")
     types = own_types(push)
     remote = _remote_work(push, request, chosen, reporter)
+    read = _shown_hosts(push, request, chosen)
     connector = wiring.connector(
-        chosen,
+        chosen._replace(hosts=[*chosen.hosts, *read.stale]) if read and not remote else chosen,
         request.connection,
         ask=reporter.ask_secret if reporter.is_terminal else None,
         own_types=types,
         reaches=remote is None or request.verify,
     )
-    _show_inventory(push, chosen)
     for site in push.sites:
         for text in site.warnings:
             reporter.say(f"warning: {text}")
@@ -79,6 +81,8 @@ def run_request(
     verify = _verification(push, request, chosen, connector) if request.verify else None
     hosts = [host for stage in push.stages for host in stage.hosts] or chosen.hosts
     with connector:
+        if read is not None:
+            _know_facts(read, connector if remote is None else None, request, reporter)
         targets = Targets(hosts, connector, request.connection.forks)
         config = _config(shown, request, verify, remote)
         result = run_loop.run_push(shown, targets, config, reporter)
@@ -88,17 +92,46 @@ def run_request(
     return result
 
 
-def _show_inventory(push: PushJob, chosen: Chosen) -> None:
-    """Have the templates of all stages see the whole inventory, not the chosen hosts alone."""
+def _shown_hosts(push: PushJob, request: RunRequest, chosen: Chosen) -> ReadHosts | None:
+    """What the templates of all stages see: the whole inventory, not the chosen hosts alone."""
     if not push.sites:
-        return  # a command, which has none
-    from orchestrator.expressions.inventory_view import InventoryView
-    from orchestrator.planning import Planner
+        return None  # a command, which has no templates
+    from orchestrator.runs.fleet_facts import max_age, show_hosts
 
-    view = InventoryView.of(chosen.inventory)
-    for one in push.pushes:
-        if isinstance(one.planner, Planner):
-            one.planner.see(view)
+    planners = [cast("Planner", one.planner) for one in push.pushes if one.site is not None]
+    return show_hosts(planners, chosen.inventory, max_age(request.data.facts_max_age))
+
+
+def _know_facts(
+    read: ReadHosts, connector: Connector | None, request: RunRequest, reporter: Reporter
+) -> None:
+    """Ask other hosts for the facts that templates read, before the first host is changed, and say
+    in a preview which facts it stands on. Without a ``connector`` only those that are kept count.
+    """
+    if read.stale and connector is not None:
+        _gather(read, connector, request, reporter)
+    if request.run.noop and read.told():
+        reporter.say(read.told())
+
+
+def _gather(read: ReadHosts, connector: Connector, request: RunRequest, reporter: Reporter) -> None:
+    from orchestrator.fleet.host.fact_run import gather_facts
+    from orchestrator.runs.fleet_facts import take_answers
+
+    count = len(read.stale)
+    reporter.note(f"gathering the facts of {count} host{'' if count == 1 else 's'} for templates")
+    windows: list[Window[Any]] = []
+
+    def interrupt() -> None:
+        for window in windows:
+            window.interrupt()
+
+    with reporter.interruptible(interrupt, lambda: None):
+        forks = request.connection.forks
+        answers = gather_facts(read.stale, connector, forks, windows.append)
+    if any(window.interrupted for window in windows):
+        raise KeyboardInterrupt
+    take_answers(read, answers)
 
 
 def _config(

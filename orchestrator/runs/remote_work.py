@@ -182,11 +182,11 @@ class RemoteWork:
 
     def _inventory(self, site: bytes) -> "dict[str, Any] | None":
         """What the site's templates see of all hosts; None where none of its files names that."""
-        from orchestrator.expressions.inventory_view import InventoryView
-
         if not (b"Groups" in site or b"Hosts" in site):
             return None
-        return InventoryView.of(self._chosen.inventory).record()
+        planner: Any = self._push.pushes[0].planner
+        record: dict[str, Any] = planner.inventory.record()
+        return record
 
     def _jumps(self) -> "dict[str, Any]":
         """The hosts of the inventory that others are reached through, with all their own."""

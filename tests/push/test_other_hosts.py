@@ -2,6 +2,7 @@
 
 import getpass
 import grp
+import json
 import os
 import sys
 from pathlib import Path
@@ -113,3 +114,112 @@ def test_this_machine_alone_has_no_other_hosts(ccm: Ccm, tmp_path: Path) -> None
     found = ccm.run("apply", "site.yaml")
     assert found.code == 0, found.output
     assert (tmp_path / "here").read_text() == "1 true"
+
+
+READS = """\
+ccm:
+  resources:
+    - file:
+        - SCRATCH/{{ Host.name }}:
+            content: "{{ Hosts.db1.facts.host.info.os }} {{ Hosts.db1.facts.words.evil }} \\
+              {{ Hosts.gone.facts.host.info.os | default('none') }}"
+            owner: USER
+            group: GROUP
+            mode: "0600"
+"""
+EVIL = "{{ 7 * 7 }} $(id) ../../etc"
+
+
+@pytest.fixture
+def reads(ccm: Ccm, tmp_path: Path) -> Ccm:
+    """Hosts of which one reads facts of two others: one that answers, one that does not."""
+    hosts = HOSTS.replace("address: 192.0.2.10", "address: 192.0.2.10, python: python3")
+    gone = "  gone: {connection: ssh, address: 127.0.0.1, port: 1}\n"
+    (tmp_path / "hosts.yaml").write_text(hosts.replace("groups:", f"{gone}groups:", 1))
+    facts = tmp_path / "home/.config/choria/ccm"
+    facts.mkdir(parents=True)
+    (facts / "facts.json").write_text(json.dumps({"words": {"evil": EVIL}}))
+    site = (tmp_path / "site.yaml").read_text()
+    head, tail = site.index('"{{ Data.peers'), site.index("            owner")
+    mine = READS.index('"{{ Hosts'), READS.index("            owner")
+    (tmp_path / "site.yaml").write_text(site[:head] + READS[mine[0] : mine[1]] + site[tail:])
+    return ccm
+
+
+def kept(tmp_path: Path) -> list[Path]:
+    return sorted((tmp_path / "state/ccm/facts").glob("*.json"))
+
+
+def test_facts_of_others_are_gathered_before_the_push(reads: Ccm, tmp_path: Path) -> None:
+    """Facts of hosts that are not selected are asked for once, kept, and used until too old."""
+    words = ("push", "-i", "hosts.yaml", "-l", "web", "site.yaml")
+    found = reads.run(*words)
+    assert found.code == 0, found.output
+    assert "gathering the facts of 2 hosts for templates" in found.output
+    for name in ("web1", "web2"):
+        assert (tmp_path / name).read_text() == f"linux {EVIL} none"
+    (path,) = kept(tmp_path)
+    assert path.name.startswith("db1-")
+    assert path.stat().st_mode & 0o777 == 0o600
+    (tmp_path / "site.yaml").write_text(
+        (tmp_path / "site.yaml").read_text().replace("Hosts.gone.facts.host.info.os", "nothing")
+        .replace("nothing | default('none')", "Hosts.db1.gathered[:2]")
+    )  # fmt: skip
+    again = reads.run(*words, "--noop")
+    assert again.code == 0, again.output
+    assert "gathering" not in again.output
+    assert "templates read the facts of db1 (20" in again.output
+    (tmp_path / "ccm.yaml").write_text("facts_max_age: 0s\n")
+    old = reads.run(*words, "--noop")
+    assert "gathering the facts of 1 host for templates" in old.output
+
+
+def test_a_host_that_does_not_answer_refuses_who_reads_it(reads: Ccm, tmp_path: Path) -> None:
+    """Without a default, the facts of a host that cannot be asked refuse the hosts that read them,
+    and change nothing there."""
+    site = (tmp_path / "site.yaml").read_text()
+    (tmp_path / "site.yaml").write_text(site.replace(" | default('none')", ""))
+    found = reads.run("push", "-i", "hosts.yaml", "-l", "web", "site.yaml")
+    assert found.code == 1, found.output
+    assert "the facts of gone are not known: gone could not be asked" in found.output
+    assert not (tmp_path / "web1").exists()
+
+
+def test_commands_without_a_push_use_what_is_kept(reads: Ccm, tmp_path: Path) -> None:
+    """``validate -i`` contacts nobody and says what it could not look into; ``facts`` keeps what
+    hosts say; ``render`` asks for what is missing."""
+    check = ("validate", "-i", "hosts.yaml", "-l", "web", "site.yaml")
+    unknown = reads.run(*check)
+    assert unknown.code == 0, unknown.output
+    assert "0 of 2 resources of 2 hosts were checked, 2 need facts" in unknown.stdout
+    rendered = reads.run("render", "-i", "hosts.yaml", "-l", "web1", "site.yaml")
+    assert rendered.code == 0, rendered.output
+    assert f"linux {EVIL} none" in rendered.stdout
+    for path in kept(tmp_path):
+        path.unlink()
+    assert reads.run("facts", "-i", "hosts.yaml", "-l", "db1", "host.info.os").code == 0
+    assert len(kept(tmp_path)) == 1
+    valid = reads.run(*check)
+    assert "all 2 resources of 2 hosts were checked" in valid.stdout
+
+
+def test_a_plan_is_held_to_the_facts_that_it_saw(reads: Ccm, tmp_path: Path) -> None:
+    """A plan whose push would come out otherwise, for another host says something else, is
+    refused."""
+    made = reads.run("plan", "-i", "hosts.yaml", "-l", "web1", "-o", "web.plan", "site.yaml")
+    assert made.code == 0, made.output
+    (tmp_path / "home/.config/choria/ccm/facts.json").write_text('{"words": {"evil": "other"}}')
+    (tmp_path / "ccm.yaml").write_text("facts_max_age: 0s\n")
+    pushed = reads.run("push", "-l", "web1", "web.plan")
+    assert pushed.code == 1, pushed.output
+    assert not (tmp_path / "web1").exists()
+
+
+def test_data_that_reads_data_and_groups(ccm: Ccm, tmp_path: Path) -> None:
+    """A value of the data may read another one beside groups and hosts."""
+    site = (tmp_path / "site.yaml").read_text()
+    data = "data: {peers: \"{{ Groups[Data.group] | join('+') }}\", group: web}\n"
+    (tmp_path / "site.yaml").write_text(data + site[site.index("ccm:") :])
+    rendered = ccm.run("render", "-i", "hosts.yaml", "-l", "web1", "--offline", "site.yaml")
+    assert rendered.code == 0, rendered.output
+    assert TEXT.strip() in rendered.stdout

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.language import kinds
+from orchestrator.language.errors import OtherFactsError
 from orchestrator.language.jet import values
 from orchestrator.language.jet.functions import FUNCTIONS
 from orchestrator.language.jet.syntax import METHODS
@@ -124,7 +125,7 @@ class Operations(Trusted):
         for key in keys:
             try:
                 value = values.element(value, key, "")
-            except (values.MissingError, ValueError):
+            except (values.MissingError, OtherFactsError, ValueError):
                 return False
         return nil or value is not None
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.language import bounds, kinds
+from orchestrator.language.other_hosts import OF_FACTS, OtherHost
 from schemas.fitting import is_number
 
 
@@ -106,6 +107,8 @@ def element(base: Any, key: Any, path: str) -> Any:
         if not isinstance(key, str):
             raise ValueError(f"{path}: the keys of a map are texts, not {kinds.kind(key)}")
         if key not in base:
+            if isinstance(base, OtherHost) and key in OF_FACTS:
+                raise base.unavailable()
             raise MissingError(f"{path.removesuffix('.')}.{key}: no such path")
         return base[key]
     if base is None:

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 import inventory
-from orchestrator.expressions import EvaluationError
+from orchestrator.expressions import EvaluationError, FactsUnavailableError
 from orchestrator.expressions.inventory_view import InventoryView
 from orchestrator.language.files import Folder
 from orchestrator.language.jet import Delimiters, library_of, render
+from orchestrator.language.other_hosts import PackedFacts
 from orchestrator.templates.tree import Tree, TreeSettings
 from tests.orchestrator.expressions.fakes import evaluate, scope
 
@@ -134,3 +135,92 @@ def test_the_record_gives_the_same_view(view: InventoryView) -> None:
     assert again.hosts == view.hosts
     assert list(again.groups.items()) == list(view.groups.items())
     assert evaluate("'web1' in Groups.web", inventory=again) is True
+
+
+KNOWN = {"network": {"default_ipv4": "10.0.0.1"}, "evil": "{{ 1 + 1 }}"}
+
+
+@pytest.fixture
+def with_facts(view: InventoryView) -> InventoryView:
+    view.facts.known["db1"] = PackedFacts.of("2026-01-02T03:04:05Z", KNOWN)
+    view.facts.reasons["web1"] = "it cannot be reached"
+    return view
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("Hosts.db1.facts.network.default_ipv4", "10.0.0.1"),
+        ("Hosts['db1']['facts']['network']['default_ipv4']", "10.0.0.1"),
+        ("Hosts[Groups.all[0]].facts.evil", "{{ 1 + 1 }}"),
+        ("Hosts.db1.gathered", "2026-01-02T03:04:05Z"),
+        ("Hosts.db1.facts is defined", True),
+        ("Hosts.web1.facts is defined", False),
+        ("Hosts.web1.facts.network.default_ipv4 | default('none')", "none"),
+        ("Hosts.web2.facts['a'].b[0] | default('none')", "none"),
+        ("Hosts['web1']['facts'].a | default('none')", "none"),
+        ("Hosts.web1.gathered | default('never')", "never"),
+        ("Hosts.values() | map(attribute='facts.evil', default='-') | join", "{{ 1 + 1 }}--"),
+        ("jet('[[ isset(Hosts.web1.facts.x) ]] [[ isset(Hosts.db1.facts) ]]')", "false true"),
+        ("'facts' in Hosts.db1 and 'facts' not in Hosts.web1", True),
+        ("Hosts.db1 | length", 4),
+    ],
+)  # fmt: skip
+def test_facts_of_other_hosts(with_facts: InventoryView, source: str, value: object) -> None:
+    """Facts that are known are read as they are; for those that are not a default may stand."""
+    assert evaluate(source, inventory=with_facts) == value
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Hosts.web1.facts.network.default_ipv4", "Hosts['web1']['facts']", "Hosts.web1.facts",
+        "Hosts.web1.facts.list | join", "Hosts.web1.facts.x ~ ''", "Hosts.web1.gathered",
+        "Hosts.web1.facts.x == 1", "Hosts.web1.facts ? 1 : 2", "Hosts[Host.name].facts.x | upper",
+        "jet('[[ Hosts.web1.facts.x ]]')",
+    ],
+)  # fmt: skip
+def test_facts_that_are_not_known_refuse_who_reads_them(
+    with_facts: InventoryView, source: str
+) -> None:
+    """Reading what is not known refuses the host, with the name and the reason."""
+    with pytest.raises(FactsUnavailableError, match="facts of web1 are not known: it cannot be"):
+        evaluate(source, inventory=with_facts)
+
+
+@pytest.mark.parametrize("engine", ["jinja", "jet", "go"])
+def test_engines_of_folders_read_facts_of_others(
+    with_facts: InventoryView, tmp_path: Path, engine: str
+) -> None:
+    """Every engine reads known facts, and fails with the reason for those that are not known."""
+    signs = {"jinja": "{{ %s }}", "jet": "[[ %s ]]", "go": "{{ .%s }}"}[engine]
+    for name in ("db1", "web1"):
+        (tmp_path / name).mkdir()
+        text = signs.replace("%s", f"Hosts.{name}.facts.network.default_ipv4")
+        (tmp_path / name / "x").write_text(text)
+        tree = Tree(tmp_path / name, "t/", TreeSettings(engine))
+        if name == "db1":
+            (file,) = tree.render(scope(tmp_path, inventory=with_facts).names)
+            assert file.content == "10.0.0.1"
+        else:
+            told = "attribute 'facts'" if engine == "go" else "facts of web1 are not known"
+            with pytest.raises(EvaluationError, match=told):
+                tree.render(scope(tmp_path, inventory=with_facts).names)
+
+
+def test_what_another_host_says_is_never_a_template(
+    with_facts: InventoryView, tmp_path: Path
+) -> None:
+    """A text from another host is neither rendered nor a template that is computed."""
+    assert evaluate("Hosts.db1.facts.evil", inventory=with_facts) == "{{ 1 + 1 }}"
+    for call in ("template(Hosts.db1.facts.evil)", "jet('[[' ~ Hosts.db1.facts.evil ~ ']]')"):
+        with pytest.raises(EvaluationError, match="never a computed text"):
+            evaluate(call, tmp_path, inventory=with_facts)
+
+
+def test_the_record_takes_facts_along(with_facts: InventoryView) -> None:
+    """What a worker gets has the facts, and the reasons for those that are not known."""
+    again = InventoryView.of_record(json.loads(json.dumps(with_facts.record())))
+    assert evaluate("Hosts.db1.facts.evil", inventory=again) == "{{ 1 + 1 }}"
+    with pytest.raises(FactsUnavailableError, match="cannot be reached"):
+        evaluate("Hosts.web1.facts.x", inventory=again)

@@ -1,0 +1,102 @@
+"""The facts of hosts as they were gathered last: a file per host in ccm's state (controller).
+
+A file has what one host said, which is a stranger's data: its size is bounded, it is read as JSON
+and nothing in it is a path, a name of a file or a template.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from orchestrator.support.plain_text import plain_json_value
+from orchestrator.support.state_folder import make_private
+from orchestrator.support.whole_file import replacing
+from remote_runtime.errors import CcmError
+
+FOLDER = "facts"
+MOST_BYTES = 1 << 20
+_FORMAT = 1
+_MOST_NAME = 100
+
+
+class Known(Protocol):
+    """What tells one host from another of the same name."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def port(self) -> int | None: ...
+
+    @property
+    def jump(self) -> str | None: ...
+
+    @property
+    def connection(self) -> str: ...
+
+
+class HostRecord(NamedTuple):
+    """The facts of a host, and when they were gathered, in seconds since 1970."""
+
+    facts: Mapping[str, Any]
+    time: float
+
+    def age(self, now: float) -> float:
+        """Seconds since then; endless for what comes from the future."""
+        return now - self.time if self.time <= now else float("inf")
+
+    @property
+    def moment(self) -> str:
+        """When that was, as RFC 3339."""
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.time))
+
+
+class KeptFacts:
+    """The folder of these files, which is its user's alone."""
+
+    def __init__(self, state: Path) -> None:
+        self._folder = state / FOLDER
+        self._made = False
+
+    def of(self, host: Known) -> HostRecord | None:
+        """What is kept of a host; None for nothing, and for what is no such file."""
+        try:
+            with open(self._path(host), "rb") as file:
+                text = file.read(MOST_BYTES + 1)
+            found: Any = json.loads(text) if len(text) <= MOST_BYTES else None
+            if found["format"] != _FORMAT or found["host"] != host.name:
+                return None
+            facts, when = plain_json_value(found["facts"]), found["time"]
+            if isinstance(facts, dict) and type(when) is float and 0 <= when < 1 << 40:
+                return HostRecord(facts, when)
+        except (OSError, ValueError, TypeError, LookupError, RecursionError, CcmError):
+            pass
+        return None
+
+    def keep(self, host: Known, facts: Mapping[str, Any], now: float | None = None) -> bool:
+        """Keep what a host has said; False where that is too large. OSError, UsageError."""
+        when = time.time() if now is None else now
+        record = {"format": _FORMAT, "host": host.name, "time": float(when), "facts": facts}
+        text = json.dumps(record, separators=(",", ":")).encode("ascii")
+        if len(text) > MOST_BYTES:
+            return False
+        if not self._made:
+            make_private(self._folder)
+            self._made = True
+        with replacing(self._path(host)) as file:
+            file.write(text)
+        return True
+
+    def _path(self, host: Known) -> Path:
+        """The file of a host. Another inventory may have another host of that name."""
+        about = [host.name, host.address, host.port, host.jump, host.connection]
+        digest = hashlib.sha256(json.dumps(about).encode("ascii")).hexdigest()[:16]
+        return self._folder / f"{host.name[:_MOST_NAME]}-{digest}.json"

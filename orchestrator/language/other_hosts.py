@@ -1,0 +1,142 @@
+"""What the templates of one host see of the others, for every language (controller)."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+from orchestrator.language.errors import OtherFactsError
+
+FACTS = "facts"
+GATHERED = "gathered"
+OF_FACTS = (FACTS, GATHERED)
+"""What a host has where its facts are known."""
+_MOST_UNPACKED = 32
+
+
+class ReadOnlyMap(dict[str, Any]):
+    """A map that all hosts of a run share, so no template can change it."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("Groups and Hosts cannot be changed")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __deepcopy__(self, memo: Any) -> ReadOnlyMap:
+        return self
+
+
+class Members(list[str]):
+    """The names of a group's hosts, in the order of the inventory."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__(names)
+        self._all = frozenset(self)
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return name in self._all
+        except TypeError:  # a list or a map
+            return False
+
+
+class PackedFacts(NamedTuple):
+    """The facts of one host, and the moment (UTC) at which they were ``gathered``.
+
+    They are kept small: a run may hold those of thousands of hosts.
+    """
+
+    gathered: str
+    data: bytes
+
+    @classmethod
+    def of(cls, gathered: str, facts: Mapping[str, Any]) -> PackedFacts:
+        """Those of a host; they are JSON."""
+        return cls(gathered, zlib.compress(json.dumps(facts).encode("ascii"), 1))
+
+    def unpacked(self) -> ReadOnlyMap:
+        """The facts themselves."""
+        found: ReadOnlyMap = read_only(json.loads(zlib.decompress(self.data)))
+        return found
+
+
+class FactsOfHosts:
+    """The facts of other hosts that are at hand in a run, and why others are not. Thread-safe.
+
+    ``read`` are the hosts whose facts a template has asked for.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[str, PackedFacts] = {}
+        self.reasons: dict[str, str] = {}
+        self.read: dict[str, None] = {}
+        self._unpacked: dict[str, ReadOnlyMap] = {}
+
+    def of(self, name: str) -> ReadOnlyMap | None:
+        """The facts of a host; None where they are not known."""
+        self.read[name] = None
+        facts = self._unpacked.get(name)
+        if facts is None and name in self.known:
+            facts = self.known[name].unpacked()
+            if len(self._unpacked) >= _MOST_UNPACKED:
+                self._unpacked = {}
+            self._unpacked[name] = facts
+        return facts
+
+    def unavailable(self, name: str) -> OtherFactsError:
+        """The refusal of a template that reads the facts of a host that are not known."""
+        reason = self.reasons.get(name, f"none are kept; 'ccm facts -l {name}' gathers them")
+        return OtherFactsError(name, reason)
+
+
+class OtherHost(ReadOnlyMap):
+    """One host of the inventory: ``name``, ``address``, ``groups`` and ``vars``.
+
+    ``facts`` and ``gathered`` are there where its facts are known; only who names them reads them.
+    """
+
+    def __init__(self, about: Mapping[str, Any], facts: FactsOfHosts) -> None:
+        super().__init__(read_only(about))
+        self._facts = facts
+
+    def __contains__(self, key: object) -> bool:
+        if key in OF_FACTS:
+            return self._of_facts(str(key)) is not None
+        return super().__contains__(key)
+
+    def __missing__(self, key: str) -> Any:
+        if key not in OF_FACTS:
+            raise KeyError(key)
+        found = self._of_facts(key)
+        if found is None:
+            raise self.unavailable()
+        return found
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """What stands at a key, or the default."""
+        try:
+            return self[key]
+        except (KeyError, OtherFactsError):
+            return default
+
+    def unavailable(self) -> OtherFactsError:
+        """The refusal of who reads facts that are not known."""
+        return self._facts.unavailable(dict.__getitem__(self, "name"))
+
+    def _of_facts(self, key: str) -> Any:
+        name = dict.__getitem__(self, "name")
+        if key == FACTS:
+            return self._facts.of(name)
+        known = self._facts.known.get(name)
+        return known.gathered if known else None
+
+
+def read_only(value: Any) -> Any:
+    """A copy of a tree whose maps cannot be changed."""
+    if isinstance(value, Mapping):
+        return ReadOnlyMap({key: read_only(below) for key, below in value.items()})
+    if isinstance(value, list | tuple):
+        return [read_only(below) for below in value]
+    return value

@@ -1,0 +1,107 @@
+"""Of which hosts a site's templates read facts, as far as its text tells (controller)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.site import Site
+from orchestrator.manifest.values import expressions_in
+
+_FACTS = re.compile(r"\.facts\b|\[\s*(['\"])facts\1\s*\]|(['\"])facts\2")
+_HOSTS = re.compile(
+    r"\bHosts\b(?:\.(?P<name>[A-Za-z_]\w*)|\[\s*(?P<sign>['\"])(?P<text>[^'\"]+)(?P=sign)\s*\])?"
+)
+_GROUPS = re.compile(
+    r"\bGroups\b(?:\.(?P<name>[A-Za-z_]\w*)|\[\s*(?P<sign>['\"])(?P<text>[^'\"]+)(?P=sign)\s*\])?"
+)
+_CALL = re.compile(r"\b(?:template|jet|file|readFile)\b")
+_LITERAL = re.compile(r"'([^'\n]+)'|\"([^\"\n]+)\"")
+_MOST_FILES = 1000
+_LONGEST = 200
+_MOST_BYTES = 1 << 20
+_OF_MAPS = ("items", "keys", "values", "get")
+
+
+def hosts_read(
+    texts: Iterable[str], groups: Mapping[str, Sequence[str]], hosts: Iterable[str]
+) -> list[str]:
+    """The hosts whose facts the texts may read, in the order of ``hosts``, which are all.
+
+    A host that is spelt out is meant itself. For one that is computed, the groups that are spelt
+    out are meant, and without these all hosts. It may be too many, and costs no more than that.
+    """
+    known = [text for text in texts if "Hosts" in text or "facts" in text or "Groups" in text]
+    if not any(map(_FACTS.search, known)):
+        return []
+    named, computed = _spelt(_HOSTS, known)
+    if computed:
+        those, others = _spelt(_GROUPS, known)
+        if others or not those:
+            return list(hosts)
+        named |= {name for group in those for name in groups.get(group, ())}
+    return [name for name in hosts if name in named]
+
+
+def _spelt(pattern: re.Pattern[str], texts: Iterable[str]) -> tuple[set[str], bool]:
+    """The names that are spelt out, and whether there are others."""
+    found = [match["name"] or match["text"] for text in texts for match in pattern.finditer(text)]
+    named = {name for name in found if name and name not in _OF_MAPS}
+    return named, len([name for name in found if name in named]) < len(found)
+
+
+def texts_of(site: Site) -> Iterator[str]:
+    """The expressions of a manifest and the templates that it may render: whatever file beside it
+    such an expression, or such a template, names in quotes."""
+    sources = [expression.source for expression in site.source.expressions()]
+    sources += [one.source for assertion in site.assertions for one in assertion.expressions()]
+    folder = site.folder.path
+    left: list[Path] = []
+    for declared in site.resources:
+        sources += _sources(declared)
+        tree = declared.raw.get(declared.type.tree)
+        if isinstance(tree, str):
+            left += islice((folder / tree).rglob("*"), _MOST_FILES)
+    if site.resources_template is not None:
+        left.append(Path(site.resources_template.name))
+    yield from sources
+    for source in filter(_CALL.search, sources):
+        left += _named(source, folder)
+    seen: set[Path] = set()
+    while left and len(seen) < _MOST_FILES:
+        path = left.pop()
+        if path not in seen:
+            seen.add(path)
+            text = _text(path)
+            yield text
+            left += [*_named(text, folder), *_named(text, path.parent)]
+
+
+def _sources(declared: Declared) -> Iterator[str]:
+    values = [declared.name, *declared.values.values()]
+    found = [one for value in values for one in expressions_in(value)]
+    found += declared.control.expressions() if declared.control else ()
+    found += [declared.foreach] if declared.foreach else ()
+    return (expression.source for expression in found)
+
+
+def _named(text: str, folder: Path) -> Iterator[Path]:
+    """The files of a folder that a text names in quotes."""
+    for match in _LITERAL.finditer(text):
+        name = match[1] or match[2]
+        if len(name) < _LONGEST and not name.startswith("/") and "\0" not in name:
+            path = folder / name
+            if path.is_file():
+                yield path
+
+
+def _text(path: Path) -> str:
+    """The text of a template; what cannot be read is told where it is used."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(_MOST_BYTES).decode("utf-8", "replace") if path.is_file() else ""
+    except OSError:
+        return ""

@@ -1,0 +1,112 @@
+"""The facts of other hosts that the templates of a run read (controller).
+
+They are those that were gathered last and kept on this machine. Where none are kept that are young
+enough, they are gathered before the first host of the run is changed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.expressions.inventory_view import InventoryView
+from orchestrator.fleet.store.kept_facts import MOST_BYTES, HostRecord, KeptFacts
+from orchestrator.language.other_hosts import PackedFacts
+from orchestrator.planning.facts import merge_host_facts
+from orchestrator.planning.site.facts_read import hosts_read
+from orchestrator.support.state_folder import state_folder
+from remote_runtime.errors import CcmError, UsageError
+from remote_runtime.text import duration
+
+if TYPE_CHECKING:
+    from inventory import Host, Inventory
+    from orchestrator.fleet.host.host_facts import Gathered
+    from orchestrator.planning import Planner
+
+_MOST_NAMES = 5
+_TOO_LARGE = f"they are larger than {MOST_BYTES >> 20} MiB"
+
+
+def max_age(text: str) -> float:
+    """The seconds that ``facts_max_age`` stands for; UsageError."""
+    try:
+        seconds = duration.parse(text)
+    except ValueError as error:
+        raise UsageError(
+            f"facts_max_age is {text[:40]!r}, which is no duration", hint="write 1h, 10m or 0s"
+        ) from error
+    return seconds
+
+
+class ReadHosts(NamedTuple):
+    """What templates see of an inventory, and the hosts whose facts they read; ``stale`` are those
+    of whom no facts are kept that are young enough."""
+
+    view: InventoryView
+    hosts: Sequence[Host]
+    stale: Sequence[Host]
+
+    def told(self) -> str:
+        """Which facts a run stands on, and of when; "" for none."""
+        known = self.view.facts.known
+        found = [f"{host.name} ({known[host.name].gathered})" for host in self.hosts[:_MOST_NAMES]
+                 if host.name in known]  # fmt: skip
+        left = len(self.hosts) - _MOST_NAMES
+        if not found:
+            return ""
+        more = f" and {left} more" if left > 0 else ""
+        return f"templates read the facts of {', '.join(found)}{more}"
+
+
+def show_hosts(
+    planners: Iterable[Planner], inventory: Inventory, oldest: float | None = None
+) -> ReadHosts:
+    """Have the planners' templates see all hosts, with the facts of others that are kept.
+
+    ``oldest`` is how many seconds old these may be, None for any age. No host is contacted.
+    """
+    planners = list(planners)
+    view = InventoryView.of(inventory)
+    for planner in planners:
+        planner.see(view)
+    texts = [text for planner in planners for text in planner.texts()]
+    names = hosts_read(texts, view.groups, view.hosts) if texts else []
+    hosts = [inventory.hosts[name] for name in names]
+    store, now, stale = KeptFacts(state_folder()), time.time(), []
+    for host in hosts:
+        kept = store.of(host)
+        if kept is None or (oldest is not None and kept.age(now) > oldest):
+            stale.append(host)
+            if kept is not None:
+                why = f"those that are kept are of {kept.moment}, which is too long ago"
+                view.facts.reasons[host.name] = f"{why}; 'ccm facts -l {host.name}' gathers them"
+        else:
+            view.facts.known[host.name] = PackedFacts.of(kept.moment, kept.facts)
+    return ReadHosts(view, hosts, stale)
+
+
+def take_answers(read: ReadHosts, answers: Mapping[str, Gathered | CcmError]) -> None:
+    """Keep what hosts have said, of those of which no facts were young enough, and show it.
+
+    A host that could not be asked refuses the hosts that read its facts.
+    """
+    facts = read.view.facts
+    for host in read.stale:
+        answer = answers[host.name]
+        if isinstance(answer, CcmError):
+            facts.reasons[host.name] = f"{host.name} could not be asked: {answer.message}"
+            continue
+        kept = keep_facts(host, answer)
+        if kept is None:
+            facts.reasons[host.name] = _TOO_LARGE
+        else:
+            facts.known[host.name] = PackedFacts.of(kept.moment, kept.facts)
+
+
+def keep_facts(host: Host, gathered: Gathered) -> HostRecord | None:
+    """Keep what a host said of itself, its custom facts included; None where it is too large."""
+    found, _ = merge_host_facts(gathered)
+    record = HostRecord(dict(dict.items(found)), time.time())
+    kept = KeptFacts(state_folder()).keep(host, record.facts, record.time)
+    return record if kept else None
