@@ -17,12 +17,12 @@ OFFERED = (
     "base",
     "content",
     "context",
-    "duration",
     "errors",
     "system.accounts",
     "system.attributes",
-    "system.commands",
     "system.files",
+    "system.process.commands",
+    "text.duration",
 )
 """The modules of ``remote_runtime`` that a type may import; they keep their meaning."""
 
