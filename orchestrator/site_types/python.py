@@ -41,6 +41,10 @@ _GONE = {
 _GENERICS = ("dict", "frozenset", "list", "set", "tuple", "type")
 _RUNTIME = "remote_runtime"
 _OWN = f"{_RUNTIME}.resources"
+_PACKAGES = {
+    _RUNTIME,
+    *(f"{_RUNTIME}.{name.rpartition('.')[0]}" for name in OFFERED if "." in name),
+}
 
 
 def module_problems(package: str, member: str, file: str, source: bytes) -> list[Problem]:
@@ -161,7 +165,7 @@ def _names(node: ast.Import | ast.ImportFrom, package: list[str]) -> list[str]:
         stem = node.module or ""
     else:
         stem = ".".join([*package[: len(package) - node.level], *filter(None, [node.module])])
-    if stem in (_RUNTIME, f"{_RUNTIME}.system", f"{_OWN}.{package[2]}"):
+    if stem in _PACKAGES or stem == f"{_OWN}.{package[2]}":
         return [f"{stem}.{alias.name}" for alias in node.names]
     return [stem]
 

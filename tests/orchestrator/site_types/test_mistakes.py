@@ -88,7 +88,8 @@ def test_imports_that_hosts_do_not_have_are_refused(tmp_path: Path, code: str) -
     [
         "try:\n    import yaml\nexcept ImportError:\n    yaml = None",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import yaml",
-        "from ...text import duration\nfrom ...system.process.commands import Result\nfrom . import providers",
+        "from ...text import duration\nfrom ...system.process import commands",
+        "from ...system.process.commands import Result\nfrom . import providers",
         "import remote_runtime.base\nimport os.path",
     ],
 )
