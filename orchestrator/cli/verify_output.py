@@ -48,7 +48,7 @@ class VerifyOutput:
         self._progress = Progress(sys.stderr, hosts, self._quiet)
 
     def answered(self, hosts: int) -> None:
-        """Draw how many hosts have answered."""
+        """Draw how many hosts checked."""
         if self._progress is not None:
             self._progress(hosts)
 

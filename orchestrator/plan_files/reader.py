@@ -174,7 +174,7 @@ def _require_format(path: str, theirs: object) -> None:
         raise _broken(
             path,
             f"is a plan of format {str(theirs)[:20]}, this ccm reads format {FORMAT}",
-            "push it with the ccm that made it, or plan anew",
+            "push it with the ccm that made it, or plan again",
         )
 
 

@@ -21,7 +21,7 @@ from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.report.wording import ended, fate
 
 MAX_BYTES = 64 << 20  # of what is held of all hosts together
-LEFT_OUT = "[left out here: ccm report --host shows it]\n"
+LEFT_OUT = "[omitted; see ccm report --host]\n"
 _INDENT = "    "
 
 
@@ -140,10 +140,10 @@ class Answers(Subscriber):
         if bad and self._asked.again:  # not among the answers, where a host could write the same
             names = [host for host in self._order if host in {one.host for one in bad}]
             limit = limit_of(outcome.FAILED, names, self._asked.run_id)
-            yield total_line(style, "Again", self._asked.on(limit))
+            yield total_line(style, "Retry", self._asked.on(limit))
         yield total_line(style, "Time", took(self._took))
         if kept:
-            again = style("faint", "  (ccm report shows it again)")
+            again = style("faint", "  (see ccm report)")
             yield total_line(style, "Run", f"{kept}{again}")
 
 
@@ -167,7 +167,7 @@ def _block(group: Alike, style: Style) -> Iterator[str]:
     for line in group.answer.output.splitlines():
         yield f"{_INDENT}{line}".rstrip()
     if not group.exact:
-        text = f"(as on {result.host}; others differ in names or numbers only)"
+        text = f"(shown for {result.host}; the others differ only in names or numbers)"
         yield _INDENT + style("faint", text)
     yield ""
 

@@ -20,7 +20,7 @@ from orchestrator.report.turns import Turns
 MAX_BYTES = 32 << 20
 MAX_SHORT = 200
 MAX_FEW = 10
-DIFF_LEFT_OUT = "left out here: too many diffs; events.jsonl of the run has it"
+DIFF_LEFT_OUT = "omitted: too many diffs; see events.jsonl of the run"
 
 
 class CheckResult(NamedTuple):
@@ -37,20 +37,20 @@ class CheckResult(NamedTuple):
 
 
 # How a preview says that a prediction is not certain.
-DOUBTS = {"assumed": "assumed", "unknown": "not certain"}
+DOUBTS = {"assumed": "assumed", "unknown": "uncertain"}
 # How that stands which is left out and required by what is not.
 AS_DESIRED = "as_desired"
 LEFT_AS = {
-    "differs": ", required and not as desired",
-    "unknown": ", required; whether it is as desired is not known",
+    "differs": ", required but not in the desired state",
+    "unknown": ", required; its state is unknown",
 }
 # What is known of a drift, beside the changes that would undo it.
 TRACES = ("last changed", "last applied")
 # Who made what differ from what was applied.
 DRIFTS = {
-    "someone": "someone changed it",
-    "you": "you changed it",
-    "both": "someone and you changed it",
+    "someone": "changed on the host",
+    "you": "changed in the manifest",
+    "both": "changed on the host and in the manifest",
     "new": "new",
 }
 
@@ -230,7 +230,7 @@ def entry_of(told: dict[str, Any], verbose: bool = False, outputs: bool = False)
     if told["noop"] and told["status"] == "changed":
         message = f"would {intent(told['type'], changes, told['refreshed']).words}"
     elif told["status"] == "stable" and told.get("noop_message"):
-        message = told["noop_message"].replace("Would", "would", 1)
+        message = told["noop_message"].replace("Would have waited", "would wait", 1)
     elif "left_out" in told:
         message = f"left out by --{told['left_out']}{LEFT_AS.get(told.get('left_as', ''), '')}"
     drift = told.get("drift", {"by": ""})

@@ -23,7 +23,7 @@ _HIDDEN = ("exec", MASKED)  # a command that is not to be seen; there was none b
 _OF_ITSELF = ("ensure", "content", "mode", "checksum")
 _HASH = "sha256:"
 _MODE = "[0-7]{4}"
-_FIRED = " via subscribe"
+_FIRED = " (refresh)"
 CHANGE = "change"  # nothing is to be said but which properties
 
 

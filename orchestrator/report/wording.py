@@ -146,7 +146,7 @@ def _reason(lines: list[str], width: int, everything: bool) -> Iterator[str]:
     for line in shown:
         yield from wrapped(line, width) or [""]
     if shown != lines:
-        yield "… more of it: -v shows all"
+        yield "… more: -v shows all"
 
 
 def headline(entry: Entry) -> str:
@@ -155,7 +155,7 @@ def headline(entry: Entry) -> str:
 
 
 def _certain(entry: Entry, told: str) -> str:
-    due = f"due since run {entry.due}" if entry.due else ""
+    due = f"refresh pending since run {entry.due}" if entry.due else ""
     if entry.unmet:
         return ", ".join(filter(None, ("requires " + ", ".join(entry.unmet), due)))
     return ", ".join(filter(None, (told, due, entry.doubt)))
@@ -292,7 +292,7 @@ def to_run(results: list[HostResult]) -> str:
 def fate(result: HostResult) -> str:
     """What a host came to, in a word or two."""
     if not result.had_turn:
-        return "had no turn"
+        return "not started"
     words = {TIMED_OUT: "timed out", CUT_OFF: "cut off"}
     if result.outcome == REFUSED and not result.tally.total:
         return "refused, nothing attempted"

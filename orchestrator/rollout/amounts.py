@@ -37,7 +37,7 @@ def parse_amount(text: str) -> Amount:
     """What ``5`` or ``10%`` says; ValueError with what is wrong."""
     found = _TEXT.fullmatch(text.strip())
     if found is None:
-        raise ValueError(f"{text!r} is neither a number of hosts nor a share such as 10%")
+        raise ValueError(f"{text!r} is neither a number of hosts nor a percentage such as 10%")
     number, percent = float(found[1]), bool(found[2])
     if percent and number > 100:
         raise ValueError(f"{text!r} is more than all hosts")

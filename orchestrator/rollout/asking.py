@@ -162,16 +162,16 @@ class CommandGate:
                 break
             patience.sleep(self._again)
         if patience.cancelled:
-            return GateAnswer("the run was ended")
+            return GateAnswer("the run was interrupted")
         return GateAnswer(f"{self.name} {how_it_ended(ran, self.seconds)}")
 
 
 def how_it_ended(ran: Ran, seconds: float) -> str:
     """What is said of a command that did not end well, with ``seconds`` of time."""
     if ran.code is None:
-        how = f"did not end within {seconds:g} s"
+        how = f"timed out after {seconds:g} s"
     elif ran.code == NOT_YET:
-        how = f"said not yet for {seconds:g} s"
+        how = f"not ready (exit code 75) for {seconds:g} s"
     else:
-        how = f"was ended by signal {-ran.code}" if ran.code < 0 else f"ended with {ran.code}"
+        how = f"was killed by signal {-ran.code}" if ran.code < 0 else f"exited with {ran.code}"
     return f"{how}: {ran.said}" if ran.said else how

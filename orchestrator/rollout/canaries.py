@@ -27,9 +27,9 @@ def check_clusters(clusters: Sequence[Sequence[str]], most: int) -> None:
     """UsageError where there are too many to begin with."""
     if len(clusters) > most:
         raise UsageError(
-            f"--canary: {len(clusters):,} clusters of hosts would each change in another way, which"
-            f" is more than {most:,}; nothing was changed",
-            hint="raise --canary-max, pick fewer hosts with -l, or go in --waves",
+            f"--canary: {len(clusters):,} groups of hosts would change differently, more than"
+            f" {most:,}; nothing was changed",
+            hint="raise --canary-max, select fewer hosts with -l, or use --waves",
         )
 
 

@@ -7,5 +7,5 @@ def parse_command(text: str) -> str:
     It mostly is that of a variable that is not set.
     """
     if not text.strip():
-        raise ValueError("a command is missing, what is given is empty")
+        raise ValueError("the command is empty")
     return text

@@ -22,9 +22,9 @@ def parse_until(text: str, now: float | None = None) -> float:
         what = "neither a time such as 05:00 nor a date and time such as 2026-03-14T05:00"
         raise ValueError(f"{text!r} is {what}") from None
     if len(text) < len("2026-03-14T05"):
-        raise ValueError(f"{text!r} says no time of that day")
+        raise ValueError(f"{text!r} has no time of day")
     if at <= now:
-        raise ValueError(f"{text} is over")
+        raise ValueError(f"{text} is in the past")
     return at
 
 

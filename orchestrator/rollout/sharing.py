@@ -68,11 +68,11 @@ def check_sharing(limits: Sequence[Per], hosts: Sequence[Any]) -> Iterator[str]:
         if len(lacking) == len(hosts):
             known = {key for host in hosts for key in host.vars}
             guess = nearest(limit.variable, known)
-            hint = f"did you mean {guess}?" if guess else "it is a variable of the inventory"
+            hint = f"did you mean {guess}?" if guess else "use a variable of the inventory"
             raise UsageError(f"--per {limit}: none of the hosts has {limit.variable}", hint=hint)
         if lacking:
             few = ", ".join(lacking[:FEW]) + (", …" if len(lacking) > FEW else "")
-            yield f"--per {limit} does not hold for hosts without {limit.variable}: {few}"
+            yield f"--per {limit} does not apply to hosts without {limit.variable}: {few}"
 
 
 def value_of(variable: str, vars_: Mapping[str, Any]) -> str | None:

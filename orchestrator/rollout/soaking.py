@@ -37,7 +37,7 @@ class Soak:
     def ask(self, wave: int, results: Sequence[HostResult], patience: Patience) -> GateAnswer:
         """Wait, look, and say whose checks fail."""
         if not patience.sleep(self._wait):
-            return GateAnswer("it was not waited for to its end")
+            return GateAnswer("did not complete")
         said: dict[str, str] = {}
 
         def heard(event: happening.Event) -> None:
@@ -50,7 +50,7 @@ class Soak:
         with patience.bounds(window):
             window.run()
         if patience.cancelled:
-            return GateAnswer("the run was ended")
+            return GateAnswer("the run was interrupted")
         wrong = [
             found_wrong(result, KIND, f"after {self.name}: {said.get(result.host) or how.message}")
             for result in results

@@ -89,13 +89,13 @@ def _nodes(node: document.Node) -> list[document.Node]:
 def _complaints(root: document.Node) -> list[Problem]:
     """What the schema says against the document, each with its place."""
     found = []
-    for one in Against(schemas.load("stages"))(document.to_plain(root), "the file of stages"):
+    for one in Against(schemas.load("stages"))(document.to_plain(root), "a stages file"):
         where = document.node_at(root, one.path, of_key=one.unknown_key).position
         hint = one.hint
         if one.unknown_key and one.path[-1] == "stages":
-            hint = "stages have no stages of their own: write them one after the other"
+            hint = "stages cannot be nested: list all stages in one file"
         elif one.unknown_key and len(one.path) == 1:
-            hint = "a file of stages has 'stages' alone; the rest belongs into their manifests"
+            hint = "a stages file contains only 'stages'; move the rest to the manifests"
         found.append(Problem(one.message, where, hint, _KIND))
     return found
 
@@ -117,8 +117,8 @@ def _stage(node: document.Node, folder: str, problems: list[Problem]) -> Stage:
     hosts, manifest = (_written(node, key) for key in ("hosts", "manifest"))
     path = os.path.join(folder, manifest.value)
     if is_stages(path):
-        hint = "stages have no stages of their own: write them one after the other in one file"
-        message = f"{manifest.value} is a file of stages, not a manifest"
+        hint = "stages cannot be nested: list all stages in one file"
+        message = f"{manifest.value} is a stages file, not a manifest"
         problems.append(Problem(message, manifest.position, hint, _KIND))
     return Stage(
         name=plain["name"],
@@ -146,7 +146,7 @@ def _duplicates(nodes: document.Node, stages: list[Stage]) -> list[Problem]:
     for node, stage in zip(_nodes(nodes), stages, strict=True):
         at = _written(node, "name").position
         if stage.name in seen:
-            message = f"there are two stages {stage.name!r}, the other one is at {seen[stage.name]}"
+            message = f"duplicate stage {stage.name!r}; the other one is at {seen[stage.name]}"
             found.append(Problem(message, at, "give it another name", _KIND))
         seen.setdefault(stage.name, at)
     return found

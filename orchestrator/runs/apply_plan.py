@@ -75,8 +75,8 @@ def apply_plan(
         push = push._replace(binder=binder, remarks=tuple)
     if build(own_types(push)).sha256 != record["runtime"]:
         raise _refused(
-            f"the plan was made with another runtime, that of ccm {record['ccm']}",
-            "push it with the ccm that made it, or plan anew",
+            f"the plan was made with a different runtime, that of ccm {record['ccm']}",
+            "push it with the ccm that made it, or plan again",
         )
     push = push._replace(words=(*request.stages.words(), *words) if words else ())
     if request.rollout.canary:
@@ -111,12 +111,12 @@ def _stages_of_plan(
     missing = [name for name in kept.hosts if stage_in(name) in pushed and name not in known]
     if missing and not request.hosts.limit:
         raise _refused(
-            f"{', '.join(missing[:5])}, which the plan is for, is not in that stage any more",
-            "name the inventory that it was made with, or pick hosts with -l",
+            f"the plan contains {', '.join(missing[:5])}, which is no longer in that stage",
+            "use the inventory that the plan was made with, or select hosts with -l",
         )
     if not known:
         raise UsageError(
-            "the plan is for none of these hosts", hint="ccm plan show FILE names its hosts"
+            "the plan contains none of these hosts", hint="ccm plan show FILE lists its hosts"
         )
     stages = tuple(stage for stage in held if stage.hosts)
     return push._replace(stages=stages, binder=stages[0].push.binder), chosen
@@ -137,7 +137,7 @@ def _approvers(path: str, text: bytes, required: PlanRequirements, manifest: str
 
     if not required.signers:
         if required.approvals is not None:
-            hint = "name those who may approve with --signers or CCM_SIGNERS"
+            hint = "set the approvers with --signers or CCM_SIGNERS"
             raise UsageError("--approvals requires --signers", hint=hint)
         return ()
     return check_approved(path, text, Approval(required.signers, required.approvals or 1), manifest)
@@ -149,18 +149,18 @@ def _check_options(record: Record, request: RunRequest) -> None:
     for name, given in (("--noop", run.noop), ("--monitor-only", run.monitor_only)):
         if given:
             hint = "ccm plan show FILE shows what it would do"
-            raise UsageError(f"{name} has no meaning for a plan", hint=hint)
+            raise UsageError(f"{name} does not apply to a plan", hint=hint)
     for name in _SETTLED:
         if getattr(data, name):
-            hint = "leave it out; for others plan anew"
-            raise UsageError(f"--{name} is settled by the plan", hint=hint)
+            hint = "omit it; for another value, plan again"
+            raise UsageError(f"--{name} is fixed by the plan", hint=hint)
     given_again = data.record()
     for name in ("data", "fact"):
         if sorted(given_again[name]) != sorted(record[name]):
             wanted = ", ".join(f"--{name} {key}=..." for key in record[name]) or f"no --{name}"
             raise UsageError(
                 f"the plan was made with {wanted}",
-                hint="give the same again: a plan keeps names, no values",
+                hint="give the same options: a plan stores their names, not their values",
             )
 
 
@@ -170,11 +170,11 @@ def _check_time(path: str, record: Record) -> None:
     now = time.time()
     if now >= record["expires"]:
         ended = moment(record["expires"])
-        raise _refused(f"{path} has expired, it was valid until {ended}", "plan anew")
+        raise _refused(f"{path} has expired; it was valid until {ended}", "plan again")
     if now < record["created"] - _SKEW:
         made = moment(record["created"])
         raise _refused(
-            f"{path} was made in the future, at {made}", "set the clock of this machine right"
+            f"{path} was made in the future, at {made}", "correct the clock of this machine"
         )
 
 
@@ -188,8 +188,8 @@ def _choose(kept: PlanFile, request: RunRequest, reporter: Reporter) -> Chosen:
     missing = [name for name in kept.hosts if name not in chosen.inventory.hosts]
     if missing:
         raise _refused(
-            f"{', '.join(missing[:5])}, which the plan is for, is not in the inventory",
-            "name the inventory that it was made with, or pick hosts with -l",
+            f"the plan contains {', '.join(missing[:5])}, which is not in the inventory",
+            "use the inventory that the plan was made with, or select hosts with -l",
         )
     return chosen._replace(hosts=[host for host in chosen.hosts if host.name in kept.hosts])
 
@@ -199,8 +199,8 @@ def _require_planned(names: Iterable[str], planned: Container[str]) -> None:
     others = list(dict.fromkeys(name for name in names if name not in planned))
     if others:
         raise UsageError(
-            f"the plan is not for {', '.join(others[:5])}",
-            hint="ccm plan show FILE names its hosts",
+            f"the plan does not contain {', '.join(others[:5])}",
+            hint="ccm plan show FILE lists its hosts",
         )
 
 
@@ -219,9 +219,9 @@ def _check_left_out(stages: Sequence[PushStage], kept: PlanFile, request: RunReq
         for limit, names in ((budget.limit, lost), (overall.limit, every)):
             if limit is not None and len(names) > limit:
                 raise _refused(
-                    f"the plan leaves out {', '.join(names[:5])}: {len(names):,} failed there,"
-                    f" {limit:,} may, so the stages behind {stage.name} do not begin",
-                    f"plan anew once that is well; --from {stages[at].name} takes it for done",
+                    f"the plan leaves out {', '.join(names[:5])}: {len(names):,} failed"
+                    f" (limit {limit:,}), so the stages after {stage.name} do not start",
+                    f"fix them and plan again; --from {stages[at].name} skips earlier stages",
                 )
 
 

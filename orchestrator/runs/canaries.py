@@ -30,7 +30,7 @@ def push_with_canaries(
     """Preview, cluster the hosts by what would change, and push with a canary of each cluster."""
     if request.run.monitor_only:
         raise UsageError(
-            "--canary with --monitor-only: nothing would change", hint="leave one of them out"
+            "--canary with --monitor-only: nothing would change", hint="omit one of them"
         )
     preview = request._replace(run=request.run._replace(noop=True), verify=False)
     collected = Collected()

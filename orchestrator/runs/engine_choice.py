@@ -91,8 +91,8 @@ def parse_engine(given: str, where: str = "--engine") -> EngineChoice:
     found = re.fullmatch(_CHOICE, given)
     if found is None:
         raise UsageError(
-            f"{where} {given[:40]!r} is no engine",
-            hint="give auto, threads, processes, processes:N with a number from 1 to 999, or "
+            f"{where} {given[:40]!r} is not an engine",
+            hint="use auto, threads, processes, processes:N with a number from 1 to 999, or "
             "dask://HOST:PORT",
         )
     word, number = found[1].partition(":")[0], found[2]
@@ -117,7 +117,7 @@ def engaged(choice: EngineChoice, staff: EngineSpec) -> Iterator[Engage]:
 def _of_dask(choice: EngineChoice, staff: EngineSpec) -> Workers:
     if staff.remote is None:
         raise UsageError(
-            f"--engine {choice.text} is not for this command", hint="give --engine threads"
+            f"--engine {choice.text} is not supported by this command", hint="use --engine threads"
         )
     return staff.remote.engine(choice.scheduler, staff)
 
@@ -144,8 +144,8 @@ def _started(choice: EngineChoice, staff: EngineSpec) -> Workers | None:
         if choice.word == AUTO:
             return None  # nobody has asked for processes
         raise UsageError(
-            f"--engine: no process can be started: {error.strerror}",
-            hint="give --engine threads, or fewer processes",
+            f"--engine: cannot start a process: {error.strerror}",
+            hint="use --engine threads, or fewer processes",
         ) from error
 
 
@@ -164,8 +164,8 @@ def _processes(choice: EngineChoice, staff: EngineSpec) -> int:
     if choice.word == AUTO:
         return 0
     raise UsageError(
-        f"--engine {choice.text}: this system cannot start a copy of ccm at this point",
-        hint="give --engine threads",
+        f"--engine {choice.text}: this system cannot start worker processes",
+        hint="use --engine threads",
     )
 
 

@@ -100,12 +100,12 @@ class Confirmation:
     def ask(self, wave: int, results: "Sequence[HostResult]", patience: Patience) -> GateAnswer:
         """Show the outcome of the wave, and ask."""
         if not self._reporter.is_terminal:
-            return GateAnswer("there is no terminal to ask for a confirmation")
+            return GateAnswer("cannot prompt for confirmation without a terminal")
         question = f"wave {wave}: {outcome_of_wave(results)}. Continue?"
         confirmed = self._reporter.confirm(question, lambda: patience.left)
         if confirmed is None:
-            return GateAnswer("nobody has confirmed it in time")
-        return GateAnswer("" if confirmed else "it was not confirmed")
+            return GateAnswer("no confirmation in time")
+        return GateAnswer("" if confirmed else "not confirmed")
 
 
 def outcome_of_wave(results: "Sequence[HostResult]") -> str:

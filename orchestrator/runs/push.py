@@ -27,14 +27,14 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
         return apply_plan_file(request, reporter)
     if request.plan.signers is not None or request.plan.approvals is not None:
         raise UsageError(
-            f"{request.command}: only a plan is approved, and {request.manifest} is none",
-            hint="keep one with ccm plan -o, or leave --signers and --approvals out",
+            f"{request.command}: only plans can be approved, and {request.manifest} is not a plan",
+            hint="save one with ccm plan -o, or omit --signers and --approvals",
         )
     if request.command == "push" and request.hosts.inventory is None:
         raise UsageError(
             "push: -i/--inventory is required",
             hint="set it with -i, CCM_INVENTORY or the project's ccm.yaml;"
-            f" for this machine it is ccm apply {request.manifest}",
+            f" for this machine, use ccm apply {request.manifest}",
         )
     if request.plan.expect is not None:
         from orchestrator.runs.save_plan import push_expected

@@ -200,8 +200,8 @@ def own_types(push: PushJob) -> dict[str, bytes]:
         for path, text in site.types.sources().items():
             if found.setdefault(path, text) != text:
                 raise UsageError(
-                    f"two of the stages have different types in {path}",
-                    hint="keep their manifests beside the same types/, or push them apart",
+                    f"two stages use different types from {path}",
+                    hint="put their manifests next to the same types/, or push them separately",
                 )
     return found
 

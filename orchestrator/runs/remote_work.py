@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.wiring import Chosen
 
 
-_ELSE = "give --engine threads or processes, which wins over CCM_ENGINE"
+_ELSE = "use --engine threads or processes, which overrides CCM_ENGINE"
 
 
 def required(what: str) -> None:
@@ -100,15 +100,14 @@ class RemoteWork:
             os.getcwd()
         except OSError as error:
             raise UsageError(
-                f"the folder that this command stands in cannot be named: {error.strerror}",
-                hint="change to one that is there",
+                f"the current folder cannot be read: {error.strerror}",
+                hint="change to an existing folder",
             ) from error
         given = _login_password(self._request.connection.ask_pass)
         if given:
             raise UsageError(
-                f"{given}: a password for the login does not go to workers, which log in as "
-                "themselves",
-                hint=f"leave it out, and have workers log in with keys; or {_ELSE}",
+                f"{given}: a login password is not sent to workers, which log in as themselves",
+                hint=f"omit it and let workers log in with keys; or {_ELSE}",
             )
         from orchestrator.planning import Planner
         from orchestrator.planning.commands.fleet_command import FleetCommand
@@ -237,12 +236,12 @@ def _check_members(members: "Sequence[Any]", where: str) -> None:
 
     if not members:
         raise UsageError(
-            f"--engine: the scheduler {where} has no worker of ccm's",
+            f"--engine: the scheduler {where} has no ccm workers",
             hint=f"start one with ccm worker --scheduler {where.partition('://')[2]}",
         )
     if all(member.code != code() for member in members):
         raise UsageError(
             f"--engine: no worker is the same ccm as this one ({code()}): "
             f"{members[0].address} is {members[0].code}",
-            hint="install the same version on the workers, then start them anew",
+            hint="install the same version on the workers, then restart them",
         )

@@ -20,7 +20,7 @@ class VerifyReporter(Protocol):
         ...
 
     def answered(self, hosts: int) -> None:
-        """So many hosts have answered. Called from any thread."""
+        """So many hosts checked. Called from any thread."""
         ...
 
     def take(self, outcome: Outcome) -> None:

@@ -321,7 +321,7 @@ def _folder(
         return folder
     except OSError as error:
         raise UsageError(
-            f"the run's folder cannot be made: {error}",
+            f"cannot create the run folder: {error}",
             kind="usage.state",
-            hint="make room there, or set XDG_STATE_HOME to a folder that can be written",
+            hint="free some space, or set XDG_STATE_HOME to a writable folder",
         ) from error

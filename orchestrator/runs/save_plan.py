@@ -49,7 +49,7 @@ def push_expected(request: RunRequest, reporter: Reporter) -> RunResult:
     """Plan again, and push if the plan has the expected ID. PlanError."""
     run = request.run
     if run.noop or run.monitor_only:
-        raise UsageError("--expect is of a push", hint="ccm plan shows the id of a plan")
+        raise UsageError("--expect requires a push", hint="ccm plan shows the ID of a plan")
     preview = request._replace(command="plan", run=run._replace(noop=True))
     result = _preview(preview, reporter.for_preview(), _DAY)
     if result.plan is None:
@@ -79,7 +79,7 @@ def _preview(request: RunRequest, reporter: Reporter, valid: float) -> RunResult
     for host, why in left_out.items():
         reporter.say(f"{host} is left out of the plan: {why}")
     if not kept.hosts:
-        reporter.say("no plan was made: it would be for no host")
+        reporter.say("no plan was made: it would contain no hosts")
     return result._replace(plan=kept if kept.hosts else None, left_out=left_out)
 
 
@@ -109,7 +109,7 @@ def _require_files(request: RunRequest) -> None:
     for path in _named_files(request):
         if os.path.exists(path) and not os.path.isfile(path):
             raise UsageError(
-                f"{path} is not a regular file, so the push cannot check that it is the same",
+                f"{path} is not a regular file, so the push cannot check that it did not change",
                 hint="write it to a file first",
             )
 

@@ -37,7 +37,7 @@ def chosen_stages(path: str, choice: StageChoice) -> list[Stage]:
         return stages
     if wanted not in names:
         guess = nearest(wanted, names)
-        hint = f"did you mean {guess}?" if guess else f"there are {', '.join(names)}"
+        hint = f"did you mean {guess}?" if guess else f"known stages: {', '.join(names)}"
         raise UsageError(f"{path} has no stage {wanted[:60]!r}", hint=hint)
     at = names.index(wanted)
     return stages[at:] if choice.begin else stages[at : at + 1]
@@ -76,7 +76,7 @@ def staged_push(request: RunRequest, chosen: Chosen) -> PushJob:
     if not found:
         raise UsageError(
             f"{request.command}: none of the selected hosts is in a stage of {path}",
-            hint="pick others with -l, or stages with --from",
+            hint="select other hosts with -l, or stages with --from",
         )
     if request.data.data:
         from orchestrator.planning.site.unknown_data import keep_common
@@ -138,10 +138,10 @@ def _refuse(request: RunRequest, stages: int) -> None:
     """UsageError for options that say nothing of more than one manifest."""
     if request.rollout.canary:
         hint = "put a stage with 'take: 1' before the others"
-        raise UsageError("--canary does not go with stages", hint=hint)
+        raise UsageError("--canary is not supported with stages", hint=hint)
     if request.verify:
-        hint = "write 'gate: verify' in each stage that is to be looked at again"
-        raise UsageError("--verify does not go with stages", hint=hint)
+        hint = "write 'gate: verify' in each stage to verify"
+        raise UsageError("--verify is not supported with stages", hint=hint)
     refuse_part(request.data, stages)
 
 
@@ -149,8 +149,8 @@ def refuse_part(data: PlanOptions, stages: int) -> None:
     """UsageError for what chooses a part of a manifest where there are several."""
     given = [name for name in SELECTION if getattr(data, name)]
     if given and stages > 1:
-        hint = "name the stage that it is a part of with --stage"
-        raise UsageError(f"--{given[0]} chooses a part of one manifest", hint=hint)
+        hint = "select the stage with --stage"
+        raise UsageError(f"--{given[0]} applies to one manifest only", hint=hint)
 
 
 def _hosts_of(stages: list[Stage], path: str, inventory: Inventory) -> dict[str, list[Host]]:

@@ -53,9 +53,8 @@ def check_options(run: RunOptions) -> None:
     for option, given in (("--noop", run.noop), ("--monitor-only", run.monitor_only)):
         if given:
             raise UsageError(
-                f"--verify and {option} exclude each other: nothing is changed that could be"
-                " verified",
-                hint="use ccm verify for a look at the hosts as they are",
+                f"--verify and {option} are mutually exclusive: nothing changes",
+                hint="use ccm verify to check the current state of hosts",
             )
 
 

@@ -40,7 +40,7 @@ def choose(
     """
     if options.inventory is None:
         if options.limit:
-            raise UsageError("--limit needs an inventory", hint="name one with -i, or in ccm.yaml")
+            raise UsageError("--limit needs an inventory", hint="set one with -i, or in ccm.yaml")
         here = this_host()
         return Chosen(here, list(here.hosts.values()))
     loaded = load(options.inventory)
@@ -91,8 +91,8 @@ def planner(manifest: str, options: PlanOptions) -> tuple[Site, Planner]:
 
     if manifest.startswith(("http://", "https://")):
         raise UsageError(
-            f"{Mask().text(manifest)} is an address; a manifest is a file of this machine",
-            hint="fetch it first, look at it, and give its file: it can run any command on a host",
+            f"{Mask().text(manifest)} is a URL; a manifest must be a local file",
+            hint="download and review it first: it can run any command on a host",
         )
     site = load_site(manifest)
     return site, Planner(site, options)
@@ -123,8 +123,8 @@ def refuse_stages(request: RunRequest, path: str) -> None:
     for option, name in (("--from", choice.begin), ("--stage", choice.stage)):
         if name is not None:
             raise UsageError(
-                f"{request.command}: {option} {name[:60]} picks a stage, and {path} has none",
-                hint="leave it out, or give a file with 'stages:'",
+                f"{request.command}: {option} {name[:60]} selects a stage, but {path} has none",
+                hint="omit it, or use a file with 'stages:'",
             )
 
 

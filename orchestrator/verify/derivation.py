@@ -15,11 +15,11 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 
 CONTROL = "left out by control"
-ASKED = "control asks on the host at its turn"
+ASKED = "control is evaluated on the host"
 SELECTED = "left out by --%s"
 NOOP = "in noop"
-MONITORED = "only monitored"
-UNOBSERVABLE = "with nothing to look at"
+MONITORED = "monitored only"
+UNOBSERVABLE = "without a check"
 
 
 class Planned(Protocol):

@@ -48,8 +48,8 @@ class VerifyGate:
                 )
             except KeyboardInterrupt:  # the window was interrupted, not this thread
                 if patience.cancelled:
-                    return GateAnswer("the run was ended")
-                return GateAnswer(f"verify did not end within {self.seconds:g} s")
+                    return GateAnswer("the run was interrupted")
+                return GateAnswer(f"verify timed out after {self.seconds:g} s")
         wrong = [
             found_wrong(result, KIND, f"verify: {told}")
             for result in results

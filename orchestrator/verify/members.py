@@ -140,7 +140,7 @@ class Member:
     def _planner(self) -> Planner:
         if self._means.planner is None:
             raise UsageError(
-                "there is no manifest to take facts, data and resources from",
+                "a manifest is required for facts, data and resources",
                 hint="write ccm://HOST?inventory=hosts.yaml&manifest=site.yaml",
             )
         return self._means.planner

@@ -57,4 +57,4 @@ def observe(
         waiting = left
         if not waiting:
             return [[answer for answer in answers if answer is not None] for answers in found]
-    raise CcmError(f"the questions about {name} do not come to an end", kind="defect")
+    raise CcmError(f"the checks of {name} never end", kind="defect")

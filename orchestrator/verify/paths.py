@@ -36,7 +36,7 @@ def kind(host: Host, path: str, follow: bool = False) -> str:
         return _KINDS.get(found, found)
     if said.endswith(_NOTHING):
         return "nothing"
-    raise RuntimeError(said or f"stat ended with exit code {asked.rc}")
+    raise RuntimeError(said or f"stat exited with {asked.rc}")
 
 
 def file_hash(host: Host, path: str) -> str:

@@ -120,14 +120,14 @@ class Shell:
         code, fate, out, err = answering.ANSWER.unpack(until(answering.ANSWER.size))
         self._left -= out + err
         if fate > answering.TOO_LARGE or max(out, err) > MAX_OUTPUT or self._left < 0:
-            raise ProtocolError(f"{self._host} answers what no command can be answered")
+            raise ProtocolError(f"{self._host} sent an invalid answer")
         return Answer(code, until(out), until(err), self._fate(fate))
 
     def _fate(self, number: int) -> str:
         if number == answering.TIMED_OUT:
-            return f"took longer than {self._timeout:g} s and was ended"
+            return f"timed out after {self._timeout:g} s"
         if number == answering.TOO_LARGE:
-            return f"wrote more than {MAX_OUTPUT >> 20} MiB and was ended"
+            return f"was killed because it wrote more than {MAX_OUTPUT >> 20} MiB"
         return ""
 
     def _exactly(self, end: float, count: int) -> bytes:
@@ -135,9 +135,9 @@ class Shell:
             try:
                 data = self._link.receive(max(0.0, end - time.monotonic()))
             except TimeoutError:
-                raise UnreachableError("it does not answer any more") from None
+                raise UnreachableError("it no longer responds") from None
             if not data:
-                raise UnreachableError("it ended the session")
+                raise UnreachableError("it closed the session")
             self._buffer += data
         found = bytes(self._buffer[:count])
         del self._buffer[:count]

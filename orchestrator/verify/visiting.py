@@ -19,7 +19,7 @@ from orchestrator.verify.shell import Answer
 from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.reporting.masking import MASKED, Mask
 
-SHOWN = "was not run, because it would show a secret to everybody on the host"
+SHOWN = "was not run: it would show a secret to other users of the host"
 GRACE = 2.0  # seconds that an interrupted verify waits for its hosts
 
 
@@ -101,7 +101,7 @@ class Visit(HostTask[Visited]):
             content: bytes = host.file(path).content
         except (RuntimeError, AssertionError) as error:  # what testinfra raises
             said = host.backend.last.stderr.strip() or "no answer"
-            message = f"file({path!r}) cannot be read there: {one_line(said, 200)}"
+            message = f"file({path!r}) cannot be read on the host: {one_line(said, 200)}"
             raise ResourceError(message, kind="template.file") from error
         return content
 
@@ -142,7 +142,7 @@ def visit_all(
     """Ask many hosts side by side; host name → what it said.
 
     ``watch`` gets the window before it starts, so that a signal can interrupt it: then this ends
-    with KeyboardInterrupt. ``asked`` is told how many hosts have answered, each time one has.
+    with KeyboardInterrupt. ``asked`` is told how many hosts checked, each time one has.
     """
     found: dict[str, Visited] = {}
 

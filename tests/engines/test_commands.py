@@ -103,5 +103,5 @@ def test_drift(alike: Alike) -> None:
     pushed, document, text, code, meaningless, of_part = alike(drifting)
     assert (pushed, document["exit_code"], code, of_part) == (0, 4, 4, 0)
     assert document["summary"]["drifted"] == LOCAL + 1
-    assert any("someone changed it" in line for line in text)
+    assert any("changed on the host" in line for line in text)
     assert meaningless == 1

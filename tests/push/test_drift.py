@@ -43,7 +43,7 @@ def test_three_ways(target: Target) -> None:
     assert target.push(site).code == 0
     quiet = drift(target, site)
     assert quiet.code == 0, quiet.output
-    assert "nothing has drifted" in quiet.stdout
+    assert "no drift" in quiet.stdout
     assert "always" not in quiet.stdout
 
     target.write("theirs", "2")
@@ -73,16 +73,19 @@ def test_three_ways(target: Target) -> None:
     assert "@" in theirs["user"]
     report = target.ccm.run("report")
     for run in (drift(target, later), report):
-        assert "someone changed it" in run.stdout, run.output
+        assert "changed on the host" in run.stdout, run.output
         assert f"owner {target.owner}" in run.stdout
-        assert "someone and you changed it (1)" in run.stdout
+        assert "changed on the host and in the manifest (1)" in run.stdout
         assert "last applied" in run.stdout
     html = target.ccm.run("report", "--html", "-").stdout
     assert "Drifted</h2>" in html
-    assert "someone changed it; would" in html
+    assert "changed on the host; would" in html
     assert 'data-resource="file#' in html.partition("Drifted</h2>")[2]
     assert '<details class="finding changed" data-resource="exec#always' not in html
-    assert "someone and you changed it" in target.ccm.run("report", "--markdown", "-").stdout
+    assert (
+        "changed on the host and in the manifest"
+        in target.ccm.run("report", "--markdown", "-").stdout
+    )
     metrics = target.ccm.run("report", "--metrics", "-").stdout
     assert re.search(r"resource_state_drifted_count\{[^}]*/theirs\"[^}]*\} 1\.0", metrics)
     assert "(drift)" in target.ccm.run("runs").stdout
@@ -175,8 +178,8 @@ def test_a_fleet(local: Target) -> None:
     told = local.ccm.run("drift", "-i", str(local.inventory), str(path))
     assert told.code == 4
     assert "web[1-2] (2 hosts)" in told.stdout
-    assert "on 2 hosts: someone changed it (2)" in told.stdout
-    assert told.stdout.count("someone changed it; would") == 1
+    assert "on 2 hosts: changed on the host (2)" in told.stdout
+    assert told.stdout.count("changed on the host; would") == 1
 
 
 def test_of_a_part(target: Target) -> None:
@@ -194,7 +197,7 @@ def test_of_a_part(target: Target) -> None:
     assert events["same"]["left_out"] == "tags"
     others = drift(target, site, "--skip", "file#*/theirs", "--skip", "file#*/same")
     assert others.code == 0, others.output
-    assert "nothing has drifted" in others.stdout
+    assert "no drift" in others.stdout
     refused = drift(target, site, "--tags", "wbe")
     assert refused.code == 2
     assert "did you mean web?" in refused.stderr

@@ -155,7 +155,7 @@ def test_each_host_has_a_folder_of_its_own(ccm: Ccm) -> None:
     mine = Path("/etc/passwd").read_bytes()
     for name in ("h1", "h2", "h3"):
         assert (ccm.scratch / "out" / name / "etc/passwd").read_bytes() == mine
-    again = next(line for line in done.stdout.splitlines() if line.startswith("Again "))
+    again = next(line for line in done.stdout.splitlines() if line.startswith("Retry "))
     words = shlex.split(again.partition("ccm ")[2])
     assert words[:3] == ["fetch", "-l", "gone"]
     assert "--max" not in again

@@ -176,9 +176,9 @@ def test_what_a_part_leaves_undone(target: Target) -> None:
     assert list(stands.values()) == ["as_desired", "differs", "differs", "unknown", None]
     assert target.event(preview, "file#last")["prediction"] == "certain"
     told = " ".join(preview.stdout.split())
-    assert "2 resources that are required and not as desired" in told
-    assert "1 resource that is required and not known to be as desired" in told
-    assert "left out by --only, required and not as desired" in told
+    assert "2 required resources not in the desired state" in told
+    assert "1 required resource in an unknown state" in told
+    assert "left out by --only, required but not in the desired state" in told
     assert "there left out" not in told
     assert target.names() == ["there"]
     pushed = target.push(NEEDY, *options)
@@ -195,12 +195,12 @@ def test_a_plan_of_a_part(target: Target) -> None:
     assert ccm.run(*words, *only, site).code == 0
     shown = ccm.run("plan", "show", "part.plan").stdout
     assert f"part of the manifest: --only='{target.id('file#last')}'" in shown
-    assert "required and not as desired" in shown
+    assert "required but not in the desired state" in shown
     assert "Part of the manifest" in ccm.run("plan", "show", "--html", "-", "part.plan").stdout
     for given in (only, ("--tags", "web"), ("--skip", "exec")):
         refused = ccm.run("push", *given, "part.plan")
         assert refused.code == 2
-        assert f"{given[0]} is settled by the plan" in refused.stderr
+        assert f"{given[0]} is fixed by the plan" in refused.stderr
     whole = ccm.run(*words[:-1], "whole.plan", site)
     assert whole.code == 0
     # What was left out may change meanwhile: nothing is done about it.

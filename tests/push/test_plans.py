@@ -143,12 +143,12 @@ def test_what_a_plan_has_settled_is_no_option(local: Target) -> None:
     assert plan(local, SITE, "--valid", "0").code == 0
     expired = push(local.ccm)
     assert expired.code == 2
-    assert "has expired, it was valid until" in expired.stderr
+    assert "has expired; it was valid until" in expired.stderr
     assert "EXPIRED" in local.ccm.run("plan", "show", "change.plan").stdout
     assert plan(local).code == 0
     for options, told in (
-        (["--noop"], "--noop has no meaning for a plan"),
-        (["--hiera", "x.yaml"], "--hiera is settled by the plan"),
+        (["--noop"], "--noop does not apply to a plan"),
+        (["--hiera", "x.yaml"], "--hiera is fixed by the plan"),
     ):
         refused = push(local.ccm, *options)
         assert refused.code == 2
@@ -186,8 +186,8 @@ def test_what_no_plan_of_this_day_and_tree_says(local: Target) -> None:
     hosts = {"elsewhere": record["hosts"][NAME]}
     for changes, told in (
         ({"created": record["created"] + 3600}, "was made in the future, at 20"),
-        ({"runtime": "ab" * 32}, "the plan was made with another runtime, that of ccm "),
-        ({"hosts": hosts}, "elsewhere, which the plan is for, is not in the inventory"),
+        ({"runtime": "ab" * 32}, "the plan was made with a different runtime, that of ccm "),
+        ({"hosts": hosts}, "the plan contains elsewhere, which is not in the inventory"),
     ):
         other = {**record, **changes}
         write_plan(PlanFile({**other, "id": id_of(other)}), path)
@@ -257,11 +257,13 @@ def test_what_came_out_otherwise_is_told(local: Target) -> None:
     done = push(local.ccm, "--metrics", "ccm.prom")
     assert done.code == 0, done.output
     assert "as predicted: 2 of 4" in done.stdout
-    assert "the plan said: changed: ensure absent → present" in " ".join(done.stdout.split())
+    assert "predicted by the plan: changed: ensure absent → present" in " ".join(
+        done.stdout.split()
+    )
     fired = done.event("exec#fired")
     assert (fired["status"], fired["planned"][:7]) == ("stable", "changed")
     assert "planned" not in done.event(local.id("file#b"))
-    assert "the plan said" in local.ccm.run("report").stdout
+    assert "predicted by the plan" in local.ccm.run("report").stdout
     summary = json.loads(local.ccm.run("report", "--json").stdout)["summary"]
     assert (summary["compared"], summary["as_predicted"]) == (4, 2)
     metrics = (local.ccm.scratch / "ccm.prom").read_text()
@@ -318,7 +320,7 @@ def test_an_approved_plan_is_pushed(local: Target, tmp_path: Path) -> None:
     assert "--approvals requires --signers" in push(ccm, "--approvals", "2").stderr
     unkept = push(ccm, "-i", str(local.inventory), "--signers", str(signers), name="site.yaml")
     assert (unkept.code, local.names()) == (2, [])
-    assert "only a plan is approved, and site.yaml is none" in unkept.stderr
+    assert "only plans can be approved, and site.yaml is not a plan" in unkept.stderr
     refused = push(ccm, "--signers", str(signers))
     assert refused.code == 2
     assert "change.plan has 0 of 1 approvals" in refused.stderr

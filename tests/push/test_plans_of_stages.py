@@ -132,7 +132,7 @@ ccm:
     assert (refused.code, refused.events) == (1, []), refused.output
     assert "file#/etc/other.conf (content is another)" in " ".join(refused.stdout.split())
     assert "-theirs" in refused.stdout
-    for word in ("service#app", "/etc/app.conf", "sha256", "did not run"):
+    for word in ("service#app", "/etc/app.conf", "sha256", "not run"):
         assert word not in refused.stdout
     assert "refused, nothing attempted" in refused.stdout
     host.write("/etc/other.conf", "one\n")

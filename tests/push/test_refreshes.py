@@ -47,11 +47,11 @@ def test_a_mistake_and_its_correction(target: Target) -> None:
     preview = push("8080", "--noop")
     assert preview["restart"]["noop_message"] == "Would have executed via subscribe"
     assert preview["restart"]["due_since"] == since
-    assert f"due since run {since}" in preview["output"]
+    assert f"refresh pending since run {since}" in preview["output"]
     mended = push("8080")
     assert (mended["code"], mended["restart"]["due_since"]) == (0, since)
     assert mended["restart"]["changed"]
-    assert f"due since run {since}" in mended["output"]
+    assert f"refresh pending since run {since}" in mended["output"]
     assert target.read("restarted") == "\n\n"
     assert push("8080")["restart"]["status"] == "stable"
 

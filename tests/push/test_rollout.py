@@ -72,9 +72,9 @@ def test_a_bad_change_touches_its_wave_and_no_more(fleet: Fleet) -> None:
     done = fleet.ccm.push(fleet.inventory, site, "--waves", "1,25%", "--forks", "4")
     assert done.code == 1, done.output
     assert fleet.touched() == [0, 1, 2]
-    assert "held: 1 host failed, 0 may; 9 hosts had no turn" in done.stdout
-    again = next(line for line in done.stdout.splitlines() if "to go on: " in line)
-    words = shlex.split(again.partition("to go on: ccm ")[2])
+    assert "stopped: 1 host failed (limit 0); 9 hosts not started" in done.stdout
+    again = next(line for line in done.stdout.splitlines() if "resume with: " in line)
+    words = shlex.split(again.partition("resume with: ccm ")[2])
     followed = fleet.ccm.run(*words, "--max-fail", "100%")
     assert followed.code == 0, followed.output
     assert fleet.touched() == list(range(HOSTS))
@@ -109,7 +109,7 @@ def test_the_run_is_kept_and_told_again(fleet: Fleet) -> None:
     ]
     assert {how["outcome"] for how in told["hosts"].values()} == {"failed", "held"}
     shown = fleet.ccm.run("report")
-    assert "held: 1 host failed, 0 may; 11 hosts had no turn" in shown.stdout
+    assert "stopped: 1 host failed (limit 0); 11 hosts not started" in shown.stdout
     assert "--waves 1,50%" in shown.stdout
 
 
@@ -134,7 +134,7 @@ def test_a_preview_shows_the_waves_and_runs_without_them(fleet: Fleet) -> None:
         (["--per", "rak=1"], "did you mean rack?"),
         (["--per", "rack"], "such as rack=1"),
         (["--until", "25:00"], "neither a time such as 05:00"),
-        (["--until", "2020-01-01T05:00"], "is over"),
+        (["--until", "2020-01-01T05:00"], "is in the past"),
         (["--soak", "soon"], "is not a duration"),
         (["--gate-timeout", "-1"], "--gate-timeout"),
         (["--gate-timeout", "0"], "must be longer than 0"),
@@ -180,8 +180,8 @@ def test_a_gate_decides_between_waves(fleet: Fleet) -> None:
     assert fleet.touched() == [0, 1]
     told = json.loads((fleet.folder / "told").read_text())
     assert sorted(host["host"] for host in told["hosts"]) == ["h00", "h01"]
-    assert "ended with 9: the pool is full" in done.stdout
-    assert "10 hosts had no turn" in done.stdout
+    assert "exited with 9: the pool is full" in done.stdout
+    assert "10 hosts not started" in done.stdout
 
 
 def test_soaking_finds_what_goes_bad_later(fleet: Fleet) -> None:
@@ -286,8 +286,8 @@ def test_ctrl_c_ends_a_gate(fleet: Fleet) -> None:
     stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stdout + stderr
     assert fleet.touched() == [0]
-    assert "held: the run was ended; 11 hosts had no turn" in stdout
-    assert "to go on: ccm push " in stdout
+    assert "stopped: the run was interrupted; 11 hosts not started" in stdout
+    assert "resume with: ccm push " in stdout
     assert not running(noted)
 
 
@@ -354,7 +354,7 @@ def test_canaries_are_chosen_by_what_would_change(fleet: Fleet) -> None:
         "inventory", "-i", str(fleet.inventory), "-l", f"run:{told['run_id']}:remaining"
     )
     assert again.stdout.split()[::2] == held
-    assert "of the canaries failed h01; 3 hosts had no turn" in fleet.ccm.run("report").stdout
+    assert "failed canaries: h01; 3 hosts not started" in fleet.ccm.run("report").stdout
 
 
 def test_a_part_of_a_plans_hosts_has_canaries_of_its_own(fleet: Fleet) -> None:
@@ -371,19 +371,19 @@ def test_too_many_clusters_are_refused_before_any_change(fleet: Fleet) -> None:
     options = ("--canary", "auto", "--canary-max", "2")
     done = fleet.ccm.push(fleet.inventory, racks(fleet), *options)
     assert done.code == 2, done.output
-    assert "3 clusters of hosts" in done.stderr
+    assert "3 groups of hosts" in done.stderr
     assert fleet.touched() == []
 
 
 def test_a_preview_says_that_clusters_are_too_many(fleet: Fleet) -> None:
     """Nobody learns only from the push that it is refused."""
     words = ("push", "-i", str(fleet.inventory), "--noop", "--canary", "auto")
-    for most, says in (("2", "a push would be refused: --canary: 3 clusters"), ("3", "")):
+    for most, says in (("2", "a push would be refused: --canary: 3 groups"), ("3", "")):
         done = fleet.ccm.run(*words, "--canary-max", most, str(racks(fleet)))
         assert done.code == 0, done.output
         assert ("would be refused" in done.output) == bool(says)
         assert says in " ".join(done.output.split())
-        assert "first one host of each group that would change" in done.output
+        assert "one canary of each group with the same changes" in done.output
 
 
 def test_where_nothing_would_change_there_are_no_canaries(fleet: Fleet) -> None:

@@ -208,10 +208,10 @@ def test_waves(ccm: Ccm) -> None:
     done = ccm.run("run", "-i", str(inventory), "-l", "all", *words, line)
     assert done.code == 1, done.output
     assert log.read_text() == "ran\n"
-    assert "h[2-4] (3 hosts)  had no turn" in done.stdout
-    (again,) = [text for text in done.stdout.splitlines() if "to go on: " in text]
+    assert "h[2-4] (3 hosts)  not started" in done.stdout
+    (again,) = [text for text in done.stdout.splitlines() if "resume with: " in text]
     (ccm.scratch / "mended").touch()
-    rest = ccm.run(*shlex.split(again.partition("to go on: ccm ")[2]))
+    rest = ccm.run(*shlex.split(again.partition("resume with: ccm ")[2]))
     assert rest.code == 0, rest.output
     assert log.read_text() == "ran\n" * 4
 

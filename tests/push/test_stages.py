@@ -102,10 +102,10 @@ def test_a_stage_that_fails_keeps_the_later_ones_out(release: Release) -> None:
     done = release.push()
     assert done.code == 1, done.output
     assert release.turns()[3:] == ["web h2"]
-    assert "wave 3 of 4 (web); 1 failed, 0 may" in done.stdout
+    assert "wave 3 of 4 (web); 1 failed (limit 0)" in done.stdout
     release.manifest("web")
-    again = next(line for line in done.stdout.splitlines() if "to go on: " in line)
-    words = shlex.split(again.partition("to go on: ccm ")[2])
+    again = next(line for line in done.stdout.splitlines() if "resume with: " in line)
+    words = shlex.split(again.partition("resume with: ccm ")[2])
     assert words[-2:] == ["--from", "web"]
     followed = release.ccm.run(*words)
     assert followed.code == 0, followed.output
@@ -118,8 +118,8 @@ def test_a_stage_that_failed_is_not_passed_over(release: Release) -> None:
     release.manifest("databases", "false")
     done = release.push()
     assert sorted(release.turns()) == ["databases h0", "databases h1"]
-    again = next(line for line in done.stdout.splitlines() if "to go on: " in line)
-    words = shlex.split(again.partition("to go on: ccm ")[2])
+    again = next(line for line in done.stdout.splitlines() if "resume with: " in line)
+    words = shlex.split(again.partition("resume with: ccm ")[2])
     assert words[-2:] == ["--from", "databases"]
     still = release.ccm.run(*words)
     assert still.code == 1, still.output
@@ -140,7 +140,7 @@ def test_a_preview_goes_on_behind_a_stage_that_fails(release: Release, tmp_path:
     done = release.push("--noop")
     assert done.code == 1
     assert "5 would change" in done.stdout
-    held = "a push would be held in wave 1 (databases): 2 hosts failed, 0 may; 5 hosts"
+    held = "a push would stop in wave 1 (databases): 2 hosts failed (limit 0); 5 hosts"
     assert f"Rollout    {held}" in done.stdout
     assert held in release.ccm.run("report", "--markdown", "-").stdout.replace("`", "")
 
@@ -250,7 +250,7 @@ def test_a_preview_is_asked_for_again_with_all_that_was_given(
     (tmp_path / "hiera.yaml").write_text("{}\n", encoding="utf-8")
     no_folder(release, tmp_path)
     done = release.push("--noop", "--hiera", str(tmp_path / "hiera.yaml"))
-    assert "again on these" in done.stdout, done.output
+    assert "→ retry with" in done.stdout, done.output
     (kept,) = (release.ccm.scratch / "state/ccm/runs").glob("*/run.json")
     words = json.loads(kept.read_text(encoding="utf-8"))["again"]
     assert words[words.index("--hiera") + 1] == str(tmp_path / "hiera.yaml")
@@ -266,7 +266,7 @@ def test_hosts_that_share_a_variable_may_be_in_one_stage_only(release: Release) 
     release.inventory.write_text(json.dumps(document), encoding="utf-8")
     done = release.push("--noop", "--per", "me=1")
     assert (
-        "--per me=1 does not hold for hosts without me: databases/h0, databases/h1" in done.output
+        "--per me=1 does not apply to hosts without me: databases/h0, databases/h1" in done.output
     )
     refused = release.push("--per", "mee=1")
     assert refused.code == 2
@@ -299,9 +299,9 @@ def test_a_budget_of_the_run_holds_over_its_stages(release: Release) -> None:
         (["--from", ""], "has no stage ''"),
         (["--stage", ""], "has no stage ''"),
         (["--stage", "web", "--from", "web"], "not allowed with argument"),
-        (["--canary", "auto"], "--canary does not go with stages"),
+        (["--canary", "auto"], "--canary is not supported with stages"),
         (["--verify"], "'gate: verify'"),
-        (["--tags", "x"], "--tags chooses a part of one manifest"),
+        (["--tags", "x"], "--tags applies to one manifest only"),
         (["-l", "db", "--from", "migration"], "none of the selected hosts is in a stage"),
     ],
 )
@@ -337,9 +337,9 @@ def test_a_file_of_stages_is_no_manifest(release: Release) -> None:
     path = release.folder / "release.yaml"
     done = release.ccm.run("render", str(path))
     assert done.code == 2
-    assert "this is a file of stages, not a manifest" in done.stderr
+    assert "this is a stages file, not a manifest" in done.stderr
     refused = release.ccm.push(release.inventory, release.folder / "web.yaml", "--stage", "web")
-    assert "picks a stage, and" in refused.stderr
+    assert "selects a stage, but" in refused.stderr
 
 
 def test_stages_are_validated(release: Release) -> None:
@@ -386,11 +386,11 @@ def test_a_plan_that_has_left_out_a_stage_goes_no_further(release: Release, tmp_
     planned = release.ccm.run("plan", "-i", str(release.inventory), path, "-o", kept)
     assert planned.code == 3, planned.output
     shown = release.ccm.run("plan", "show", kept).stdout
-    assert "a push would be held in wave 1 (databases): 1 host failed, 0 may; 5 hosts" in shown
+    assert "a push would stop in wave 1 (databases): 1 host failed (limit 0); 5 hosts" in shown
     refused = release.ccm.run("push", kept)
     assert refused.code == 2
-    assert "leaves out databases/h1: 1 failed there, 0 may" in refused.stderr
-    assert "--from migration takes it for done" in refused.stderr
+    assert "leaves out databases/h1: 1 failed (limit 0)" in refused.stderr
+    assert "--from migration skips earlier stages" in refused.stderr
     alone = release.ccm.run("push", kept, "-l", "h1")
     assert "the plan is not for h1" in alone.stderr
     assert release.turns() == []

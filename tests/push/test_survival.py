@@ -106,10 +106,10 @@ def told(desk: Desk, after: str, how: str) -> None:
     assert f"slow  {how} (2 changed)" in text
     assert "2 of 6 resources were reported" in text
     assert "not known: exec#wait, file#" in text
-    assert "did not run" not in text
-    assert "left for the next push to refresh" not in text
-    assert "later  had no turn\n" in text
-    assert "Hosts      3: 1 interrupted, 1 had no turn, 1 changed" in text
+    assert "not run" not in text
+    assert "refreshed by the next push" not in text
+    assert "later  not started\n" in text
+    assert "Hosts      3: 1 interrupted, 1 not started, 1 changed" in text
     document = json.loads(desk.report("--json"))
     assert document["hosts"]["quick"]["outcome"] == "ok"
     assert document["hosts"]["slow"]["phase"] == "running"
@@ -119,9 +119,9 @@ def told(desk: Desk, after: str, how: str) -> None:
     assert document["hosts"]["later"]["phase"] == "waiting"
     assert document["events"] == events
     markdown = desk.report("--markdown", "-")
-    assert "3 hosts: 1 interrupted, 1 had no turn, 1 changed" in markdown
+    assert "3 hosts: 1 interrupted, 1 not started, 1 changed" in markdown
     assert "- on slow: exec#wait, file#" in markdown.replace("`", "")
-    assert "- on later: everything" in markdown
+    assert "- on later: all resources" in markdown
     assert "### Not known" in markdown
     assert "Not known</h2>" in desk.report("--html", "-")
     junit = desk.report("--junit", "-")
@@ -136,7 +136,7 @@ def test_a_controller_that_is_killed(desk: Desk) -> None:
     push.kill()
     push.communicate()
     told(desk, "did not finish", "cut off")
-    assert "1 interrupted, 1 had no turn, 1 changed" in desk.ccm.run("runs").stdout
+    assert "1 interrupted, 1 not started, 1 changed" in desk.ccm.run("runs").stdout
 
 
 def test_a_run_that_is_left_at_once(desk: Desk) -> None:
@@ -158,8 +158,8 @@ def test_an_interrupt_names_what_did_not_run(desk: Desk) -> None:
     out, err = push.communicate(timeout=60)
     assert push.returncode == 130, out + err
     assert "slow  interrupted" in out
-    assert "    did not run: file#" in out
-    assert "Hosts      3: 1 interrupted, 1 had no turn, 1 changed" in out
+    assert "    not run: file#" in out
+    assert "Hosts      3: 1 interrupted, 1 not started, 1 changed" in out
     assert desk.named("failed") == ["slow"]
     assert desk.named("remaining") == ["later"]
 
@@ -197,7 +197,7 @@ def test_a_full_disk_ends_the_record_not_the_push(tmp_path: Path) -> None:
             (state / "fill").write_bytes(bytes(300_000))
         refused = ccm.push(hosts, site)
         assert refused.code == 2, refused.output
-        assert "the run's folder cannot be made" in refused.stderr
+        assert "cannot create the run folder" in refused.stderr
         assert refused.events == []
     finally:
         subprocess.run(["umount", state], check=True)

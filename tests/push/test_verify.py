@@ -67,7 +67,7 @@ def test_a_converged_host_passes(ccm: Ccm, lab: Lab, converged: Host) -> None:
     ):  # fmt: skip
         assert f"passed   {identity}\n" in done.stdout
     assert "1 host: 9 passed" in done.stdout
-    left_out = "2 resources without a check: 1 left out by control, 1 with nothing to look at"
+    left_out = "2 resources not checked: 1 left out by control, 1 without a check"
     assert left_out in done.stdout
 
 
@@ -274,7 +274,10 @@ ccm:
     hosts[1].run("rm /etc/hostname")
     gone = verify(ccm, lab.inventory(), "-l", "web2", site=parent)
     assert gone.code == 1, gone.output
-    assert "file('/etc/hostname') cannot be read there: cat: /etc/hostname: No such" in gone.stdout
+    assert (
+        "file('/etc/hostname') cannot be read on the host: cat: /etc/hostname: No such"
+        in gone.stdout
+    )
 
 
 def test_a_push_verifies_the_hosts_that_it_reached(

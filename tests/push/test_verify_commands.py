@@ -41,20 +41,14 @@ def test_guards_and_health_checks(target: Target) -> None:
     done = verify(target, "-v")
     assert done.code == 0, done.output
     assert "web1  3 passed" in done.stdout
-    assert "1 resource without a check: 1 with nothing to look at" in done.stdout
+    assert "1 resource not checked: 1 without a check" in done.stdout
     target.path("made").unlink()
     target.write("dirt", "")
     broken = verify(target)
     assert broken.code == 1, broken.output
     assert "web1  3 failed" in broken.stdout
     lines = [line.strip() for line in broken.stdout.splitlines()]
-    assert (
-        "conditions: expected unless to keep the command from running, found that it would run"
-        in lines
-    )
-    assert (
-        "conditions: expected onlyif to keep the command from running, found that it would run"
-        in lines
-    )
+    assert "conditions: expected unless to prevent the command, found that it would run" in lines
+    assert "conditions: expected onlyif to prevent the command, found that it would run" in lines
     assert any(line.startswith("health check there: expected OK, found CRITICAL") for line in lines)
     assert target.names() == ["dirt", "motd"]

@@ -168,7 +168,7 @@ def test_pytest_options_pass_through(pushed: Target) -> None:
     assert f"web1 file#{pushed.folder}/motd" in listed.stdout.splitlines()
     chosen = verify(pushed, own, "-k", "nosuchthing")
     assert chosen.code == 2
-    assert "the options for pytest leave no check" in chosen.stdout
+    assert "no check matches the options for pytest" in chosen.stdout
 
 
 def test_junit_groups_all_by_host(pushed: Target) -> None:
@@ -218,7 +218,7 @@ def test_a_test_that_is_no_python_is_refused(pushed: Target) -> None:
     done = verify(pushed, own_test(pushed, "def test_it(host:\n    pass\n"))
     assert done.code == 2, done.output
     assert "test_own.py:1:" in done.stderr
-    assert "this is no Python" in done.stderr
+    assert "not valid Python" in done.stderr
     assert done.stdout == ""
 
 
@@ -372,7 +372,7 @@ def test_a_preview_has_nothing_to_verify(local: Target) -> None:
     for option in ("--noop", "--monitor-only"):
         done = local.push(SITE, "--verify", option)
         assert done.code == 2
-        assert f"--verify and {option} exclude each other" in done.stderr
+        assert f"--verify and {option} are mutually exclusive" in done.stderr
 
 
 def test_ctrl_c_while_hosts_are_asked(pushed: Target) -> None:
@@ -405,4 +405,4 @@ def test_hosts_are_asked_by_verify_alone(pushed: Target) -> None:
     pytest.importorskip("xdist")
     done = verify(pushed, "--", "-n", "2")
     assert done.code == 2, done.output
-    assert "ccm verify asks hosts side by side by itself" in done.stderr
+    assert "ccm verify checks hosts in parallel by itself" in done.stderr

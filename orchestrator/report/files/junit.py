@@ -90,7 +90,7 @@ def _suite(grid: Grid, host: str) -> Iterator[str]:
         inner = _inner(cell.status, cell.entry) if cell.entry else ()
         yield from _case(host, name, inner, time=f"{cell.seconds:.3f}")
     for name in grid.turns.left.get(host, ()):
-        yield from _case(host, name, [_skipped("did not run")])
+        yield from _case(host, name, [_skipped("not run")])
     for name in grid.turns.unknown.get(host, ()):
         yield from _case(host, name, [_skipped(NOT_KNOWN)])
     if error := _host_error(result):
@@ -101,7 +101,7 @@ def _suite(grid: Grid, host: str) -> Iterator[str]:
 def _host_error(result: HostResult | None) -> str:
     """Why the host's run did not come to its end; "" where it did."""
     if result is None:
-        return "the run ended before this host's did"
+        return "the run ended before this host finished"
     if not result.message:
         return ""
     if result.outcome in (outcome.INTERRUPTED, outcome.HELD):

@@ -70,7 +70,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
         row = (result.host, result.outcome, result.message)
         yield f"| {' | '.join(map(cell, row))} |\n"
     if len(troubled) > MOST_ROWS:
-        yield f"\n… and {_counted(len(troubled) - MOST_ROWS, 'host', [])} more\n"
+        yield f"\n… and {_counted(len(troubled) - MOST_ROWS, 'more host', [])}\n"
     yield from _verified(grid.kept)
     yield from _unknown(grid)
     yield from _unheard(grid)
@@ -113,7 +113,7 @@ def _rollout(grid: Grid) -> Iterator[str]:
     for text in told:
         yield f"- {inline(text)}\n"
     if waves:
-        yield "\n| Wave | Hosts | How far |\n|---|---|---|\n"
+        yield "\n| Wave | Hosts | Progress |\n|---|---|---|\n"
     for wave in waves[:MOST_ROWS]:
         row = (str(wave.number), named(wave.hosts, _HOSTS), wave.told)
         yield f"| {' | '.join(map(cell, row))} |\n"
@@ -141,20 +141,20 @@ def _resources(found: Sequence[Unheard]) -> Iterator[str]:
     for names, hosts in found[:MOST_ROWS]:
         yield f"- on {inline(named(hosts, _HOSTS))}: {inline(listed(names, _NAMES))}\n"
     if len(found) > MOST_ROWS:
-        yield f"\n… and {_counted(len(found) - MOST_ROWS, 'group', [])} more\n"
+        yield f"\n… and {_counted(len(found) - MOST_ROWS, 'more group', [])}\n"
 
 
 def _unheard(grid: Grid) -> Iterator[str]:
     found = unheard_of(grid.turns.left, grid.hosts)
     silent = grid.without_turn
     if found or silent:
-        yield f"\n### {'Not looked at' if grid.noop else 'Did not run'}\n\n"
+        yield f"\n### {'Not checked' if grid.noop else 'Not run'}\n\n"
     if silent:
-        yield f"- on {inline(named(silent, _HOSTS))}: everything, the run ended before their turn\n"
+        yield f"- on {inline(named(silent, _HOSTS))}: all resources; these hosts did not start\n"
     yield from _resources(found)
     for names, hosts in unheard_of(grid.turns.due, grid.hosts)[:MOST_ROWS]:
         what = inline(listed(names, _NAMES))
-        yield f"- on {inline(named(hosts, _HOSTS))}: left for the next push to refresh: {what}\n"
+        yield f"- on {inline(named(hosts, _HOSTS))}: refreshed by the next push: {what}\n"
 
 
 def _totals(grid: Grid) -> str:
@@ -162,12 +162,12 @@ def _totals(grid: Grid) -> str:
     count = grid.statuses()
     total = sum(count.values())
     parts = [f"{number:,} {shown_status(word, grid.noop)}" for word, number in count.items()]
-    ended = took(about["end"] - about["start"]) if about["end"] else "did not end"
+    ended = took(about["end"] - about["start"]) if about["end"] else "did not finish"
     counts = host_counts(grid.results.values(), grid.noop)
     ends = [f"{number:,} {words}" for _, words, number in counts if number]
     left = len(grid.hosts) - len(grid.results)
     if left:
-        ends.append(f"{left:,} did not end")
+        ends.append(f"{left:,} did not finish")
     hosts, resources = _counted(len(grid.hosts), "host", ends), _counted(total, "resource", parts)
     kept = grid.kept
     run = f"{kept.kind.capitalize()} {code(kept.run_id)}"

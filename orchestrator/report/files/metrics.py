@@ -28,14 +28,14 @@ _MOST_CHARACTERS = 200  # of the name of a health check
 _OTHER = "other"
 _PROVIDER = re.compile(r"\w[\w.-]{0,39}")
 _STATES = {
-    "total": "Resources that had their turn",
-    "changed": "Resources that were changed, or in a preview would be",
+    "total": "Resources that were processed",
+    "changed": "Resources that changed, or would change in a preview",
     "failed": "Resources that failed",
-    "stable": "Resources that were as they should be",
-    "skipped": "Resources that were not managed or whose requirements failed",
-    "refreshed": "Resources that a subscription fired",
-    "noop": "Resources that a preview looked at",
-    "drifted": "Resources that ccm drift found to differ from what was applied last",
+    "stable": "Resources in the desired state",
+    "skipped": "Resources that were skipped",
+    "refreshed": "Resources that were refreshed",
+    "noop": "Resources that were previewed",
+    "drifted": "Resources that differ from their last applied state",
 }
 
 
@@ -93,7 +93,7 @@ class _Run:
             yield self._gauge(family, _STATES[state], ("type", "name"), counter.items())
         times = SummaryMetricFamily(
             f"{_PREFIX}resource_apply_duration_seconds",
-            "How long a resource took",
+            "Duration per resource",
             labels=("type", "provider", "name", "manifest"),
         )
         for labels, (count, seconds) in self._times.items():
@@ -102,7 +102,7 @@ class _Run:
         if self._about["end"]:
             whole = SummaryMetricFamily(
                 f"{_PREFIX}manifest_apply_duration_seconds",
-                "How long the whole run took",
+                "Duration of the run",
                 labels=("manifest",),
             )
             whole.add_metric((self._manifest,), 1, self._about["end"] - self._about["start"])
@@ -119,12 +119,12 @@ class _Run:
         yield self._gauge(not_known, text, (), [((), self._unknown)])
         if self._compared:
             compared, came = f"{_PREFIX}plan_compared_count", f"{_PREFIX}plan_as_predicted_count"
-            text = "Resources that a plan had predicted"
+            text = "Resources predicted by the plan"
             yield self._gauge(compared, text, (), [((), self._compared)])
-            text = "Resources that came out as the plan had predicted"
+            text = "Resources that matched the prediction of the plan"
             yield self._gauge(came, text, (), [((), self._as_predicted)])
         ended = f"{_PREFIX}run_end_timestamp_seconds"
-        text = "When the run ended, in seconds since the epoch"
+        text = "End of the run, in seconds since the epoch"
         yield self._gauge(ended, text, (), [((), self._about["end"] or 0)])
 
     def _gauge(

@@ -125,7 +125,7 @@
     }
     return make("p", `${change.what}: ` +
       (change.diff || [...new Set([change.before, change.after])].filter(Boolean).join(" → ")) +
-      (change.diff || change.after ? "" : " is gone"));
+      (change.diff || change.after ? "" : " removed"));
   }
 
   function tell(cell) {

@@ -1,4 +1,4 @@
-"""When each host did what, as bars of a drawing (controller)."""
+"""Timeline of each host, as bars of a drawing (controller)."""
 
 from __future__ import annotations
 

@@ -62,8 +62,8 @@ def going_on(fate: str, hosts: list[str], asked: Asked) -> tuple[str, str]:
     option that picks the hosts."""
     limit = limit_of(fate, hosts, asked.run_id)
     alone = limit == limit_of(fate, hosts)
-    what = "→ plan anew for" if asked.anew else "→ again on"
-    words = f"{what} these" if alone else f"{what} these and all others that failed"
+    what = "→ plan again" if asked.anew else "→ retry"
+    words = f"{what} with" if alone else f"{what} all failed hosts with"
     stages = {stage_in(host) for host in hosts} if alone else set()
     stage = stages.pop() if len(stages) == 1 else ""
     return f"{words}:", asked.on(limit, stage) or f"-l {shlex.quote(limit)}"
@@ -143,7 +143,7 @@ def _lines(failure: SharedFailure, width: int, asked: Asked, everything: bool) -
 def _words(failure: SharedFailure, width: int, everything: bool) -> Iterator[str]:
     """What the host told, each line behind a bar: whatever it says cannot be taken for ours."""
     if not failure.errors:
-        yield from wrapped("why is told by", width, f"ccm report --host {failure.host}")
+        yield from wrapped("for the reason, run", width, f"ccm report --host {failure.host}")
         return
     name = f"{failure.host} " if len(failure.hosts) > 1 else ""
     if len(name) > width // 3:

@@ -80,7 +80,7 @@ class Standing:
         if self.waits:
             parts.append(self._wait(at))
         if self.held is not None:
-            parts.append(f"held: {self.reason()}")
+            parts.append(f"stopped: {self.reason()}")
         return "   ".join(filter(None, parts))
 
     @property
@@ -93,7 +93,7 @@ class Standing:
         others = len(self._asked) - 1
         more = f" and {others:,} more gate{'s' if others > 1 else ''}" if others else ""
         left = took(max(0.0, first.until - at))
-        return f"waiting for {first.gate}{more}, for at most {left}"
+        return f"waiting for {first.gate}{more}, up to {left}"
 
     def _progress(self) -> str:
         waves = self.planned.waves if self.planned else ()
@@ -119,7 +119,7 @@ class Standing:
 
     def _failures(self) -> str:
         budget = self._budget
-        return "" if budget.limit is None else f"{budget.failed:,} failed, {budget.limit:,} may"
+        return "" if budget.limit is None else f"{budget.failed:,} failed (limit {budget.limit:,})"
 
     def line(self, event: happening.Event) -> str:
         """What a log is told of an event of the rollout; "" for another."""
@@ -129,12 +129,12 @@ class Standing:
                 hosts = waves[event.wave - 1]
                 return f"wave {event.wave} of {len(waves)}: {named(list(hosts), 60)}"
         elif isinstance(event, happening.GateAsked):
-            at_most = f"at most until {clock_text(event.until)}"
-            return f"{_after(event.wave)}: {event.gate} is asked, {at_most}"
+            until = clock_text(event.until)
+            return f"{_after(event.wave)}: {event.gate} started, times out at {until}"
         elif isinstance(event, happening.GateAnswered):
             return _answer(event)
         elif isinstance(event, happening.RolloutHeld):
-            return f"held: {self.reason()}{_left(event)}"
+            return f"stopped: {self.reason()}{_left(event)}"
         return ""
 
     def reason(self) -> str:
@@ -143,13 +143,13 @@ class Standing:
         if held is None:
             return ""
         if held.why == BUDGET:
-            return f"{_hosts(self._budget.failed)} failed, {self._budget.limit:,} may"
+            return f"{_hosts(self._budget.failed)} failed (limit {self._budget.limit:,})"
         if held.why == CANARY:
-            return f"of the canaries failed {held.text}"
+            return f"failed canaries: {held.text}"
         if held.why == INTERRUPTED:
-            return "the run was ended"
+            return "the run was interrupted"
         if held.why == UNTIL:
-            return f"it is {clock_text(held.at)}"
+            return f"no host starts after {clock_text(held.at)}"
         return held.text
 
     def summary(self, width: int) -> Iterator[tuple[str, str]]:
@@ -173,11 +173,11 @@ class Standing:
         if far:
             yield "Rollout", far
         if self.held is not None:
-            yield ("" if far else "Rollout"), f"held: {self.reason()}{_left(self.held)}"
+            yield ("" if far else "Rollout"), f"stopped: {self.reason()}{_left(self.held)}"
             if self.held.hosts and self.planned.again:
                 several = len(set(self.planned.stages)) > 1
                 begin = f" --from {self.stage}" if several and self.stage else ""
-                yield "", f"to go on: {self.planned.again}{begin}"
+                yield "", f"resume with: {self.planned.again}{begin}"
 
     def _preview(self, planned: happening.RolloutPlanned, width: int) -> Iterator[tuple[str, str]]:
         lines = [
@@ -185,7 +185,7 @@ class Standing:
             for number, hosts in enumerate(planned.waves, 1)
         ]
         if "canary" in planned.wishes:
-            lines.insert(0, "first one host of each group that would change, then the others:")
+            lines.insert(0, "one canary of each group with the same changes, then the others:")
         for line in lines:
             yield ("Waves" if line is lines[0] else ""), line
 
@@ -203,9 +203,9 @@ class Standing:
                 if budget.spent and behind:
                     where = f"wave {at}" + (f" ({stage})" if stage else "")
                     return (
-                        f"a push would be held in {where}: {_hosts(budget.failed)} failed,"
-                        f" {budget.limit:,} may; {_hosts(behind)} of the waves behind it would"
-                        " have no turn"
+                        f"a push would stop in {where}: {_hosts(budget.failed)} failed"
+                        f" (limit {budget.limit:,});"
+                        f" {_hosts(behind)} of later waves would not start"
                     )
         return ""
 
@@ -223,15 +223,15 @@ class Standing:
         if self._noop:
             return ""
         if number > self.wave:
-            return "not begun"
+            return "not started"
         done = sum(host in self._ended for host in hosts)
         failed = sum(map(self._budgets[""].counts, hosts))
-        return f"{done:,} of {len(hosts):,} ended" + (f", {failed:,} failed" if failed else "")
+        return f"{done:,} of {len(hosts):,} finished" + (f", {failed:,} failed" if failed else "")
 
     def _waves_done(self) -> str:
         waves = self.planned.waves if self.planned else ()
         if len(waves) < 2:
-            return "" if self.held else "through"
+            return "" if self.held else "complete"
         if self.held is None and self.wave == len(waves):
             stages = len(set(self.planned.stages)) if self.planned else 0
             return ", ".join(filter(None, [_number(stages, "stage"), f"{len(waves)} waves"]))
@@ -244,14 +244,15 @@ def _after(wave: int) -> str:
 
 
 def _answer(answer: happening.GateAnswered) -> str:
-    what = "passed" if answer.passed else "did not pass"
-    wrong = f", wrong: {named(list(answer.hosts), 60)}" if answer.hosts else ""
-    return f"{_after(answer.wave)}: {answer.gate} {what}{wrong}{answer.text and ': '}{answer.text}"
+    what = "passed" if answer.passed else "failed"
+    wrong = f" on {named(list(answer.hosts), 60)}" if answer.hosts else ""
+    text = answer.text.removeprefix(f"{answer.gate} ")
+    return f"{_after(answer.wave)}: {answer.gate} {what}{wrong}{text and ': '}{text}"
 
 
 def _left(held: happening.RolloutHeld) -> str:
     """Of a rollout that was held, who is left."""
-    return f"; {_hosts(len(held.hosts))} had no turn" if held.hosts else ""
+    return f"; {_hosts(len(held.hosts))} not started" if held.hosts else ""
 
 
 def _hosts(number: int) -> str:

@@ -68,11 +68,11 @@ class Rows:
             yield from (f"{_INDENT}{text}" for text in lines)
             if alike_only and lines:
                 folded = entry.errors or entry.health or entry.output
-                what = "names or numbers" if folded else "own names or values"
-                yield from self._remark(f"(as on {names[0]}; others differ in {what} only)")
+                what = "names or numbers" if folded else "host-specific values"
+                yield from self._remark(f"(shown for {names[0]}; the others differ only in {what})")
         if len(shown) < len(variants):
             left = [host for one in variants if one not in shown for host in one[1]]
-            text = f"… and differently on {named(left, self._style.width // 2)}, -v shows all"
+            text = f"… and different on {named(left, self._style.width // 2)}, -v shows all"
             yield from self._remark(text)
 
     def _headline(self, row: Row, variants: list[Variant], where: str) -> Iterator[str]:
@@ -132,7 +132,7 @@ class Rows:
         yield from error_lines(entry.errors, width, self._choice.everything)
         yield from printed_lines(entry.output, self._choice.everything)
         if entry.planned:
-            yield from wrapped(f"the plan said: {entry.planned}", width)
+            yield from wrapped(f"predicted by the plan: {entry.planned}", width)
         for check in entry.health:
             if not (check.failed and entry.errors):
                 yield from wrapped(check_line(check), width)

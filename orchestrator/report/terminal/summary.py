@@ -175,7 +175,7 @@ class Summary:
         if not block.result.had_turn and self._collected.standing.planned is None:
             command = self._asked.on(f"run:{self._asked.run_id}:undone")
             if self._asked.run_id and command:
-                for line in wrapped("→ to go on:", self._style.width - 4, command):
+                for line in wrapped("→ resume with:", self._style.width - 4, command):
                     yield f"    {line}"
             return
         failed = block.result.had_turn and block.outcome != outcome.OK
@@ -187,13 +187,13 @@ class Summary:
 
     def _unheard(self, block: Block) -> Iterator[str]:
         """What had no turn, by the hosts on which it had none, and what of it is due."""
-        words = "was not looked at" if self._noop else "did not run"
+        words = "not checked" if self._noop else "not run"
         if block.result.untried:
             words = "not tried (fail_on_error)"
         turns = self._collected.turns
         yield from self._shares(block, "not known", turns.unknown)
         yield from self._shares(block, words, turns.left)
-        yield from self._shares(block, "left for the next push to refresh", turns.due)
+        yield from self._shares(block, "refreshed by the next push", turns.due)
 
     def _shares(
         self, block: Block, what: str, by_host: Mapping[str, Iterable[str]]

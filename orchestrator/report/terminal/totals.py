@@ -42,7 +42,7 @@ def total_lines(collected: Collected, style: Style, kept: str) -> Iterator[str]:
     if noop:
         yield total_line(style, "Preview", "nothing was changed")
     if kept:
-        yield total_line(style, "Run", f"{kept}{style('faint', '  (ccm report shows it again)')}")
+        yield total_line(style, "Run", f"{kept}{style('faint', '  (see ccm report)')}")
 
 
 def total_line(style: Style, title: str, text: str) -> str:
@@ -73,7 +73,7 @@ def host_counts(
             "interrupted",
             found[outcome.INTERRUPTED] - idle[outcome.INTERRUPTED],
         ),
-        (outcome.INTERRUPTED, "had no turn", idle.total()),
+        (outcome.INTERRUPTED, "not started", idle.total()),
         ("ok", "ok", changed) if command in AD_HOC else ("changed", "changed", changed),
         ("changed", "would change", pending),
         ("ok", UNCHANGED, found[outcome.OK] - changed - pending),
@@ -98,17 +98,20 @@ def _resources(collected: Collected, style: Style, noop: bool) -> str:
     text = f"{total:,}: {_parts(pairs, style)}" if total else "0"
     if assumed:
         text += f"; {assumed:,} assumed"
-    return f"{text}; {unknown:,} not certain" if unknown else text
+    return f"{text}; {unknown:,} uncertain" if unknown else text
 
 
 def _left_undone(collected: Collected) -> str:
     """How much that a selection requires, and leaves out, is not as desired; "" for nothing."""
     entries = [one for found in collected.entries.values() for one in found]
     told = []
-    for state, words in (("differs", "not as desired"), ("unknown", "not known to be as desired")):
+    for state, words in (
+        ("differs", "not in the desired state"),
+        ("unknown", "in an unknown state"),
+    ):
         number = len({one.resource for one in entries if one.left_as == state})
-        subject = "1 resource that is" if number == 1 else f"{number:,} resources that are"
-        told += [f"{subject} required and {words}"] if number else []
+        subject = "1 required resource" if number == 1 else f"{number:,} required resources"
+        told += [f"{subject} {words}"] if number else []
     return "; ".join(told)
 
 
@@ -126,7 +129,7 @@ def _drift(collected: Collected) -> str:
         found.update(one.drift for one in entries if one.drift and not is_apply(one.resource))
     hosts = sum(1 for result in collected.results.values() if result.tally.drifted)
     if not hosts:
-        return "nothing has drifted"
+        return "no drift"
     parts = ", ".join(f"{words} ({found[by]:,})" for by, words in DRIFTS.items() if found[by])
     return f"on {hosts:,} host{'s' if hosts > 1 else ''}: {parts}"
 

@@ -21,7 +21,7 @@ _HEARTBEAT = 30.0  # seconds
 
 
 class Progress:
-    """How many hosts have answered: one line drawn over itself on a terminal, else one at times."""
+    """How many hosts checked: one line drawn over itself on a terminal, else one at times."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Progress:
     def __call__(self, answered: int) -> None:
         if self._quiet or self._hosts == 1:
             return
-        text = f"{answered} of {self._hosts} hosts have answered"
+        text = f"{answered} of {self._hosts} hosts checked"
         if self._redraws:
             self._out.write(f"\r\x1b[K{text if answered < self._hosts else ''}")
         elif self._clock() >= self._next:
@@ -82,7 +82,7 @@ class Verification:
         for text in found.warnings[:_MOST_WARNINGS]:
             self._write([f"warning: {text}"])
         if len(found.warnings) > _MOST_WARNINGS:
-            self._write([f"and {len(found.warnings) - _MOST_WARNINGS} warnings more"])
+            self._write([f"and {len(found.warnings) - _MOST_WARNINGS} more warnings"])
         for text in found.refused:
             self._write([self._style("failed", "refused"), *_indented(text, 2)])
         self._write(
@@ -139,13 +139,13 @@ class Verification:
         if found.not_run:
             stopped = "interrupted" if found.interrupted else "stopped at a failure"
             silent = [host for host in found.not_run if host not in self._taken]
-            nothing = f", none of {named(silent, _NAMES)}" if silent else ""
+            nothing = f"; no check ran on {named(silent, _NAMES)}" if silent else ""
             number = _count(sum(found.not_run.values()), "check")
-            lines.append(f"{stopped}: {number} had no turn{nothing}")
+            lines.append(f"{stopped}: {number} not run{nothing}")
         left = [f"{number} {reason}" for reason, number in sorted(found.left_out.items())]
         if left:
             total = sum(found.left_out.values())
-            lines.append(f"{_count(total, 'resource')} without a check: {', '.join(left)}")
+            lines.append(f"{_count(total, 'resource')} not checked: {', '.join(left)}")
         return lines
 
     def _write(self, lines: Iterator[str] | list[str]) -> None:

@@ -17,5 +17,5 @@ def expectations(subject: Subject) -> list[Expectation]:
     path = subject.text("creates")
     given = [key for key in ("creates", "onlyif", "unless") if subject.get(key)]
     if given not in ([], ["creates"]):
-        return [settled("conditions", f"{' or '.join(given)} to keep the command from running")]
+        return [settled("conditions", f"{' or '.join(given)} to prevent the command")]
     return [exists(posixpath.join(subject.text("cwd"), path), "creates")] if path else []

@@ -11,4 +11,4 @@ def expectations(subject: Subject) -> list[Expectation]:
     """Its guard asks for no reboot; nothing of what it subscribes to."""
     if not subject.get("onlyif"):
         return []
-    return [settled("condition", "onlyif to ask for no reboot", "that it asks for one")]
+    return [settled("condition", "onlyif to request no reboot", "that it requests one")]

@@ -10,7 +10,7 @@ from orchestrator.verify.subject import Subject
 def expectations(subject: Subject) -> list[Expectation]:
     """One look, by the host itself."""
     ensure = str(subject.get("ensure", "present"))
-    expected, instead = ("that it is so", "that it is not so")
+    expected, instead = ("met", "not met")
     if ensure == "absent":
         expected, instead = instead, expected
     return [settled("condition", expected, instead, ensure=ensure)]

@@ -55,9 +55,9 @@ class Checking:
         """What it came to; ``code`` is what pytest returned."""
         refused, visited = list(self._refused), self._visited.values()
         if code == pytest.ExitCode.USAGE_ERROR:
-            refused.append("pytest refused its options, see above")
+            refused.append("pytest rejected its options, see above")
         elif code == pytest.ExitCode.NO_TESTS_COLLECTED and self._deselected:
-            refused.append("the options for pytest leave no check")
+            refused.append("no check matches the options for pytest")
         stopped = code == pytest.ExitCode.INTERRUPTED and not refused
         return Assessment(
             hosts=len(self._hosts),
@@ -97,7 +97,7 @@ class Checking:
     def pytest_configure(self, config: pytest.Config) -> None:
         """Let testinfra make the user's tests for every host."""
         if getattr(config.option, "numprocesses", None):
-            raise pytest.UsageError("ccm verify asks hosts side by side by itself, without -n")
+            raise pytest.UsageError("ccm verify checks hosts in parallel by itself; omit -n")
         token = self._token
         config.option.hosts = ",".join(f"ccm://{name}?fleet={token}" for name in self._hosts)
 
@@ -123,7 +123,7 @@ class Checking:
         if host:
             _name_in_junit(item, host, label)
         if not derived and host in self._visited and self._visited[host].error is not None:
-            pytest.skip(f"{host} could not be asked")
+            pytest.skip(f"{host} could not be reached")
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(

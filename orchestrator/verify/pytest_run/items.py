@@ -71,7 +71,7 @@ class DerivedItem(pytest.Item):
 
 
 class HostItem(DerivedItem):
-    """A host that could not be asked."""
+    """A host that could not be reached."""
 
     def __init__(self, *, error: CcmError, **given: Any) -> None:
         super().__init__(**given)

@@ -39,7 +39,7 @@ def check_tests(paths: Sequence[str]) -> None:
     for text in paths:
         path = Path(text.split("::")[0])
         if not path.exists():
-            problems.append(Problem(f"there is no test {path}", None, "name a file or a folder"))
+            problems.append(Problem(f"there is no test {path}", None, "give a file or a folder"))
         files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
         for file in files:
             if file.suffix == ".py" and (file == path or _is_test(file)) and file.exists():
@@ -58,7 +58,7 @@ def _syntax(file: Path) -> list[Problem]:
         compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
     except SyntaxError as error:
         where = Position(str(file), error.lineno or 1, error.offset or 1)
-        return [Problem(f"this is no Python: {error.msg}", where)]
+        return [Problem(f"not valid Python: {error.msg}", where)]
     except (OSError, ValueError) as error:
         return [Problem(f"cannot read {file}: {error}")]
     return []

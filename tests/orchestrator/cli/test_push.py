@@ -249,7 +249,7 @@ def test_a_run_that_could_not_be_kept_is_not_offered_again(desk: Desk) -> None:
     """Where the run's folder cannot be written the summary does not point to ccm report."""
     desk.site()
     _, out, _ = desk.push()
-    assert "ccm report shows it again" in out
+    assert "see ccm report" in out
     runs = desk.folder / "state" / "ccm" / "runs"
     desk.site(f"""
     - exec:

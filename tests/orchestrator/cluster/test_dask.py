@@ -248,7 +248,7 @@ def test_a_scheduler_that_begins_anew_has_nothing_of_the_run(scene: Scene) -> No
         assert "Traceback" not in err
         assert [worker.wait(120) for worker in cluster.workers] == [3, 3]
         none = scene.ccm.run(*scene.words(cluster, SITE))
-        assert (none.code, "has no worker of ccm's" in none.stderr) == (2, True), none.stderr
+        assert (none.code, "has no ccm workers" in none.stderr) == (2, True), none.stderr
         (scene.folder / "go").touch()
         cluster.hire()
         done = scene.ccm.run(*scene.words(cluster, SITE))
@@ -362,14 +362,16 @@ def test_what_workers_cannot_do_is_refused_before_anything(scene: Scene) -> None
     with cluster_of(scene, 0) as cluster:
         words = scene.words(cluster, SITE)
         done = scene.ccm.run(*words)
-        assert (done.code, "has no worker of ccm's" in done.stderr) == (2, True), done.stderr
+        assert (done.code, "has no ccm workers" in done.stderr) == (2, True), done.stderr
         assert f"ccm worker --scheduler {cluster.address}\n" in done.stderr
         given = scene.ccm.run(*words, "--ask-pass")  # which nobody can answer
-        assert (given.code, "--ask-pass: a password" in given.stderr) == (2, True), given.stderr
+        assert (given.code, "--ask-pass: a login password" in given.stderr) == (2, True), (
+            given.stderr
+        )
         for name in ("CCM_SSH_PASSWORD", "CCM_SSH_PASSWORD_COMMAND"):
             scene.ccm.environment[name] = "echo hunter2"
             done = scene.ccm.run(*words)
-            assert (done.code, f"{name}: a password" in done.stderr) == (2, True), done.stderr
+            assert (done.code, f"{name}: a login password" in done.stderr) == (2, True), done.stderr
             del scene.ccm.environment[name]
         older = scene.scratch / "older"
         older.mkdir()

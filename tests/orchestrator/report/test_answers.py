@@ -62,9 +62,9 @@ def test_who_says_the_same_stands_together() -> None:
         "    one",
         "",
         "Hosts      5: 2 exit code 3, 1 unreachable, 2 exit code 0",
-        "Again      ccm run -l 'web[2-4]' -i hosts.yaml -- x",
+        "Retry      ccm run -l 'web[2-4]' -i hosts.yaml -- x",
         "Time       3.50 s",
-        "Run        run-1  (ccm report shows it again)",
+        "Run        run-1  (see ccm report)",
     ]
 
 
@@ -85,7 +85,7 @@ def test_fold_sets_names_and_numbers_aside() -> None:
     fleet.said("web3 up 10 days, load high\n", "web3")
     text = fleet.text(fold=True)
     assert "web[1-2] (2 hosts)  exit code 0\n    web1  up 9 days, load 0.05\n" in text
-    assert "    (as on web1; others differ in names or numbers only)\n" in text
+    assert "    (shown for web1; the others differ only in names or numbers)\n" in text
     assert "web3  exit code 0" in text
 
 
@@ -105,8 +105,8 @@ def test_a_host_without_a_turn_is_told() -> None:
     fleet = Fleet("a1", "a2")
     fleet.said("", "a1")
     fleet.ended("a2", "interrupted", message="interrupted", phase=Phase.WAITING)
-    assert "a2  had no turn\n\n" in fleet.text()
-    assert "1 had no turn, 1 exit code 0" in fleet.text()
+    assert "a2  not started\n\n" in fleet.text()
+    assert "1 not started, 1 exit code 0" in fleet.text()
 
 
 def test_what_printed_nothing_is_one_line() -> None:

@@ -162,7 +162,7 @@ def test_no_host_is_hidden() -> None:
     run.end("b")  # its record lacks the event
     run.end("c", "refused", kind="plan.refused.drift", message="it has drifted")
     run.end("d", "interrupted", phase=Phase.RUNNING)
-    run.end("e", "interrupted", phase=Phase.WAITING)  # had no turn
+    run.end("e", "interrupted", phase=Phase.WAITING)  # not started
     run.end("f", "ok")
     run.failed("g")
     run.end("g")

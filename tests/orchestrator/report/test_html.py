@@ -46,7 +46,7 @@ def test_the_page_tells_failures_first_then_everything(browser: Chrome, tmp_path
     assert browser.title.startswith("Push of site.yaml")
     assert shown(browser, "h2") == [
         "Hosts in trouble", "Failures", "Changes", "Skipped", "Health checks that warn",
-        "Warnings", "Every resource on every host", "When", "Slowest",
+        "Warnings", "Every resource on every host", "Timeline", "Slowest",
     ]  # fmt: skip
     assert shown(browser, ".finding.failed summary") == ["F file#/etc/broken on web2"]
     assert shown(browser, ".finding.changed summary") == [
@@ -163,7 +163,7 @@ def test_a_run_without_any_host_result_has_a_page() -> None:
     out = io.StringIO()
     write_html(kept_run(), out)
     assert "did not finish" in out.getvalue()
-    assert "No host was begun." in out.getvalue()
+    assert "No host was started." in out.getvalue()
 
 
 def test_too_many_cells_leave_the_stable_resources_out() -> None:
@@ -223,7 +223,7 @@ def test_a_filter_that_fits_nothing_says_so(browser: Chrome, tmp_path: Path) -> 
     """No empty table is left; a card of an outcome is a filter of its own."""
     visit(browser, page(mixed_run(), tmp_path))
     browser.find_element(By.NAME, "host").send_keys("no such host")
-    assert shown(browser, "#nothing") == ["Nothing fits the filter."]
+    assert shown(browser, "#nothing") == ["Nothing matches the filter."]
     assert shown(browser, ".matrix") == []
     browser.find_element(By.CSS_SELECTOR, ".cards .failed button").click()
     assert shown(browser, ".matrix thead th, .matrix tbody th") == ["web2", "file#/etc/broken"]
@@ -260,9 +260,13 @@ def test_a_rollout_has_its_waves(browser: Chrome, tmp_path: Path) -> None:
     """Who was in which wave, how far each came, and why the rollout was held."""
     visit(browser, page(held_run(), tmp_path))
     told = "".join(shown(browser, "#rollout"))
-    for text in ("held: 1 host failed, 0 may", "to go on: ccm go", "1 of 1 ended, 1 failed"):
+    for text in (
+        "stopped: 1 host failed (limit 0)",
+        "resume with: ccm go",
+        "1 of 1 finished, 1 failed",
+    ):
         assert text in told
-    assert "not begun" in told
+    assert "not started" in told
     assert complaints(browser) == []
     visit(browser, page(held_run(noop=True), tmp_path))
     assert "web[2-3]" in "".join(shown(browser, "#rollout"))
@@ -301,9 +305,9 @@ def test_failures_are_told_once(browser: Chrome, tmp_path: Path) -> None:
     ]
     assert shown(browser, "#what-failed p") == [
         "others: db[1-2] (3 texts)",
-        "→ again on these: ccm push -l 'web[1-30]' -i hosts.yaml /srv/site/site.yaml",
+        "→ retry with: ccm push -l 'web[1-30]' -i hosts.yaml /srv/site/site.yaml",
         "→ is it up?",
-        "→ again on these: ccm push -l 'web[31-39]' -i hosts.yaml /srv/site/site.yaml",
+        "→ retry with: ccm push -l 'web[31-39]' -i hosts.yaml /srv/site/site.yaml",
     ]
     browser.find_element(By.NAME, "host").send_keys("web35")
     assert shown(browser, "#what-failed summary") == ["U 9 hosts unreachable: web[31-39]"]

@@ -40,6 +40,6 @@ def test_words(type_name: str, changes: list[tuple[str, str, str]], words: str) 
 def test_what_fired_it_is_told() -> None:
     """A restart that a subscription asks for says so; a version stands behind the words."""
     restart = intent("service", [ChangeLine("ensure", "running", "restarted", "")], True)
-    assert restart.words == "restart via subscribe"
+    assert restart.words == "restart (refresh)"
     install = intent("package", [ChangeLine("ensure", "absent", "1.2", "")], False)
     assert (install.words, install.values, install.rest) == ("install", "1.2", ())

@@ -56,11 +56,11 @@ def test_what_happened_most_comes_first() -> None:
         "    web489 │ exited with status 3 after 69.85714285714286 s",
         "    others: 70.[0,14285714285714,28571428571429,42857142857143,571428571… (6 texts, -v "
         "shows all)",
-        "    → again on these: -l 'web[489-494]'",
+        "    → retry with: -l 'web[489-494]'",
         "6 hosts unreachable: web[495-500]",
         "    web495 │ web495 (192.0.2.245:22) is silent",
         "    others: 192.0.2.[0,246-249]:22 (6 texts, -v shows all)",
-        "    → again on these: -l 'web[495-500]'",
+        "    → retry with: -l 'web[495-500]'",
     ]
     assert lines[9] == "3 resources were skipped: what they require failed"
     assert lines[11:14] == [
@@ -85,9 +85,9 @@ def test_a_failure_in_two_groups_is_told_once() -> None:
         "    a │ exit code 1",
         "      │ no db0",
         "    others: db[1-2] (3 texts, -v shows all)",
-        "    → again on these: -l a,b,c",
+        "    → retry with: -l a,b,c",
     ]
-    assert text.count("again on these") == 1
+    assert text.count("→ retry with") == 1
     assert "changed  file#/etc/1" in text
 
 
@@ -104,7 +104,7 @@ def test_hosts_without_a_turn_are_no_failures() -> None:
         )
     lines = told.summary().splitlines()
     assert lines[1:3] == ["exec#step failed on web1", "    │ exit code 1"]
-    assert lines[3] == "18 hosts had no turn: the budget is spent"
+    assert lines[3] == "18 hosts not started: the budget is spent"
 
 
 def test_hosts_of_one_group_are_picked_by_it() -> None:
@@ -117,7 +117,7 @@ def test_hosts_of_one_group_are_picked_by_it() -> None:
     lines = told.summary().splitlines()
     assert lines[1] == "exec#step failed on 2 hosts: a, b"
     assert "a, b (2 hosts)  1 failed" in lines
-    assert [line for line in lines if "again on" in line] == ["    → again on these: -l a,b"]
+    assert [line for line in lines if "retry" in line] == ["    → retry with: -l a,b"]
 
 
 def test_few_hosts_are_told_one_by_one() -> None:
@@ -177,7 +177,7 @@ def test_a_longer_name_and_own_values_part_no_hosts() -> None:
         told.event(f"web{number}", noop=True, **changed("/etc/x", diff))
         told.end(f"web{number}")
     text = told.summary()
-    assert "(as on web1; others differ in own names or values only)" in text
+    assert "(shown for web1; the others differ only in host-specific values)" in text
     assert "server www.web2" not in text
 
 

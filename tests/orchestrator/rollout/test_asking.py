@@ -33,10 +33,10 @@ def test_a_command_gets_the_wave(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("echo the pool is degraded; exit 3", "ended with 3: the pool is degraded"),
-        ("kill -9 $$", "was ended by signal 9"),
-        ("/nonexistent/gate", "ended with 127"),
-        ("echo 'a\033[2Jb' >&2; false", "ended with 1: a"),
+        ("echo the pool is degraded; exit 3", "exited with 3: the pool is degraded"),
+        ("kill -9 $$", "was killed by signal 9"),
+        ("/nonexistent/gate", "exited with 127"),
+        ("echo 'a\033[2Jb' >&2; false", "exited with 1: a"),
     ],
 )
 def test_any_other_code_stops(command: str, says: str) -> None:
@@ -63,7 +63,7 @@ def test_one_that_prints_megabytes_is_heard_to_its_end() -> None:
 def test_one_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     """The time is over: nothing of it is left behind."""
     told = ask(f"echo $$ > {tmp_path}/pid; sleep 600 & sleep 600", seconds=5.0)
-    assert "did not end within 5 s" in told
+    assert "timed out after 5 s" in told
     group = int((tmp_path / "pid").read_text())
     end = time.monotonic() + 60
     while _is_alive(group) and time.monotonic() < end:
@@ -89,21 +89,21 @@ def test_not_yet_is_asked_again(tmp_path: Path) -> None:
     command = f"echo x >> {tmp_path}/asked; test $(wc -l < {tmp_path}/asked) -ge 3 || exit 75"
     assert ask(command) == ""
     assert (tmp_path / "asked").read_text() == "x\nx\nx\n"
-    assert "said not yet for 5 s" in ask("exit 75", seconds=5.0)
+    assert "not ready (exit code 75) for 5 s" in ask("exit 75", seconds=5.0)
 
 
 def test_a_question_that_the_end_cuts_off_takes_no_answer_back(tmp_path: Path) -> None:
     """It said not yet before: that is what stops, with what it said."""
     again = f"test -e {tmp_path}/asked && exec sleep 600; touch {tmp_path}/asked"
     told = ask(f"{again}; echo two of three are in sync; exit 75", seconds=6.0)
-    assert "said not yet for 6 s: two of three are in sync" in told
+    assert "not ready (exit code 75) for 6 s: two of three are in sync" in told
 
 
 def test_nobody_waits_once_the_run_is_ended() -> None:
     """Ctrl-C ends the command."""
     cancelled = threading.Event()
     threading.Timer(0.3, cancelled.set).start()
-    assert ask("sleep 600", seconds=600, cancelled=cancelled) == "the run was ended"
+    assert ask("sleep 600", seconds=600, cancelled=cancelled) == "the run was interrupted"
 
 
 def test_a_command_that_reads_slowly_gets_all_of_it(tmp_path: Path) -> None:
@@ -117,5 +117,5 @@ def test_a_command_that_reads_slowly_gets_all_of_it(tmp_path: Path) -> None:
 def test_no_login_of_a_url_is_shown() -> None:
     """Neither that of the command, which names the gate, nor that of what it prints."""
     told = ask("echo no answer of https://bob:s3cret@rates.example; exit 1; https://bob:s3cret@x")
-    assert "ended with 1: no answer of https://" in told
+    assert "exited with 1: no answer of https://" in told
     assert "s3cret" not in told

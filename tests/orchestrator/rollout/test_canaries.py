@@ -20,7 +20,7 @@ def test_too_many_clusters_are_refused() -> None:
     check_clusters([["a"], ["b"]], 2)
     with pytest.raises(UsageError) as told:
         check_clusters([["a"], ["b"], ["c"]], 2)
-    assert "3 clusters" in told.value.message
+    assert "3 groups" in told.value.message
     assert "--canary-max" in told.value.hint
 
 

@@ -67,7 +67,7 @@ def test_a_host_that_could_not_be_drained_is_not_touched(log: Path) -> None:
     """It counts as a failure, and what comes after it is run all the same."""
     result = run("echo no drain; exit 4", f"echo after >> {log}", log)
     assert (result.outcome, result.kind) == (outcome.FAILED, "rollout.before_host")
-    assert result.message == "before-host ended with 4: no drain"
+    assert result.message == "before-host exited with 4: no drain"
     assert is_failure(result)
     assert log.read_text() == "after\n"
 

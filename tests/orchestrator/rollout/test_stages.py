@@ -78,11 +78,11 @@ ONE = "  - {name: a, hosts: all, manifest: site.yaml"
         (f"stages:\n{ONE}, max_fail: 200%}}\n", "max_fail: '200%' is more than all hosts"),
         (f"stages:\n{ONE}, per: rack}}\n", "per: 'rack' is not a variable and a number"),
         (f"stages:\n{ONE}, soak: soon}}\n", "soak: 'soon' is not a duration"),
-        (f"stages:\n{ONE}, gate: [verify, '']}}\n", "gate: a command is missing"),
+        (f"stages:\n{ONE}, gate: [verify, '']}}\n", "gate: the command is empty"),
         (f"stages:\n{ONE}, take: 0}}\n", "take must be at least 1"),
-        (f"stages:\n{ONE}}}\n{ONE}}}\n", "3:12: there are two stages 'a'"),
-        (f"stages:\n{ONE}}}\nccm: {{}}\n", "a file of stages has 'stages' alone"),
-        (f"stages:\n{ONE}, stages: []}}\n", "stages have no stages of their own"),
+        (f"stages:\n{ONE}}}\n{ONE}}}\n", "3:12: duplicate stage 'a'"),
+        (f"stages:\n{ONE}}}\nccm: {{}}\n", "a stages file contains only 'stages'"),
+        (f"stages:\n{ONE}, stages: []}}\n", "stages cannot be nested"),
         ("stages:\n  - {name: a/b, hosts: all, manifest: x}\n", "2:12: "),
     ],
 )
@@ -107,5 +107,5 @@ def test_every_mistake_is_told_at_once(tmp_path: Path) -> None:
 def test_stages_in_stages_are_refused(tmp_path: Path) -> None:
     """Where the manifest of one is a file of stages itself."""
     (tmp_path / "site.yaml").write_text("stages: []\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"2:37: site\.yaml is a file of stages, not a manifest"):
+    with pytest.raises(InputError, match=r"2:37: site\.yaml is a stages file, not a manifest"):
         read_stages(written(tmp_path, f"stages:\n{ONE}}}\n"))

@@ -72,7 +72,7 @@ def test_the_word_and_the_number_are_read_and_said() -> None:
 )
 def test_what_is_no_engine_is_refused(text: str) -> None:
     """The error has the words that there are."""
-    with pytest.raises(UsageError, match="is no engine") as caught:
+    with pytest.raises(UsageError, match="is not an engine") as caught:
         parse_engine(text)
     assert "processes:N" in caught.value.hint
 
@@ -127,7 +127,7 @@ def test_where_no_copy_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """By themselves threads are taken; who asks for processes is told."""
     monkeypatch.setattr(forking, "is_possible", lambda: False)
     assert chosen("auto") == 0
-    with pytest.raises(UsageError, match="cannot start a copy"):
+    with pytest.raises(UsageError, match="cannot start worker processes"):
         chosen("processes:2")
 
 
@@ -138,7 +138,7 @@ def test_processes_that_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(processes, "Processes", refuse)
-    with pytest.raises(UsageError, match="no process can be started: Resource") as caught:
+    with pytest.raises(UsageError, match="cannot start a process: Resource") as caught:
         chosen("processes:2")
     assert "--engine threads" in caught.value.hint
     assert chosen("auto") == 0

@@ -14,7 +14,7 @@ from orchestrator.verify.assessment import Assessment, Outcome
 
 GOOD = Outcome("web1", "file#/a", "passed", derived=True)
 BAD = Outcome("web1", "file#/b", "failed", "mode: expected 0644, found 0600", True)
-OTHER = Outcome("web2", "test_x.py::test_y", "skipped", "web2 could not be asked")
+OTHER = Outcome("web2", "test_x.py::test_y", "skipped", "web2 could not be reached")
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def test_the_report_goes_host_by_host() -> None:
         "           mode: expected 0644, found 0600\n"
         "web2  1 skipped\n\n"
         "2 hosts: 1 passed, 1 failed, 1 skipped, 1 host not reached in 1.2 s\n"
-        "3 resources without a check: 3 in noop\n"
+        "3 resources not checked: 3 in noop\n"
     )
     assert "  passed   file#/a\n" in written(GOOD, BAD, verbose=True)
-    assert "web2 could not be asked" in written(OTHER, verbose=True)
+    assert "web2 could not be reached" in written(OTHER, verbose=True)
 
 
 def test_what_many_hosts_fail_alike_stands_once() -> None:
@@ -94,7 +94,7 @@ def test_what_had_no_turn_is_told() -> None:
         report.take(BAD)
         report.finish(made, 1.0)
         assert "1 failed, 8 not run" in out.getvalue()
-        assert f"{why}: 8 checks had no turn, none of web[2-3] (2 hosts)\n" in out.getvalue()
+        assert f"{why}: 8 checks not run; no check ran on web[2-3] (2 hosts)\n" in out.getvalue()
     assert stopped.record()["not_run"] == {"web1": 2, "web2": 3, "web3": 3}
 
 
@@ -106,7 +106,7 @@ def test_the_answers_are_counted_while_they_come() -> None:
     for answered in (1, 2, 3):
         progress(answered)
         now[0] += 25.0
-    assert out.getvalue() == "3 of 60 hosts have answered\n"
+    assert out.getvalue() == "3 of 60 hosts checked\n"
 
 
 def test_a_quiet_report_shows_failures_only() -> None:

@@ -85,7 +85,7 @@ def test_failures_are_told_once() -> None:
         "\n"
         "  others: `db[1-2]` (3 texts)\n"
         "\n"
-        "  → again on these: `ccm push -l 'web[1-40]' -i hosts.yaml /srv/site/site.yaml`\n"
+        "  → retry with: `ccm push -l 'web[1-40]' -i hosts.yaml /srv/site/site.yaml`\n"
     ).replace("\\<b\\>", "<b>")
 
 
@@ -98,10 +98,10 @@ def test_a_rollout_says_where_it_was_held() -> None:
     """The waves, how far each came, why the next did not begin, and how to go on."""
     text = markdown(held_run())
     assert "### Rollout" in text
-    assert "- held: 1 host failed, 0 may; 2 hosts had no turn" in text
-    assert "- to go on: ccm go" in text
-    assert "| 1 | web1 | 1 of 1 ended, 1 failed |" in text
-    assert "| 2 | `web[2-3]` (2 hosts) | not begun |" in text
+    assert "- stopped: 1 host failed (limit 0); 2 hosts not started" in text
+    assert "- resume with: ccm go" in text
+    assert "| 1 | web1 | 1 of 1 finished, 1 failed |" in text
+    assert "| 2 | `web[2-3]` (2 hosts) | not started |" in text
     assert "| 2 | `web[2-3]` (2 hosts) |  |" in markdown(held_run(noop=True))
     assert "### Rollout" not in markdown(mixed_run())
 

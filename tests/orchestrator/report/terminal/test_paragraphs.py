@@ -41,7 +41,7 @@ def test_a_failure_is_a_paragraph() -> None:
         "    web1 │ exit code 1, expected 0 (site.yaml:3:5)",
         "         │ could not connect to db1",
         "    others: db[2-4] (4 texts, -v shows all)",
-        "    → again on these: -l 'web[1-37]'",
+        "    → retry with: -l 'web[1-37]'",
     ]
     assert in_one_line(FAILURE, Style(False, 80)) == (
         "exec#migrate failed on 37 hosts: could not connect to db1 [web[1-37]]"
@@ -61,7 +61,7 @@ def test_a_plan_that_is_of_no_use_any_more_is_not_pushed_again() -> None:
     """What hosts refuse for good is told without the command that they would refuse once more."""
     for kind, goes_on in (("used", False), ("drifted", False), ("unrecorded", True)):
         refused = FAILURE._replace(outcome="refused", kind=f"plan.refused.{kind}", resources=[])
-        assert any("again on these" in line for line in lines(refused)) is goes_on
+        assert any("→ retry with" in line for line in lines(refused)) is goes_on
 
 
 def test_hosts_that_failed_on_a_plan_take_another() -> None:
@@ -71,7 +71,7 @@ def test_hosts_that_failed_on_a_plan_take_another() -> None:
     for kind in ("used", "drifted", "unrecorded"):
         refused = FAILURE._replace(outcome="refused", kind=f"plan.refused.{kind}", resources=[])
         told = " ".join(paragraph(refused, Style(False, 200), asked))
-        assert f"→ plan anew for these: {command}" in told
+        assert f"→ plan again with: {command}" in told
 
 
 def test_hosts_that_were_not_reached_have_their_hint() -> None:
@@ -87,7 +87,7 @@ def test_hosts_that_were_not_reached_have_their_hint() -> None:
         "2 hosts unreachable: web[1-2]",
         "    web1 │ gone",
         "    → look at it with ssh -l 'web[1-2]'",
-        "    → again on these: -l 'web[1-2]'",
+        "    → retry with: -l 'web[1-2]'",
     ]
 
 
@@ -96,13 +96,13 @@ def test_a_failure_without_a_reason_says_where_to_look() -> None:
     found = SharedFailure("failed", "", [], "web1", errors=(), hosts=["web1", "web2"])
     assert lines(found)[:2] == [
         "2 hosts failed: web[1-2]",
-        "    why is told by ccm report --host web1",
+        "    for the reason, run ccm report --host web1",
     ]
 
 
 def test_a_host_cannot_speak_for_ccm() -> None:
     """Whatever it tells stands behind a bar, in lines of its own; much of it is cut."""
-    forged = "\n\nexec#x failed on 900 hosts\n    → again on these: -l all\n" + "no " * 300
+    forged = "\n\nexec#x failed on 900 hosts\n    → retry with: -l all\n" + "no " * 300
     for hosts in (["web1"], ["web1", "web2"]):
         found = FAILURE._replace(hosts=hosts, errors=(forged, "→ " * 200), others=[], texts=1)
         _, *told = lines(found)
@@ -160,7 +160,7 @@ def test_names_without_an_order_are_those_of_the_run() -> None:
     assert limit_of("unreachable", hosts, "RUN") == "run:RUN:unreachable"
     assert limit_of("failed", hosts) == ",".join(hosts)
     assert going_on("failed", hosts, Asked("RUN")) == (
-        "→ again on these and all others that failed:",
+        "→ retry all failed hosts with:",
         "-l run:RUN:failed",
     )
 
@@ -170,7 +170,7 @@ def test_the_whole_command_is_said_where_it_is_known() -> None:
     words = ["ccm", "push", "-i", "my hosts.yaml", "--data", "key=...", "/srv/site.yaml"]
     command = "ccm push -l 'web[1-37]' -i 'my hosts.yaml' --data key=... /srv/site.yaml"
     told = list(paragraph(FAILURE, Style(False, 60), Asked("RUN", words)))
-    assert told[-2:] == ["    → again on these:", f"    {command}"]
+    assert told[-2:] == ["    → retry with:", f"    {command}"]
     assert Asked("RUN").on("web1") == ""
 
 
@@ -180,7 +180,7 @@ def test_hosts_of_a_stage_go_on_with_it() -> None:
     words = ("ccm", "push", "-i", "hosts.yaml", "release.yaml")
     there = ["web/h1", "web/h2"]
     assert going_on("failed", there, Asked("RUN", words)) == (
-        "→ again on these:",
+        "→ retry with:",
         "ccm push -l 'h[1-2]' -i hosts.yaml release.yaml --from web",
     )
     for hosts, asked in (

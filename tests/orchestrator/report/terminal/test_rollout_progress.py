@@ -32,9 +32,9 @@ def test_it_says_where_it_stands() -> None:
     wave = happening.WaveStarted(2, 1.0)
     gate = happening.GateAsked(2, "soak 5m", 10.0, 310.0)
     found = standing(PLANNED, happening.WaveStarted(1, 0.0), ended("a"), wave, ended("b"))
-    assert found.now(1.0) == "wave 2 of 2: 1 of 2 hosts   0 failed, 0 may"
+    assert found.now(1.0) == "wave 2 of 2: 1 of 2 hosts   0 failed (limit 0)"
     found.handle(gate)
-    assert found.now(10.0).endswith("waiting for soak 5m, for at most 5 min 00 s")
+    assert found.now(10.0).endswith("waiting for soak 5m, up to 5 min 00 s")
     assert found.line(wave) == "wave 2 of 2: b, c (2 hosts)"
 
 
@@ -45,9 +45,9 @@ def test_gates_that_are_asked_at_once_are_counted() -> None:
     found = standing(
         PLANNED, happening.WaveStarted(1, 0.0), soak, soak._replace(until=315.0), verify
     )
-    assert found.now(10.0).endswith("waiting for verify and 2 more gates, for at most 1 min 00 s")
+    assert found.now(10.0).endswith("waiting for verify and 2 more gates, up to 1 min 00 s")
     found.handle(happening.GateAnswered(1, "verify", True, "", (), 11.0))
-    assert found.now(11.0).endswith("waiting for soak 5m and 1 more gate, for at most 4 min 59 s")
+    assert found.now(11.0).endswith("waiting for soak 5m and 1 more gate, up to 4 min 59 s")
     found.handle(happening.GateAnswered(1, "soak 5m", True, "", (), 12.0))
     assert found.waits
     found.handle(happening.GateAnswered(1, "soak 5m", True, "", (), 12.0))
@@ -60,19 +60,19 @@ def test_a_held_rollout_says_why_and_how_to_go_on() -> None:
     held = happening.RolloutHeld("budget", "", ("b", "c"), 1.0)
     found = standing(PLANNED, happening.WaveStarted(1, 0.0), ended("a", outcome.FAILED), held)
     assert list(found.summary(80)) == [
-        ("Rollout", "wave 1 of 2; 1 failed, 0 may"),
-        ("", "held: 1 host failed, 0 may; 2 hosts had no turn"),
-        ("", "to go on: ccm push -l run:x:remaining s"),
+        ("Rollout", "wave 1 of 2; 1 failed (limit 0)"),
+        ("", "stopped: 1 host failed (limit 0); 2 hosts not started"),
+        ("", "resume with: ccm push -l run:x:remaining s"),
     ]
-    assert found.line(held) == "held: 1 host failed, 0 may; 2 hosts had no turn"
-    assert found.line(held._replace(hosts=())) == "held: 1 host failed, 0 may"
+    assert found.line(held) == "stopped: 1 host failed (limit 0); 2 hosts not started"
+    assert found.line(held._replace(hosts=())) == "stopped: 1 host failed (limit 0)"
 
 
 def test_a_gate_that_did_not_pass_is_told() -> None:
     """What it said, and whom it found wrong."""
     answer = happening.GateAnswered(1, "verify", False, "2 checks failed", ("a",), 3.0)
     found = standing(PLANNED, happening.WaveStarted(1, 0.0), answer)
-    told = "after wave 1: verify did not pass, wrong: a: 2 checks failed"
+    told = "after wave 1: verify failed on a: 2 checks failed"
     assert found.line(answer) == told
     assert ("Gate", told) in list(found.summary(80))
 
@@ -81,8 +81,8 @@ def test_a_single_wave_without_a_budget_leaves_no_empty_line() -> None:
     """Where nothing is to be counted the totals say at once what held it."""
     planned = happening.RolloutPlanned((("a", "b", "c"),), None, {"confirm": True}, "")
     found = standing(planned, happening.WaveStarted(1, 0.0), ended("a"))
-    found.handle(happening.RolloutHeld("gate", "it was not confirmed", (), 2.0))
-    assert list(found.summary(80)) == [("Rollout", "held: it was not confirmed")]
+    found.handle(happening.RolloutHeld("gate", "not confirmed", (), 2.0))
+    assert list(found.summary(80)) == [("Rollout", "stopped: not confirmed")]
 
 
 def test_a_preview_shows_who_is_in_which_wave() -> None:
@@ -91,7 +91,7 @@ def test_a_preview_shows_who_is_in_which_wave() -> None:
     assert list(standing(PLANNED, noop=True).summary(80)) == waves
     canaries = standing(PLANNED._replace(wishes={"canary": "auto"}), noop=True)
     assert list(canaries.summary(80)) == [
-        ("Waves", "first one host of each group that would change, then the others:"),
+        ("Waves", "one canary of each group with the same changes, then the others:"),
         ("", "1: a"),
         ("", "2: b, c (2 hosts)"),
     ]
@@ -111,18 +111,18 @@ def test_a_preview_says_where_a_push_would_be_held() -> None:
     """Where it would come out as previewed: by the budget of the stage, and by that of the run."""
     failed = [ended("db/a", outcome.FAILED), ended("web/b", outcome.UNREACHABLE), ended("web/c")]
     told = (
-        "a push would be held in wave 1 (db): 1 host failed, 0 may;"
-        " 3 hosts of the waves behind it would have no turn"
+        "a push would stop in wave 1 (db): 1 host failed (limit 0);"
+        " 3 hosts of later waves would not start"
     )
     found = standing(STAGED, *failed, noop=True)
     assert list(found.summary(80))[-1] == ("Rollout", told)
     assert list(found.came_to()) == [("Rollout", told)]
     allowing = STAGED._replace(max_fail=1, limits={"db": None, "web": None})
     ((_, told),) = standing(allowing, *failed, noop=True).came_to()
-    assert told.startswith("a push would be held in wave 2 (web): 2 hosts failed, 1 may; 2 hosts")
+    assert told.startswith("a push would stop in wave 2 (web): 2 hosts failed (limit 1); 2 hosts")
     unstaged = standing(PLANNED, ended("a", outcome.FAILED), noop=True)
     ((_, told),) = unstaged.came_to()
-    assert told.startswith("a push would be held in wave 1: 1 host failed, 0 may; 2 hosts")
+    assert told.startswith("a push would stop in wave 1: 1 host failed (limit 0); 2 hosts")
 
 
 def test_a_preview_that_would_go_through_says_nothing_of_it() -> None:
@@ -138,10 +138,10 @@ def test_a_preview_that_would_go_through_says_nothing_of_it() -> None:
 def test_a_stage_is_named_with_what_may_fail_in_it() -> None:
     """What failed in the stages before it counts there only."""
     found = standing(STAGED, happening.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED))
-    assert found.now(1.0) == "wave 1 of 3 (db): 1 of 1 hosts   1 failed, 0 may"
+    assert found.now(1.0) == "wave 1 of 3 (db): 1 of 1 hosts   1 failed (limit 0)"
     found.handle(happening.WaveStarted(3, 1.0))
     found.handle(ended("web/c", outcome.FAILED))
-    assert found.now(1.0) == "wave 3 of 3 (web): 1 of 2 hosts   1 failed, 1 may"
+    assert found.now(1.0) == "wave 3 of 3 (web): 1 of 2 hosts   1 failed (limit 1)"
 
 
 def test_a_stage_that_is_held_is_begun_with() -> None:
@@ -149,14 +149,14 @@ def test_a_stage_that_is_held_is_begun_with() -> None:
     held = happening.RolloutHeld("budget", "", ("db/a", "web/b"), 1.0)
     found = standing(STAGED, happening.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED), held)
     told = [text for _, text in found.summary(80)]
-    assert told[-1] == "to go on: ccm push -l run:x:remaining s --from db"
+    assert told[-1] == "resume with: ccm push -l run:x:remaining s --from db"
 
 
 def test_a_rollout_that_never_began_goes_on_with_all_stages() -> None:
     """There is no stage to name then."""
     held = happening.RolloutHeld("interrupted", "", ("db/a", "web/b"), 1.0)
     told = [text for _, text in standing(STAGED, held).summary(80)]
-    assert told[-1] == "to go on: ccm push -l run:x:remaining s"
+    assert told[-1] == "resume with: ccm push -l run:x:remaining s"
 
 
 def test_a_single_stage_needs_no_beginning() -> None:
@@ -164,7 +164,9 @@ def test_a_single_stage_needs_no_beginning() -> None:
     one = STAGED._replace(waves=(("web/b",), ("web/c",)), stages=("web", "web"), limits={"web": 0})
     held = happening.RolloutHeld("budget", "", ("web/c",), 1.0)
     found = standing(one, happening.WaveStarted(1, 0.0), ended("web/b", outcome.FAILED), held)
-    assert [text for _, text in found.summary(80)][-1] == "to go on: ccm push -l run:x:remaining s"
+    assert [text for _, text in found.summary(80)][
+        -1
+    ] == "resume with: ccm push -l run:x:remaining s"
 
 
 def test_the_budget_of_the_run_is_told_once_it_is_spent() -> None:
@@ -172,4 +174,4 @@ def test_the_budget_of_the_run_is_told_once_it_is_spent() -> None:
     whole = STAGED._replace(max_fail=0, limits={"db": None, "web": None})
     found = standing(whole, happening.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED))
     found.handle(happening.WaveStarted(2, 0.0))
-    assert found.now(1.0).endswith("1 failed, 0 may")
+    assert found.now(1.0).endswith("1 failed (limit 0)")

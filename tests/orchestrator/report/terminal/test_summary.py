@@ -84,7 +84,7 @@ def test_hosts_that_differ_in_their_own_name_stand_together() -> None:
     text = told.summary()
     assert text.count("would    file#/srv/{host}/own.conf  change") == 1
     assert text.count("+host h1") == 1
-    assert "(as on h1; others differ in own names or values only)" in text
+    assert "(shown for h1; the others differ only in host-specific values)" in text
     text = told.summary(diffs=False)
     assert "would    file#/srv/{host}/own.conf  change mode: 0600 → 0644, content\n" in text
     assert "as on" not in text
@@ -119,7 +119,7 @@ def test_what_does_not_fit_behind_a_resource_stands_below_it() -> None:
     told.end("web1")
     lines = told.summary().splitlines()
     at = lines.index("    would    file#/etc/x")
-    assert lines[at + 1].startswith("        create file, not certain: a reason")
+    assert lines[at + 1].startswith("        create file, uncertain: a reason")
     assert max(map(len, lines)) <= 100
 
 
@@ -144,8 +144,8 @@ def test_a_prediction_that_is_not_certain_says_why() -> None:
     )  # fmt: skip
     told.end("web1")
     text = told.summary()
-    assert "would    file#/etc/x  create file, not certain: user www-data is not" in text
-    assert "1 not certain" in text
+    assert "would    file#/etc/x  create file, uncertain: user www-data is not" in text
+    assert "1 uncertain" in text
 
 
 def test_what_would_be_waited_for_is_told() -> None:
@@ -153,11 +153,11 @@ def test_what_would_be_waited_for_is_told() -> None:
     told = Told("web1", noop=True)
     told.event(
         "web1", "ready", "stable", type="wait", noop=True, prediction="assumed",
-        noop_message="Would have waited until /x is there", prediction_reason="not yet",
+        noop_message="Would wait until /x is there", prediction_reason="not yet",
     )  # fmt: skip
     told.end("web1")
     text = told.summary()
-    assert "would    wait#ready  have waited until /x is there, assumed: not yet" in text
+    assert "would    wait#ready  wait until /x is there, assumed: not yet" in text
 
 
 def test_hosts_that_cannot_be_reached_for_one_reason_stand_together() -> None:
@@ -178,7 +178,7 @@ def test_a_plan_that_hosts_refuse_for_good_is_not_pushed_again() -> None:
         told = Told("web1", "web2")
         for host in ("web1", "web2"):
             told.end(host, "refused", kind=f"plan.refused.{kind}", message="plan anew")
-        assert ("again on these" in told.summary()) is goes_on
+        assert ("→ retry with" in told.summary()) is goes_on
 
 
 def test_hosts_whose_keys_are_new_stand_together() -> None:
@@ -313,11 +313,11 @@ def test_what_did_not_run_is_named() -> None:
         told.end(host, "interrupted" if done < 7 else "ok", **(given if done < 7 else {}))
     told.end("web4", "interrupted", phase=Phase.WAITING, message="interrupted")
     text = told.summary()
-    assert "    did not run: file#/y/y, file#/z/z, file#/{host}/x\n" in text
-    assert "    did not run on web2: file#/b, file#/x/x\n" in text
-    assert "\nweb4  had no turn\n" in text
+    assert "    not run: file#/y/y, file#/z/z, file#/{host}/x\n" in text
+    assert "    not run on web2: file#/b, file#/x/x\n" in text
+    assert "\nweb4  not started\n" in text
     assert "web4" not in told.out.getvalue()
-    assert "Hosts      4: 2 interrupted, 1 had no turn, 1 unchanged" in text
+    assert "Hosts      4: 2 interrupted, 1 not started, 1 unchanged" in text
 
 
 def test_a_run_that_was_ended_says_how_it_goes_on() -> None:
@@ -331,7 +331,7 @@ def test_a_run_that_was_ended_says_how_it_goes_on() -> None:
     for host in ("web2", "web3"):
         told.end(host, "interrupted", phase=Phase.WAITING, message="interrupted")
     command = "ccm push -l run:run-1:undone -i hosts.yaml site.yaml"
-    assert f"had no turn\n    → to go on: {command}\n" in told.summary()
+    assert f"not started\n    → resume with: {command}\n" in told.summary()
     told.collected.handle(happening.RolloutPlanned((("web1",), ("web2", "web3")), 0, {}))
     assert command not in told.summary()
 
@@ -344,9 +344,9 @@ def test_what_is_due_is_named() -> None:
             told.plan(host, names=["/conf", "/b", "/c"], b="conf", c="b")
             told.event(host, "/conf", status, noop=noop)
             told.end(host, "interrupted", planned=3, phase=Phase.RUNNING, message="interrupted")
-        line = "    left for the next push to refresh: file#/b\n"
+        line = "    refreshed by the next push: file#/b\n"
         assert (line in told.summary()) is not noop
-        assert told.summary().count("left for") == (0 if noop else 1)
+        assert told.summary().count("refreshed by") == (0 if noop else 1)
 
 
 def test_due_since_an_earlier_run_is_told() -> None:
@@ -356,7 +356,7 @@ def test_due_since_an_earlier_run_is_told() -> None:
         told = Told("web1")
         told.event("web1", "/x", "failed", error=["no"], run_id=this, due_since=since)
         told.end("web1")
-        assert (f"due since run {since}" in told.summary()) is shown
+        assert (f"refresh pending since run {since}" in told.summary()) is shown
 
 
 def test_what_did_not_run_is_bounded() -> None:
@@ -479,7 +479,7 @@ def test_a_host_that_says_too_much_is_cut_short() -> None:
     text = told.summary()
     assert len(text) < 200_000
     assert "failed   file#/etc/0 x\n" in text
-    assert "more of it: -v shows all" in text
+    assert "more: -v shows all" in text
 
 
 def test_what_a_child_in_noop_would_do_is_not_told_as_changed() -> None:
