@@ -31,6 +31,11 @@ _SUDO = (
     'command -v sudo >/dev/null 2>&1||{ echo "sudo: not found" >&2;exit 127;};exec sudo "$@"'
 )
 
+# What the login may have put into PATH, by ~/.ssh/environment for one, comes last for another user.
+_CLEAN = (
+    'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH;export PATH;exec "$@"'
+)
+
 # Any Python parses this line; what it runs needs 3.6. Whether json is there is only looked up:
 # importing it takes milliseconds, and most runs never need more than its C part. The bootstrap is
 # a word of its own, because a text in a program takes an interpreter ten times as long to read.
@@ -64,10 +69,12 @@ def become_command(command: list[str], user: str, prompt: str | None) -> list[st
     """The command run by sudo as ``user``; ``prompt`` is what sudo shows when it wants a password.
 
     Without a prompt sudo must not ask. ``-k`` makes sudo ask even if it was given the password a
-    moment ago, so that what is written is read by sudo and by nothing else.
+    moment ago, so that what is written is read by sudo and by nothing else. The interpreter is
+    looked for in the system's folders first, because sudo may keep the PATH of the login.
     """
     how = ["-n"] if prompt is None else ["-k", "-S", "-p", prompt]
-    return ["/bin/sh", "-c", _SUDO, "ccm", *how, "-u", user, "--", *command]
+    clean = ["/bin/sh", "-c", _CLEAN, "ccm", *command]
+    return ["/bin/sh", "-c", _SUDO, "ccm", *how, "-u", user, "--", *clean]
 
 
 def quote(command: list[str]) -> str:

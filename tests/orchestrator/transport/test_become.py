@@ -110,6 +110,15 @@ def test_what_else_sudo_rs_asks_is_quoted_at_once(sudo: Sudo, tmp_path: Path) ->
     assert "prompts 'Verification code:'" in refused(tmp_path, "s3cret").message
 
 
+def test_the_path_of_the_login_comes_last_under_sudo(sudo: Sudo, tmp_path: Path) -> None:
+    """A python3 of the login's own PATH, as ~/.ssh/environment may set it, does not run as root."""
+    program, ran = sudo.folder / "python3", tmp_path / "ran"
+    program.write_text(f"#!/bin/sh\necho ran > {ran}\nexit 127\n")
+    program.chmod(0o755)
+    opened(tmp_path, "s3cret", local(become="app", python="python3")).close()
+    assert not ran.exists()
+
+
 @pytest.mark.parametrize(
     "script",
     [
