@@ -261,6 +261,15 @@ class Planner:
         found = {path for part in self._all() for path in part.files()}
         return found | {file.path for file in self._files.all()}
 
+    def reach(self) -> set[Path] | None:
+        """The files that plans can need, whatever host they are for; None where a template may
+        name others."""
+        from orchestrator.planning.site.reach import is_literal
+
+        known = self.survey.is_whole and not self.survey.failing
+        files = self.files()
+        return files if known and is_literal(self._all(), files) else None
+
     @property
     def file_count(self) -> int:
         """A number that grows with each file that is read."""

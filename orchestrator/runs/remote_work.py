@@ -121,7 +121,8 @@ class RemoteWork:
                 )
 
     def _files(self) -> "tuple[list[Path], list[Path]]":
-        """The folders of the manifests, and the files that are named."""
+        """The folders of the manifests, and the files that are named. Where a manifest spells out
+        all that it reads, nothing else of its folder is sent."""
         folders: list[Path] = []
         named: list[Path] = []
         for push in self._push.pushes:
@@ -131,8 +132,9 @@ class RemoteWork:
                 continue
             named += [Path(path) for path in (*push.data.hiera, *push.data.facts)]
             named += planner.files()
-            folders.append(planner.site.path.parent)
-            folders += [Path(push.data.data_dir)] if push.data.data_dir else []
+            if push.data.data_dir or push.data.hiera or planner.reach() is None:
+                folders.append(planner.site.path.parent)
+                folders += [Path(push.data.data_dir)] if push.data.data_dir else []
         return folders, named
 
     def _recipes(self) -> "Iterator[Recipe]":

@@ -75,7 +75,7 @@ def run(seconds: float, seed: int, now: Callable[[], float] = time.monotonic) ->
     return Figures(counts, broken)
 
 
-def _floods() -> Iterator[tuple[str, Callable[[int], None]]]:
+def _floods() -> Iterator[tuple[str, Callable[[int], object]]]:
     yield "before the runtime", lambda count: _open(_Flood(b"", count, 0))
     yield "before the runtime, errors", lambda count: _open(_Flood(b"", count, 1))
     yield "in its first line", lambda count: _open(_Flood(_READY[:-1], count, 0))

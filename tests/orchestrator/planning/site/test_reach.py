@@ -1,0 +1,55 @@
+"""The files that a site's plans can need."""
+
+from pathlib import Path
+
+import pytest
+
+from ..planned import planner
+
+FILE = "owner: root, group: root, mode: '0644'"
+LITERAL = f"""
+ccm:
+  resources:
+    - file:
+        - /a: {{source: in.txt, {FILE}}}
+        - "/{{{{ Host.name }}}}": {{source: other.txt, {FILE}, control: {{if: "Host.name == 'x'"}}}}
+    - apply: [{{child.yaml: {{control: {{if: "Host.name == 'x'"}}}}}}]
+"""
+CHILD = f"ccm: {{resources: [{{file: [{{/c: {{source: deep/in.txt, {FILE}}}}}]}}]}}"
+
+
+def reach(folder: Path, text: str) -> "set[str] | None":
+    """Names from the folder, in which more lies than a manifest names."""
+    for name in ("in.txt", "other.txt", "deep/in.txt", "deep/more.txt", "stray.key"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(name)
+    (folder / "child.yaml").write_text(CHILD)
+    found = planner(folder, text).reach()
+    return None if found is None else {str(path.relative_to(folder)) for path in found}
+
+
+def test_what_a_manifest_spells_out(tmp_path: Path) -> None:
+    """Its sources and those of its children, whatever control says of them, and no more."""
+    named = {"site.yaml", "child.yaml", "in.txt", "other.txt", "deep/in.txt"}
+    assert reach(tmp_path, LITERAL) == named
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LITERAL.replace("source: in.txt", 'source: "{{ Host.name }}.txt"'),
+        LITERAL.replace("child.yaml", '"{{ Host.name }}.yaml"'),
+        LITERAL + f"    - file: [{{/x: {{content: \"{{{{ file('in.txt') }}}}\", {FILE}}}}}]\n",
+        LITERAL + f"    - file: [{{/x: {{content: \"{{{{ jet ('in.txt') }}}}\", {FILE}}}}}]\n",
+        LITERAL + "    - scaffold: [{/x: {source: deep, engine: jet}}]\n",
+    ],
+)
+def test_what_a_template_may_name(tmp_path: Path, text: str) -> None:
+    """A computed name, a function that reads, or a tree may need any file of the folder."""
+    assert reach(tmp_path, text) is None
+
+
+def test_types_of_the_site_may_need_any_file(tmp_path: Path) -> None:
+    """What the code of a site's own types reads is not known."""
+    (tmp_path / "types").mkdir()
+    assert reach(tmp_path, LITERAL) is None
