@@ -26,7 +26,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(remote_runtime.__file__))
 PROGRAM = """\
 import sys
 sys.path.insert(0, %r)
-from remote_runtime import wire
+from remote_runtime.protocol import wire
 wire.SILENCE, wire.PING_INTERVAL = %r, %r
 from remote_runtime.session import serve
 sys.exit(serve(%r, "0" * 64, %r, %r))

@@ -14,7 +14,7 @@ from tests.remote_runtime.controller import events_of
 _FOLDER = "/srv/ccm-runtime"
 _DRIVER = """
 import json, subprocess, sys
-from remote_runtime import wire
+from remote_runtime.protocol import wire
 plan = json.load(sys.stdin)
 runtime = subprocess.Popen(
     [sys.executable, "-m", "remote_runtime", "nonce", "sha"],

@@ -26,6 +26,7 @@ FULL = Item(
     deferred_error="content: no such path",
     deferred_render=True,
     own=True,
+    control=({"exists": "/srv/app"},),
     health_checks=({"command": "true"},),
     noop=True,
     monitor_only=True,

@@ -11,7 +11,7 @@ from tests.remote_runtime.controller import ROOT, RuntimeTest
 WATCH = """
 import errno, json, os, stat, sys
 sys.path.insert(0, {root!r})
-from remote_runtime import channel
+from remote_runtime.protocol import channel
 channel.FLUSH = {flush}
 trace = os.open({trace!r}, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 rename, fsync, write = os.rename, os.fsync, os.write
