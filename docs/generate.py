@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import schemas
-from docs import command_line, expressions, health_checks, project_file, type_pages
+from docs import command_line, expressions, filters, health_checks, project_file, type_pages
 from schemas import tables
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,6 +60,7 @@ def generated() -> Iterator[tuple[Path, Callable[[str], Parts]]]:
     )
     yield reference / "events.md", lambda _: {"members": tables.properties(schemas.load("event"))}
     yield reference / "expressions.md", lambda _: expressions.parts()
+    yield reference / "filters.md", lambda _: filters.parts()
     yield reference / "health-checks.md", lambda _: health_checks.parts()
     yield reference / "cli.md", lambda _: {"commands": command_line.commands()}
 

@@ -17,6 +17,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from orchestrator.language import bounds
 from orchestrator.language.errors import OtherFactsError
+from orchestrator.language.filters import FILTERS as OWN_FILTERS
+from orchestrator.language.filters import TESTS as OWN_TESTS
 from orchestrator.language.other_hosts import OF_FACTS, OtherHost
 from remote_runtime.text.nearest import nearest
 
@@ -59,6 +61,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
             self.filters[name] = _weighed(self.filters[name])
         for name in ("round", "tojson", "truncate"):
             self.filters[name] = bounded_filter(self.filters[name])
+        self.filters.update({name: entry.function for name, entry in OWN_FILTERS.items()})
+        self.tests.update({name: entry.function for name, entry in OWN_TESTS.items()})
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """``obj.attribute``: the key of a mapping first."""

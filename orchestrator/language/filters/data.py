@@ -1,0 +1,298 @@
+"""Lists, maps and values that may be missing (controller)."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+from jinja2 import Undefined, pass_environment
+from jinja2.filters import FILTERS as JINJA
+
+from orchestrator.language import bounds, kinds
+from orchestrator.language.filters.registry import documented
+
+_FAMILY = "Data"
+_MERGES = ("replace", "keep", "append", "prepend", "append_rp", "prepend_rp")
+_TRUE, _FALSE = ("yes", "on", "true", "1"), ("no", "off", "false", "0", "")
+_MAX_DEPTH = 100
+
+
+def key_of(value: Any) -> str:
+    """A text that two values share where they are equal."""
+    if value.__class__ is str:
+        return f"s{value}"
+    return json.dumps(kinds.plain(value), sort_keys=True)
+
+
+@documented(
+    _FAMILY,
+    "d(value[, boolean])",
+    meaning="The value in place of a missing one; short for `default`",
+    example="Data.nope | d('x')",
+    result="'x'",
+    takes_missing=True,
+)
+def d(value: Any, instead: Any = "", boolean: bool = False) -> Any:
+    """What Jinja2 calls ``default``."""
+    return JINJA["default"](value, instead, boolean)
+
+
+@documented(
+    _FAMILY,
+    "mandatory([message])",
+    meaning="The value; an error with the message if it is missing",
+    example="Data.web.port | mandatory",
+    result="80",
+    takes_missing=True,
+)
+def mandatory(value: Any, message: Any = None) -> Any:
+    """The value, which must be there."""
+    if isinstance(value, Undefined):
+        name = value._undefined_name
+        raise ValueError(str(message) if message else f"{name!r} is mandatory, and is not set")
+    return value
+
+
+@documented(
+    _FAMILY,
+    "ternary(yes, no[, none])",
+    meaning="The first for a true value, else the second",
+    example="(Data.web.port > 1024) | ternary('high', 'low')",
+    result="'low'",
+)
+def ternary(value: Any, yes: Any, no: Any, nothing: Any = None) -> Any:
+    """One of two values."""
+    if value is None and nothing is not None:
+        return nothing
+    return yes if value else no
+
+
+@documented(
+    _FAMILY,
+    "bool()",
+    meaning="`true` for yes, on, true and 1; `false` for no, off, false, 0 and nothing",
+    example="'yes' | bool",
+    result="true",
+)
+def bool_(value: Any) -> bool:
+    """A boolean of the words for it; ValueError for any other."""
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    word = str(value).strip().lower()
+    if word in _TRUE or word in _FALSE:
+        return word in _TRUE
+    raise ValueError(f"bool takes yes, no, on, off, true, false, 1 or 0, not {value!r}")
+
+
+@documented(
+    _FAMILY,
+    "combine(map, …[, recursive, list_merge])",
+    meaning="Maps as one, later ones win; `recursive=true` for maps in maps; `list_merge`: "
+    "`replace`, "
+    "`keep`, `append`, `prepend`, `append_rp`, `prepend_rp`",
+    example="{'a': 1, 'b': {'x': 1}} | combine({'b': {'y': 2}}, recursive=true)",
+    result="{'a': 1, 'b': {'x': 1, 'y': 2}}",
+)
+def combine(
+    first: Any, *more: Any, recursive: Any = False, list_merge: Any = "replace"
+) -> dict[str, Any]:
+    """Several maps as one."""
+    if list_merge not in _MERGES:
+        raise ValueError(f"combine takes one of {', '.join(_MERGES)}, not {list_merge!r}")
+    given = [*(first if isinstance(first, list) else [first]), *more]
+    found: dict[str, Any] = {}
+    for one in given:
+        merged = kinds.mapping("combine", one)
+        found = _merged(found, merged, recursive=recursive is True, lists=list_merge)
+    return found
+
+
+def _merged(
+    low: Mapping[str, Any],
+    high: Mapping[str, Any],
+    *,
+    recursive: bool,
+    lists: str,
+    depth: int = 0,
+) -> dict[str, Any]:
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"combine takes maps of at most {_MAX_DEPTH} levels")
+    found = dict(low.items())
+    for key, value in high.items():
+        mine = found.get(key)
+        if recursive and isinstance(mine, Mapping) and isinstance(value, Mapping):
+            found[key] = _merged(mine, value, recursive=recursive, lists=lists, depth=depth + 1)
+        elif isinstance(mine, list) and isinstance(value, list):
+            found[key] = _joined(mine, value, lists)
+        else:
+            found[key] = value
+    return found
+
+
+def _joined(low: list[Any], high: list[Any], how: str) -> list[Any]:
+    if how in ("replace", "keep"):
+        return high if how == "replace" else low
+    if how.endswith("_rp"):
+        present = {key_of(entry) for entry in high}
+        low = [entry for entry in low if key_of(entry) not in present]
+    return low + high if how.startswith("append") else high + low
+
+
+@documented(
+    _FAMILY,
+    "dict2items([key_name, value_name])",
+    meaning="A list of maps with `key` and `value`",
+    example="{'a': 1} | dict2items",
+    result="[{'key': 'a', 'value': 1}]",
+)
+def dict2items(
+    value: Any, key_name: Any = "key", value_name: Any = "value"
+) -> list[dict[str, Any]]:
+    """A map as a list."""
+    kinds.texts("dict2items", key_name, value_name)
+    return [{key_name: k, value_name: v} for k, v in kinds.mapping("dict2items", value).items()]
+
+
+@documented(
+    _FAMILY,
+    "items2dict([key_name, value_name])",
+    meaning="The map of such a list",
+    example="[{'key': 'a', 'value': 1}] | items2dict",
+    result="{'a': 1}",
+)
+def items2dict(value: Any, key_name: Any = "key", value_name: Any = "value") -> dict[str, Any]:
+    """A list as a map."""
+    found = {}
+    for entry in kinds.entries("items2dict", value):
+        if not isinstance(entry, Mapping) or key_name not in entry or value_name not in entry:
+            raise ValueError(f"items2dict takes maps with {key_name!r} and {value_name!r}")
+        found[str(entry[key_name])] = entry[value_name]
+    return found
+
+
+@documented(
+    _FAMILY,
+    "zip(list, …)",
+    meaning="Lists of the first entries, the second ones, …",
+    example="['a', 'b'] | zip([1, 2])",
+    result="[['a', 1], ['b', 2]]",
+)
+def zip_(first: Any, *more: Any) -> list[list[Any]]:
+    """Lists side by side, as long as the shortest."""
+    lists = [kinds.entries("zip", one) for one in (first, *more)]
+    return [list(entry) for entry in zip(*lists, strict=False)]
+
+
+@documented(
+    _FAMILY,
+    "product(list, …)",
+    meaning="Every combination of their entries",
+    example="['a', 'b'] | product([1, 2])",
+    result="[['a', 1], ['a', 2], ['b', 1], ['b', 2]]",
+)
+def product(first: Any, *more: Any) -> list[list[Any]]:
+    """Each entry of a list with each of others."""
+    lists = [kinds.entries("product", one) for one in (first, *more)]
+    count = prod(map(len, lists))
+    bounds.check_size(count, bounds.MAX_ITEMS, "the product")
+    per_list = (count // len(one) * bounds.weight(one) for one in lists if one)
+    bounds.check_size(sum(per_list), bounds.MAX_TEXT, "the product, with all in it,")
+    bounds.spend(count)
+    return [list(entry) for entry in itertools.product(*lists)]
+
+
+@documented(
+    _FAMILY,
+    "flatten([levels])",
+    meaning="Lists in the list as its own entries; no `none`",
+    example="[1, [2, [3]], none] | flatten(levels=1)",
+    result="[1, 2, [3]]",
+)
+def flatten(value: Any, levels: Any = None, skip_nulls: Any = True) -> list[Any]:
+    """A list without lists in it."""
+    left = _MAX_DEPTH if levels is None else kinds.whole("flatten", levels)
+    return list(_flat(kinds.entries("flatten", value), left, skip_nulls is True))
+
+
+def _flat(entries: list[Any], left: int, skip: bool) -> Any:
+    for entry in entries:
+        if isinstance(entry, list | tuple) and left > 0:
+            yield from _flat(list(entry), left - 1, skip)
+        elif entry is not None or not skip:
+            yield entry
+
+
+@documented(
+    _FAMILY,
+    "union(list)",
+    meaning="The entries of both lists, each once",
+    example="[1, 2] | union([2, 3])",
+    result="[1, 2, 3]",
+)
+def union(one: Any, other: Any) -> list[Any]:
+    """What is in one of two lists."""
+    found = [*kinds.entries("union", one), *kinds.entries("union", other)]
+    return list({key_of(entry): entry for entry in found}.values())
+
+
+@documented(
+    _FAMILY,
+    "intersect(list)",
+    meaning="The entries that are in both lists, each once",
+    example="[1, 2, 3] | intersect([3, 2])",
+    result="[2, 3]",
+)
+def intersect(one: Any, other: Any) -> list[Any]:
+    """What is in both of two lists."""
+    wanted = {key_of(entry) for entry in kinds.entries("intersect", other)}
+    return _once(kinds.entries("intersect", one), wanted, True)
+
+
+@documented(
+    _FAMILY,
+    "difference(list)",
+    meaning="The entries that the other list has not, each once",
+    example="[1, 2, 3] | difference([2])",
+    result="[1, 3]",
+)
+def difference(one: Any, other: Any) -> list[Any]:
+    """What is in the first of two lists only."""
+    unwanted = {key_of(entry) for entry in kinds.entries("difference", other)}
+    return _once(kinds.entries("difference", one), unwanted, False)
+
+
+def _once(entries: list[Any], keys: set[str], wanted: bool) -> list[Any]:
+    found = {key_of(entry): entry for entry in entries}
+    return [entry for key, entry in found.items() if (key in keys) == wanted]
+
+
+@documented(
+    _FAMILY,
+    "symmetric_difference(list)",
+    meaning="The entries that only one of the lists has, each once",
+    example="[1, 2] | symmetric_difference([2, 3])",
+    result="[1, 3]",
+)
+def symmetric_difference(one: Any, other: Any) -> list[Any]:
+    """What is in just one of two lists."""
+    return [*difference(one, other), *difference(other, one)]
+
+
+@documented(
+    _FAMILY,
+    "extract(container[, key, …])",
+    meaning="The entry of the container that has this key",
+    example="['a', 'b'] | map('extract', {'a': 1, 'b': 2}) | list",
+    result="[1, 2]",
+)
+@pass_environment
+def extract(environment: Any, key: Any, container: Any, *more: Any) -> Any:
+    """An entry of a map or a list, and what is below it."""
+    found = environment.getitem(container, key)
+    for step in more:
+        for part in step if isinstance(step, list) else [step]:
+            found = environment.getitem(found, part)
+    return found

@@ -1,0 +1,75 @@
+"""Base64 and hashes (controller).
+
+What is made of a secret is one: its hash could be guessed from.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from typing import Any
+
+from jinja2 import pass_context
+
+from orchestrator.language import kinds
+from orchestrator.language.filters.registry import documented
+
+_FAMILY = "Encoding"
+_HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b")
+
+
+@documented(
+    _FAMILY,
+    "b64encode()",
+    meaning="Base64 of the text in UTF-8",
+    example="'ccm' | b64encode",
+    result="'Y2Nt'",
+)
+def b64encode(text: Any) -> str:
+    """A text in Base64."""
+    kinds.texts("b64encode", text)
+    return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii")
+
+
+@documented(
+    _FAMILY,
+    "b64decode()",
+    meaning="The text that was encoded",
+    example="'Y2Nt' | b64decode",
+    result="'ccm'",
+)
+def b64decode(text: Any) -> str:
+    """A text of Base64; ValueError where it is none, or no UTF-8."""
+    kinds.texts("b64decode", text)
+    try:
+        return base64.b64decode("".join(text.split()), validate=True).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise ValueError("b64decode takes Base64 of a text in UTF-8") from error
+
+
+@documented(
+    _FAMILY,
+    "hash([algorithm])",
+    meaning="A hash in hex: " + ", ".join(f"`{n}`" for n in _HASHES) + "; without one `sha1`",
+    example="'ccm' | hash('md5')",
+    result="'b42f1990c0cee8758b64584877d69b93'",
+)
+@pass_context
+def hash_(context: Any, text: Any, algorithm: Any = "sha1") -> str:
+    """The hash of a text."""
+    kinds.texts("hash", text)
+    if algorithm not in _HASHES:
+        raise ValueError(f"hash takes one of {', '.join(_HASHES)}, not {algorithm!r}")
+    new = hashlib.new(algorithm, usedforsecurity=False)
+    new.update(text.encode("utf-8", "surrogatepass"))
+    found = new.hexdigest()
+    heard = secrets_of(context)
+    if heard is not None and any(secret in text for secret in list(heard)):
+        heard[found] = None
+    return found
+
+
+def secrets_of(context: Any) -> Any:
+    """Where the texts are that must be masked on this host; None where no host is at hand."""
+    return getattr(context.get("Environ"), "heard", None)

@@ -1,0 +1,50 @@
+"""Parts of paths; no file is looked at (controller)."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any
+
+from orchestrator.language import kinds
+from orchestrator.language.filters.registry import documented
+
+_FAMILY = "Paths"
+
+
+@documented(
+    _FAMILY,
+    "basename()",
+    meaning="The last part",
+    example="'/etc/nginx/site.conf' | basename",
+    result="'site.conf'",
+)
+def basename(path: Any) -> str:
+    """The last part of a path."""
+    kinds.texts("basename", path)
+    return str(posixpath.basename(path))
+
+
+@documented(
+    _FAMILY,
+    "dirname()",
+    meaning="What is before the last part",
+    example="'/etc/nginx/site.conf' | dirname",
+    result="'/etc/nginx'",
+)
+def dirname(path: Any) -> str:
+    """The directory of a path."""
+    kinds.texts("dirname", path)
+    return str(posixpath.dirname(path))
+
+
+@documented(
+    _FAMILY,
+    "splitext()",
+    meaning="The path without its extension, and the extension",
+    example="'/etc/site.conf' | splitext",
+    result="['/etc/site', '.conf']",
+)
+def splitext(path: Any) -> list[str]:
+    """A path as two parts."""
+    kinds.texts("splitext", path)
+    return list(posixpath.splitext(path))

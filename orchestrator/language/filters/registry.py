@@ -1,0 +1,100 @@
+"""The filters, tests and functions beside Jinja2's own, each with its documentation (controller).
+
+``docs/reference/filters.md`` is made of this, and each example is run by a test. Before a filter
+sees its arguments they are weighed, and missing values are refused; so is a result that is too
+large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
+
+from jinja2 import Undefined
+
+from orchestrator.language import bounds
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+FAMILIES = ("Regular expressions", "Data", "Text", "Encoding", "Network", "Paths", "Tests")
+_PER_STEP = 64
+
+
+class Entry(NamedTuple):
+    """A filter or test: how it is written, what it gives, and an example with its result, both
+    expressions. ``cost`` times as long as a copy of what it is given it may take."""
+
+    name: str
+    family: str
+    usage: str
+    meaning: str
+    example: str
+    result: str
+    function: Callable[..., Any]
+
+
+FILTERS: dict[str, Entry] = {}
+TESTS: dict[str, Entry] = {}
+
+
+def documented(
+    family: str,
+    usage: str,
+    *,
+    meaning: str,
+    example: str,
+    result: str,
+    cost: int = 1,
+    takes_missing: bool = False,
+) -> Callable[[Function], Function]:
+    """Register a filter, or a test where the family is that. ``takes_missing``: it answers for a
+    value that is not there."""
+
+    def register(function: Function) -> Function:
+        name = usage.split("(", 1)[0]
+        table = TESTS if family == "Tests" else FILTERS
+        table[name] = Entry(
+            name=name,
+            family=family,
+            usage=usage,
+            meaning=meaning,
+            example=example,
+            result=result,
+            function=_guarded(function, cost, takes_missing),
+        )
+        return function
+
+    return register
+
+
+def entries(family: str) -> Iterator[Entry]:
+    """Those of a family, sorted."""
+    for entry in sorted([*FILTERS.values(), *TESTS.values()]):
+        if entry.family == family:
+            yield entry
+
+
+def _guarded(function: Callable[..., Any], cost: int, takes_missing: bool) -> Callable[..., Any]:
+    first = int(hasattr(function, "jinja_pass_arg"))
+
+    @wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        values = [_given(value, takes_missing) for value in args[first:]]
+        named = {name: _given(value, takes_missing) for name, value in kwargs.items()}
+        weight = sum(map(bounds.weight, (*values, *named.values())))
+        bounds.check_size(weight, bounds.MAX_TEXT, "what it is given")
+        bounds.spend(weight * cost // _PER_STEP)
+        found = function(*args[:first], *values, **named)
+        if isinstance(found, str):
+            bounds.check_size(len(found), bounds.MAX_TEXT, "the text")
+        elif isinstance(found, list | dict):
+            bounds.check_size(bounds.weight(found), bounds.MAX_TEXT, "the result")
+        return found
+
+    return guarded
+
+
+def _given(value: Any, takes_missing: bool) -> Any:
+    if isinstance(value, Undefined):
+        return value if takes_missing else str(value)  # which raises, but for the lenient one
+    return bounds.gathered(value) if isinstance(value, Iterator) else value

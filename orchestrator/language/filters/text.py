@@ -1,0 +1,260 @@
+"""Texts: comments, quotes, JSON and YAML (controller)."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+from orchestrator.language import bounds, kinds
+from orchestrator.language.filters.registry import documented
+
+_FAMILY = "Text"
+_STYLES: dict[str, dict[str, str]] = {
+    "plain": {"decoration": "# "},
+    "erlang": {"decoration": "% "},
+    "c": {"decoration": "// "},
+    "cblock": {"beginning": "/*", "decoration": " * ", "end": " */"},
+    "xml": {"beginning": "<!--", "decoration": " - ", "end": "-->"},
+}
+_WIDEST = 16  # blanks that JSON and YAML indent by
+_MAX_YAML = 50_000
+_YAML_COST = 128
+
+
+@documented(
+    _FAMILY,
+    "comment([style, decoration, prefix, postfix, …])",
+    meaning="As a comment: `plain`, `c`, `cblock`, `erlang` or `xml`; `decoration` stands before "
+    "each line",
+    example="'one\\ntwo' | comment('c', prefix='', postfix='')",
+    result="'// one\\n// two'",
+)
+def comment(text: Any, style: Any = "plain", **changes: Any) -> str:
+    """A text as a comment of several lines, as Ansible makes it."""
+    kinds.texts("comment", text)
+    if style not in _STYLES:
+        raise ValueError(f"comment takes {', '.join(_STYLES)}, not {style!r}")
+    decoration = changes.get("decoration", _STYLES[style]["decoration"])
+    kinds.texts("comment", decoration)
+    plain = {
+        "newline": "\n", "beginning": "", "end": "",
+        "prefix": decoration.rstrip(), "prefix_count": 1,
+        "postfix": decoration.rstrip(), "postfix_count": 1,
+    }  # fmt: skip
+    unknown = sorted(changes.keys() - plain.keys() - {"decoration"})
+    if unknown:
+        raise ValueError(f"comment has no {unknown[0]!r}, only decoration, {', '.join(plain)}")
+    how: dict[str, Any] = {**plain, **_STYLES[style], **changes, "decoration": decoration}
+    counts = (how.pop("prefix_count"), how.pop("postfix_count"))
+    bounds.check_numbers(tuple(kinds.whole("comment", count) for count in counts))
+    kinds.texts("comment", *how.values())
+    return _commented(text, how, counts)
+
+
+def _commented(text: str, how: dict[str, str], counts: tuple[int, int]) -> str:
+    newline = how["newline"]
+    longest = max(map(len, how.values()))
+    count = (text.count(newline) if newline else 0) + 1 + sum(counts)
+    bounds.check_size(len(text) + longest * count, bounds.MAX_TEXT, "the text")
+    lines = text.split(newline) if newline else [text]
+    commented = [(how["decoration"] + line).rstrip() if not line else how["decoration"] + line
+                 for line in lines]  # fmt: skip
+    above = [how["prefix"]] * counts[0] if how["prefix"] else []
+    below = [how["postfix"]] * counts[1] if how["postfix"] else []
+    begin = [how["beginning"]] if how["beginning"] else []
+    end = [how["end"]] if how["end"] else []
+    return newline.join([*begin, *above, *commented, *below, *end])
+
+
+@documented(
+    _FAMILY,
+    "quote()",
+    meaning="As one word of a shell",
+    example='"it\'s" | quote',
+    result="\"'it'\\\"'\\\"'s'\"",
+)
+def quote(value: Any) -> str:
+    """A value as one word for a shell."""
+    return shlex.quote(kinds.as_text(kinds.plain(value)))
+
+
+@documented(
+    _FAMILY,
+    "split([separator[, n]])",
+    meaning="The parts of a text, at most `n`; without a separator its words",
+    example="'a, b' | split(', ')",
+    result="['a', 'b']",
+)
+def split(text: Any, separator: Any = None, most: Any = 0) -> list[str]:
+    """The parts of a text."""
+    kinds.texts("split", text, *([] if separator is None else [separator]))
+    if separator == "":
+        return list(text)
+    return list(text.split(separator, kinds.whole("split", most) - 1))
+
+
+@documented(
+    _FAMILY,
+    "to_json([indent, sort_keys])",
+    meaning="JSON on one line",
+    example="{'b': [1, true], 'a': none} | to_json",
+    result='\'{"b": [1, true], "a": null}\'',
+)
+def to_json(value: Any, indent: Any = None, sort_keys: Any = False) -> str:
+    """A value as JSON."""
+    blanks = None if indent is None else _indent("to_json", indent)
+    encoder = json.JSONEncoder(ensure_ascii=False, indent=blanks, sort_keys=sort_keys is True)
+    pieces, size = [], 0
+    for piece in encoder.iterencode(_valued("to_json", value)):
+        size += len(piece)
+        if size > bounds.MAX_TEXT:
+            bounds.check_size(size, bounds.MAX_TEXT, "the JSON text")
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+@documented(
+    _FAMILY,
+    "to_nice_json([indent, sort_keys])",
+    meaning="JSON on several lines, indented by 4, sorted",
+    example="{'a': [1]} | to_nice_json(indent=1)",
+    result="'{\\n \"a\": [\\n  1\\n ]\\n}'",
+)
+def to_nice_json(value: Any, indent: Any = 4, sort_keys: Any = True) -> str:
+    """A value as JSON for people."""
+    return to_json(value, indent, sort_keys)
+
+
+@documented(
+    _FAMILY,
+    "from_json()",
+    meaning="The value of a JSON text",
+    example="'{\"a\": [1, null]}' | from_json",
+    result="{'a': [1, none]}",
+    cost=4,
+)
+def from_json(text: Any) -> Any:
+    """The value of a JSON text; ValueError."""
+    kinds.texts("from_json", text)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"from_json: this is no JSON: {error}") from error
+
+
+@documented(
+    _FAMILY,
+    "to_yaml([indent, sort_keys])",
+    meaning="YAML, the innermost lists and maps on one line, sorted",
+    example="{'b': [1, 'no'], 'a': none} | to_yaml",
+    result="\"a: null\\nb: [1, 'no']\\n\"",
+    cost=_YAML_COST,
+)
+def to_yaml(value: Any, indent: Any = 2, sort_keys: Any = True) -> str:
+    """A value as YAML."""
+    return _yaml("to_yaml", value, indent=indent, sort_keys=sort_keys, default_flow_style=None)
+
+
+@documented(
+    _FAMILY,
+    "to_nice_yaml([indent, sort_keys])",
+    meaning="YAML on several lines, indented by 4, sorted",
+    example="{'a': {'b': [1]}} | to_nice_yaml(indent=2)",
+    result="'a:\\n  b:\\n  - 1\\n'",
+    cost=_YAML_COST,
+)
+def to_nice_yaml(value: Any, indent: Any = 4, sort_keys: Any = True) -> str:
+    """A value as YAML for people."""
+    return _yaml("to_nice_yaml", value, indent=indent, sort_keys=sort_keys)
+
+
+class _Stream:
+    """Takes a text of bounded size, so that indents do not grow without end."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self._size = 0
+
+    def write(self, text: str) -> None:
+        """Take a piece."""
+        self._size += len(text)
+        if self._size > bounds.MAX_TEXT:
+            bounds.check_size(self._size, bounds.MAX_TEXT, "the YAML text")
+        self.pieces.append(text)
+
+
+def _yaml(
+    name: str, value: Any, *, indent: Any, sort_keys: Any, default_flow_style: Any = False
+) -> str:
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        def ignore_aliases(self, data: Any) -> bool:
+            """What stands several times is written each time."""
+            return True
+
+    plain = _valued(name, value)
+    bounds.check_size(_count(plain), _MAX_YAML, "the value")
+    stream = _Stream()
+    yaml.dump(
+        plain,
+        stream,
+        Dumper=Dumper,
+        allow_unicode=True,
+        default_flow_style=default_flow_style,
+        indent=_indent(name, indent),
+        sort_keys=sort_keys is True,
+    )
+    return "".join(stream.pieces)
+
+
+@documented(
+    _FAMILY,
+    "from_yaml()",
+    meaning="The value of a YAML text, read as manifests are",
+    example="'a: [1, no]' | from_yaml",
+    result="{'a': [1, 'no']}",
+    cost=_YAML_COST,
+)
+def from_yaml(text: Any) -> Any:
+    """The value of a YAML text; ValueError."""
+    from inventory.document import parse_document, to_plain
+    from remote_runtime.errors import InputError
+
+    kinds.texts("from_yaml", text)
+    try:
+        return to_plain(parse_document(text, "from_yaml"))
+    except InputError as error:
+        raise ValueError(f"this is no YAML: {error}") from error
+
+
+def _valued(name: str, value: Any) -> Any:
+    """The value with JSON's types only; ValueError."""
+    found = kinds.plain(value)
+    left = [found]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            left += one.values()
+        elif isinstance(one, list):
+            left += one
+        elif one is not None and not isinstance(one, str | int | float):
+            raise ValueError(f"{name} takes texts, numbers, lists and maps, not {kinds.kind(one)}")
+    return found
+
+
+def _indent(name: str, blanks: Any) -> int:
+    if not 0 <= kinds.whole(name, blanks) <= _WIDEST:
+        raise ValueError(f"{name} indents by 0 to {_WIDEST}, not {blanks}")
+    return int(blanks)
+
+
+def _count(value: Any) -> int:
+    left, found = [value], 0
+    while left:
+        one = left.pop()
+        found += 1
+        if isinstance(one, dict | list):
+            left += one.values() if isinstance(one, dict) else one
+    return found
