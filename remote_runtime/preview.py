@@ -142,7 +142,7 @@ def _effects(action: Action, resource: ResourceType, name: str) -> Sequence[Effe
         return action.effects
     if resource.passive:
         return ()
-    why = "%s does not say what it changes, and may change this before its turn"
+    why = "%s does not say what it changes, and may change this first"
     return [UnknownEffect(Uncertainty(ASSUMED, why % name), everything)]
 
 

@@ -46,7 +46,7 @@ def _to_fail(item: Item, action: Action) -> List[Action]:
     and if it succeeds all the same, that ends it."""
 
     def otherwise() -> NoReturn:
-        _refuse("that it fails here", _words(action.changes, item), done="No more was done")
+        _refuse("a failure", _words(action.changes, item), done="Nothing more was changed")
 
     def call() -> None:
         try:
@@ -60,12 +60,12 @@ def _to_fail(item: Item, action: Action) -> List[Action]:
     return [action._replace(call=call), Action(action.message, otherwise, effects=())]
 
 
-def _refuse(promised: str, now: str, done: str = "Nothing was done") -> NoReturn:
+def _refuse(promised: str, now: str, done: str = "Nothing was changed") -> NoReturn:
     raise ResourceError(
-        "the plan says for certain: %s; now it would be: %s. %s"
-        % (promised or "nothing to do", now or "something else", done),
+        "expected by the plan: %s; the host would now do: %s. %s"
+        % (promised or "nothing", now or "something else", done),
         kind="plan.otherwise",
-        hint="find out what came in between, then plan anew",
+        hint="find out what changed, then make a new plan",
     )
 
 

@@ -193,12 +193,12 @@ class Rehearsal(object):
             "\n".join(
                 [
                     "the host has drifted since the plan was made: "
-                    + ("; ".join(told) or "other resources have their turn")
+                    + ("; ".join(told) or "other resources would run")
                 ]
                 + diffs
             ),
             kind="plan.refused.drifted",
-            hint="nothing was changed here; look at what drifted, then plan anew",
+            hint="nothing was changed on this host; review the drift, then make a new plan",
         )
 
 
@@ -216,10 +216,10 @@ def _told(event: Dict[str, Any], found: Sequence[str]) -> Tuple[str, List[str]]:
         before = change["from"] if change else None
         diff = change.get("diff", "") if change else ""
         if diff and "\n" in diff:
-            diffs += ["%s, from what is there to what the plan wants:" % name]
+            diffs += ["%s, from the current to the planned state:" % name]
             diffs += diff.rstrip("\n").split("\n")
         if change and before is not None and not str(before).startswith(HASHED):
             words.append("%s is %s" % (what, before))
         elif what not in ("", STATUS):
-            words.append("%s is another" % what)
-    return "%s (%s)" % (name, ", ".join(words) or "not as it was"), diffs
+            words.append("%s differs" % what)
+    return "%s (%s)" % (name, ", ".join(words) or "changed"), diffs

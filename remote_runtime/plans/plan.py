@@ -70,7 +70,7 @@ def _before(plan: Plan, entries: Any, numbers: Iterator[int]) -> Tuple[Plan, ...
     """The plans that stand before one; their resources are numbered behind its own."""
     if not plan.options.noop or plan.binding.get("serial"):
         raise ProtocolError(
-            "the plan is broken: only a preview has plans before it", kind="protocol.plan"
+            "invalid plan: only a preview can have earlier plans", kind="protocol.plan"
         )
     # They are nobody's predictions, so no diffs are made for them, nor digests of what is found.
     shared = plan._replace(options=plan.options._replace(diff=False), earlier={}, binding={})

@@ -21,7 +21,7 @@ def use_up(memory: Memory, binding: "Binding", *, run_id: str, user: str, now: f
     serial = binding.serial
     try:
         if not (serial.isalnum() and len(serial) >= 16):
-            raise StateError("the plan has no proper serial number")
+            raise StateError("the plan has an invalid serial number")
         record = memory.read(KIND, serial)
         if record is None:
             used = {"run_id": run_id, "user": user, "since": timestamp(now)}
@@ -30,15 +30,18 @@ def use_up(memory: Memory, binding: "Binding", *, run_id: str, user: str, now: f
             return
     except StateError as error:
         raise HostError(
-            "it cannot be noted that the plan is used: %s" % error.message,
+            "could not record that the plan was used: %s" % error.message,
             kind="plan.refused.unrecorded",
-            hint="nothing was changed here; make the state folder this user's own and writable",
+            hint=(
+                "nothing was changed on this host; make the state directory writable, and "
+                "owned by this user"
+            ),
         ) from error
     who = tuple([str(record.get(key, "?"))[:100] for key in ("run_id", "user", "since")])
     raise HostError(
-        "the plan was used here before: run %s of %s, at %s" % who,
+        "the plan was already used on this host: run %s of %s, at %s" % who,
         kind="plan.refused.used",
-        hint="a plan is carried out once on each host; plan anew",
+        hint="a plan can be used once per host; make a new plan",
     )
 
 
@@ -50,9 +53,9 @@ def require_own(memory: Memory, binding: "Binding", run_id: str) -> None:
         record = {}
     if record.get("run_id") != run_id:
         raise HostError(
-            "the run cannot go on here: its use of the plan is not on record",
+            "the run cannot continue: the record of its plan is missing",
             kind="plan.refused.used",
-            hint="find out what became of the state folder, then plan anew",
+            hint="find out what happened to the state directory, then make a new plan",
         )
 
 

@@ -14,7 +14,7 @@ from remote_runtime.errors import ProtocolError
 from remote_runtime.rebooting import Boot
 from remote_runtime.rebooting import parse as parse_boot
 
-_DOUBT = Uncertainty(ASSUMED, "an earlier command of the session may change this before its turn")
+_DOUBT = Uncertainty(ASSUMED, "an earlier command of the session may change this first")
 _FLAGS = ("met", "changed", "noop")
 
 

@@ -46,7 +46,7 @@ class Accounts(object):
         there."""
         if self._find(kind, name) is not None:
             return "", ""
-        return "there is no %s %r" % (kind, name), "create it in an earlier resource"
+        return "%s %r does not exist" % (kind, name), "create it in an earlier resource"
 
     def number(self, kind: str, name: str) -> Optional[int]:
         """The id of a user or group (``kind``), or None."""

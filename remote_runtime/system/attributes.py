@@ -156,7 +156,7 @@ def _same(name: str, value: bytes, descriptor: int) -> bool:
 
 def _failure(name: str, path: str, error: OSError) -> ResourceError:
     return ResourceError(
-        "could not carry the extended attribute %s of %s over: %s" % (name, path, error.strerror),
+        "could not copy the extended attribute %s of %s: %s" % (name, path, error.strerror),
         kind="resource.file.attributes",
         hint="run with become",
     )

@@ -83,7 +83,7 @@ class Files(object):
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise failure("look at", path, error) from error
+            raise failure("inspect", path, error) from error
 
     def status_at(self, place: Place) -> Optional[Status]:
         """What is at a place that was found right before. ``OSError``; ``ResourceError`` for what a
@@ -203,7 +203,7 @@ class Files(object):
             data += block
             if len(data) > limit:
                 raise ResourceError(
-                    "%s holds more than %d bytes" % (path, limit), kind="resource.file.size"
+                    "%s is larger than %d bytes" % (path, limit), kind="resource.file.size"
                 )
         return data
 
@@ -285,7 +285,7 @@ class Files(object):
             self.own_folders.add(path)
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError as error:
-            raise failure("create a folder in", parent, error) from error
+            raise failure("create a directory in", parent, error) from error
         try:
             self.unfinished.made(descriptor)
         finally:
@@ -378,8 +378,8 @@ class Files(object):
 
 
 def _replaced(path: str) -> ResourceError:
-    message = "%s was replaced by something else during the run" % path
-    return ResourceError(message, kind="resource.file.moved", hint="look who changes it")
+    message = "%s was replaced during the run" % path
+    return ResourceError(message, kind="resource.file.moved", hint="find out what changes it")
 
 
 def _set(descriptor: int, uid: int, gid: int, mode: int) -> None:

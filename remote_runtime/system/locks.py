@@ -139,14 +139,14 @@ class Lock(object):
         except OSError as error:
             raise self._unusable(error.strerror or str(error)) from error
         if not stat.S_ISREG(found.st_mode):
-            raise self._unusable("it is not a regular file", "remove it, ccm makes its own")
+            raise self._unusable("it is not a regular file", "remove it; ccm creates a new one")
         if found.st_uid != os.geteuid():
             raise self._unusable(
-                "it belongs to user %d" % found.st_uid, "look who made it, and remove it"
+                "it belongs to user %d" % found.st_uid, "find out who created it, and remove it"
             )
 
     def _unusable(
-        self, why: str, hint: str = "the user's home or runtime folder must be writable"
+        self, why: str, hint: str = "the user's home or runtime directory must be writable"
     ) -> HostError:
         self.release()
         return HostError(
@@ -170,9 +170,9 @@ class Lock(object):
                 return
             if time.monotonic() >= deadline:
                 raise HostError(
-                    "%s is at work here: %s" % (kind, what),
+                    "%s is in progress: %s" % (kind, what),
                     kind="host.locked",
-                    hint="waited %g s; wait for it, or raise --lock-timeout" % timeout,
+                    hint="ccm waited %g s; try again later, or raise --lock-timeout" % timeout,
                 )
             if not told:
                 notice("waiting for %s" % what)
@@ -198,7 +198,7 @@ class Lock(object):
         found = _running(command)
         if found is None:
             return ""
-        return "process %d (%s), which %s left behind" % (found.pid, found.program, _run(record))
+        return "process %d (%s), started by %s" % (found.pid, found.program, _run(record))
 
     def _read(self) -> Dict[str, Any]:
         try:

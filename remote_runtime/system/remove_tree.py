@@ -44,13 +44,13 @@ def clear(place: Place, opened: Optional[int] = None) -> None:
                     above = _identity(here)
                     here = _replaced(here, below)
                     if not levels and opened is not None and _identity(here) != _identity(opened):
-                        raise OSError(errno.ESTALE, "somebody put another folder there")
+                        raise OSError(errno.ESTALE, "another directory was put in its place")
                     levels.append(_Level(name, above, _emptied(here)))
                 while not levels[-1].waiting:
                     level = levels.pop()
                     here = _replaced(here, os.open("..", _PASSED, dir_fd=here))
                     if _identity(here) != level.above:
-                        raise OSError(errno.ESTALE, "somebody moved it while it was removed")
+                        raise OSError(errno.ESTALE, "it was moved during the removal")
                     with suppress(FileNotFoundError):
                         os.rmdir(level.name, dir_fd=here)
                     if not levels:

@@ -60,7 +60,7 @@ class Memory(object):
         if (self._key or self._load_key()) and found.get("key") == self._digested(_KEY):
             return found
         path = os.path.join(kind, name)
-        raise self._spoilt(path, "it is of another machine, or the key beside it is lost")
+        raise self._spoilt(path, "it belongs to another machine, or its key is missing")
 
     def write(self, kind: str, name: str, record: Dict[str, Any]) -> None:
         """Put a record in the place of the one before it, so that it outlasts a power cut.
@@ -186,9 +186,9 @@ class Memory(object):
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise self._spoilt(path, "it is damaged")
+            raise self._spoilt(path, "it is corrupt")
         if not (self._key or self._load_key()) or found.get("key") != self._digested(_KEY):
-            raise self._spoilt(path, "it is of another machine, or the key beside it is lost")
+            raise self._spoilt(path, "it belongs to another machine, or its key is missing")
         return lines, busy
 
     def prune(self, kind: str, most: int, spare: str) -> None:
@@ -268,9 +268,11 @@ class Memory(object):
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or not isinstance(found.get("format"), int):
-            raise self._spoilt(path, "it is damaged")
+            raise self._spoilt(path, "it is corrupt")
         if found["format"] > FORMAT:
-            raise self._error(path, "a newer ccm wrote it", "push with that one, or remove it")
+            raise self._error(
+                path, "a newer ccm wrote it", "push with that version, or remove the file"
+            )
         self._seen.add((kind, name))
         return found
 
@@ -353,34 +355,43 @@ class Memory(object):
         for path, status in [linked] + around:
             others = status.st_mode & _OTHERS and not stat.S_ISLNK(status.st_mode)
             if status.st_uid not in (0, os.geteuid()) or others:
-                why = "it is a link, and others than its user can write to or own %s" % path
-                raise self._error("", why, "make it a folder, or a link that only its user can set")
+                why = "it is a symlink, and other users own %s or can write to it" % path
+                raise self._error(
+                    "",
+                    why,
+                    (
+                        "replace it with a directory, or with a symlink "
+                        "that only its user can change"
+                    ),
+                )
         return real
 
     def _own(self, found: os.stat_result, path: str) -> None:
         """StateError for what another user may have put there."""
         if found.st_uid != os.geteuid():
             raise self._error(
-                path, "it belongs to user %d" % found.st_uid, "look who made it, and remove it"
+                path,
+                "it belongs to user %d" % found.st_uid,
+                "find out who created it, and remove it",
             )
         if found.st_mode & _OTHERS:
             mode = stat.S_IMODE(found.st_mode)
-            hint = "look at what is there, then take that right away (chmod go-w)"
-            raise self._error(path, "others can write to it (%04o)" % mode, hint)
+            hint = "check its contents, then run chmod go-w on it"
+            raise self._error(path, "other users can write to it (mode %04o)" % mode, hint)
         if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
-            raise self._error(path, "it is not a regular file", "remove it, ccm makes its own")
+            raise self._error(path, "it is not a regular file", "remove it; ccm creates a new one")
 
     def _failed(self, verb: str, path: str, error: OSError) -> StateError:
         return StateError(
             "could not %s %s: %s" % (verb, self._whole(path), error.strerror or error),
-            hint="the state folder must be this user's own and writable",
+            hint="the state directory must belong to this user and be writable",
         )
 
     def _error(self, path: str, why: str, hint: str) -> StateError:
         return StateError("could not use %s: %s" % (self._whole(path), why), hint=hint)
 
     def _spoilt(self, path: str, why: str) -> StateError:
-        error = self._error(path, why, "what stood there is not believed; it is begun anew")
+        error = self._error(path, why, "its contents are ignored, and ccm creates a new one")
         error.spoilt = True
         return error
 

@@ -70,7 +70,7 @@ class Unfinished(object):
                 os.fsync(self._descriptor)
         except OSError as error:
             self._warn(
-                "what this run leaves if it is killed will not be removed by the next one: "
+                "if this run is killed, the next run cannot remove its temporary files: "
                 "could not write to %s: %s" % (self._journals, error.strerror)
             )
             self._journals = ""
@@ -116,7 +116,10 @@ def sweep(journal: str, warn: Warn) -> List[str]:
             continue  # the folder itself is gone
         except OSError as error:
             whole = False
-            warn("could not remove what a killed run left in %s: %s" % (folder, error.strerror))
+            warn(
+                "could not remove temporary files of a killed run in %s: %s"
+                % (folder, error.strerror)
+            )
     if whole:
         _forget(journal)
     return removed

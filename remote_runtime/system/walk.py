@@ -369,18 +369,21 @@ def access_list(path: str) -> bytes:
 def _planted(place: Place, owner: int, target: str) -> ResourceError:
     folder = place.folder
     return ResourceError(
-        "%s is a link of %s to %s in a folder of %s that others can write: it is not followed"
+        (
+            "refusing to follow symlink %s: owned by %s, leads to %s, in a directory of %s "
+            "that others can write"
+        )
         % (place.path, user(owner), target, user(folder.found.st_uid)),
         kind=LINK,
-        hint="name what it leads to, or let nobody but root write %s" % folder.path,
+        hint="use the target path instead, or make %s writable only by root" % folder.path,
     )
 
 
 def _of_another(link: Link, target: str, owner: int) -> ResourceError:
     whose = user(link.owner)
     return ResourceError(
-        "%s is a link of %s that leads to %s, which is of %s: it is not followed"
+        "refusing to follow symlink %s: owned by %s, leads to %s, which is owned by %s"
         % (link.path, whose, target, user(owner)),
         kind=LINK,
-        hint="look why %s made it; name what it leads to where that is right" % whose,
+        hint="find out why %s created it; if it is correct, use the target path instead" % whose,
     )

@@ -167,7 +167,7 @@ def test_what_is_found_fits_the_schema(case: Case) -> None:
     """What ``ccm status`` tells under the name of a property is a value that it may have."""
     if getattr(module_of(case.type.name), "STATELESS", False):
         (event,) = case.world.run(case.item(properties={}), case.scenario.ready, status_only=True)
-        assert "no state of its own" in event["error"][0]
+        assert "no state to inspect" in event["error"][0]
         return
     case.push()
     before = case.world.snapshot()

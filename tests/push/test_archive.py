@@ -117,7 +117,7 @@ def test_what_is_refused_leaves_nothing(target: Target, web: server.Web) -> None
     web.answers["/slow.tar.gz"] = server.hanging(DATA[:99])
     done = target.push(REFUSED.replace("URL", web.url("")))
     assert done.code == 1, done.output
-    reasons = {"hostile": "leads out with ..", "missing": "answered 404"}
+    reasons = {"hostile": "leads outside with ..", "missing": "returned status 404"}
     reasons |= {"short": "99 bytes of", "slow": "raise download_timeout"}
     for name, reason in reasons.items():
         event = found(target, done, f"{name}.tar.gz")
@@ -258,7 +258,7 @@ def test_name_and_url_must_agree(local: Target, ending: str) -> None:
     """A zip URL for a tar.gz name is refused before anything runs, rendered or not."""
     done = local.push(MISTAKES.replace("ENDING", ending))
     assert done.code in (1, 2), done.output
-    assert "it names a zip archive, the resource's name a tar.gz archive" in done.output
+    assert "it is a zip archive, but the resource's name is a tar.gz archive" in done.output
     assert local.names() == []
 
 

@@ -100,7 +100,7 @@ def test_what_exists_keeps_what_is_not_given(target: Target) -> None:
             "ensure", "file", f"{target.folder}/new", "--mode", "600", *words, *more
         )
         assert new.code == 1, new.output
-        assert "is new, so its owner and group must be given" in new.output
+        assert "does not exist yet: set its owner and group" in new.output
     assert target.look("new") is None
 
 

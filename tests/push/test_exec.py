@@ -272,6 +272,8 @@ def test_a_command_for_a_shell_without_one(local: Target) -> None:
     """Signs of a shell are a warning beforehand; a word of a shell fails with the way out."""
     done = local.push("ccm: {resources: [{exec: [{x: {command: cd /tmp && ls}}]}]}")
     assert done.code == 1, done.output
-    assert "exec#x: command: the provider posix passes && on" in done.output
+    assert "exec#x: command: the provider posix passes && to" in done.output
     assert "site.yaml:1:" in done.output
-    assert "it is a word of the shell: set provider: shell" in done.event("exec#x")["error"][0]
+    assert (
+        "it is a shell builtin or keyword: set provider: shell" in done.event("exec#x")["error"][0]
+    )

@@ -166,7 +166,7 @@ def test_guards_inherit_and_override(remote: Target, host: Host) -> None:
     assert {i for i, status in remote.statuses(done).items() if status != "changed"} == failing
     words = preview.event("exec#inherits")["noop_message"]
     assert words == preview.event("exec#overrides")["noop_message"] == "Would have executed"
-    assert "onlyif: there is no program ruby" in done.event("exec#no-such-interpreter")["error"][0]
+    assert "onlyif: program ruby not found" in done.event("exec#no-such-interpreter")["error"][0]
     assert "no program pwsh" in done.event("exec#no-powershell")["error"][0]
     assert host.read("/tmp/as") == "/opt /usr/lib/java appuser deploy\n"
     assert host.run("stat -c '%U %G %a' /tmp/as").stdout == "appuser deploy 640\n"

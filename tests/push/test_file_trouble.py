@@ -59,7 +59,7 @@ ccm:
     done = remote.push(site)
     assert done.code == 1, done.output
     error = done.event("file#/proc/sys/kernel/hostname")["error"][0]
-    assert "no file can be made in /proc/sys/kernel" in error
+    assert "cannot create files in /proc/sys/kernel" in error
     assert "use an exec" in error
 
 

@@ -42,7 +42,7 @@ def test_a_push_does_what_the_plan_says_once(target: Target) -> None:
     again = push(target.ccm)
     assert (again.code, again.events) == (1, []), again.output
     assert "refused" in again.stdout
-    assert "the plan was used here before" in again.stdout
+    assert "the plan was already used on this host" in again.stdout
 
 
 def test_equal_plans_have_one_id(target: Target) -> None:
@@ -134,7 +134,9 @@ def test_two_people_push_one_plan_at_once(local: Target) -> None:
     both = [local.ccm.start("push", "--lock-timeout", "60", "change.plan") for _ in range(2)]
     told = [(process.communicate(timeout=SECONDS)[0], process.returncode) for process in both]
     assert sorted(code for _, code in told) == [0, 1], told
-    assert "the plan was used here before: run 2" in next(text for text, code in told if code)
+    assert "the plan was already used on this host: run 2" in next(
+        text for text, code in told if code
+    )
     assert local.names() == ["a", "b", "fired"]
 
 

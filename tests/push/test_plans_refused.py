@@ -153,8 +153,8 @@ def test_a_use_that_cannot_be_noted(target: Target, how: str) -> None:
     refused = push(target.ccm)
     assert (refused.code, refused.events, target.names()) == (1, [], []), refused.output
     told = " ".join(refused.stdout.split())
-    assert "it cannot be noted that the plan is used" in told
-    assert "nothing was changed here" in told
+    assert "could not record that the plan was used" in told
+    assert "nothing was changed on this host" in told
     if how == "in its place":
         note.rmdir()
     else:
@@ -172,7 +172,7 @@ def test_a_state_folder_that_cannot_be_written(ccm: Ccm, lab: Lab, host: Host) -
     assert (refused.code, refused.events, target.names()) == (1, [], []), refused.output
     told = " ".join(refused.stdout.split())
     assert "could not write /var/lib/ccm/key" in told
-    assert "make the state folder this user's own and writable" in told
+    assert "make the state directory writable, and owned by this user" in told
     done = target.push(SITE)
     assert done.code == 0, done.output
     assert target.names() == ["a", "b", "fired"]

@@ -102,7 +102,7 @@ def test_a_scaffold_that_is_left_out_is_not_rendered(target: Target) -> None:
     [
         (", engine: erb", ["site.yaml:4:", "erb", "jet"]),
         (", source2: x", ["site.yaml:4:", "source2"]),
-        (", left_delimiter: '<<'", ["left_delimiter", "right_delimiter is needed"]),
+        (", left_delimiter: '<<'", ["left_delimiter", "right_delimiter is also required"]),
         (", post: [{'*': \"it's\"}]", ["site.yaml:4:", "quote"]),
         (", post_timeout: soon", ["site.yaml:4:", "soon", "duration"]),
         (", data: [1]", ["site.yaml:4:", "data"]),
@@ -123,7 +123,7 @@ def test_wrong_sites(local: Target) -> None:
     names = "DIR/url: {source: 'https://x/y'}", "relative: {source: t}", "DIR/../x: {source: t}"
     done = local.push(head + "".join(f"        - {name}\n" for name in (*names, "DIR/none: {}")))
     assert done.code == 2
-    for fragment in ("a URL is not a folder", "site.yaml:5:11", "must be clean", "it needs source"):
+    for fragment in ("not a URL", "site.yaml:5:11", "must be clean", "it needs source"):
         assert fragment in done.stderr, done.stderr
 
 

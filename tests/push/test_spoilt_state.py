@@ -96,7 +96,7 @@ def test_a_clone_of_a_host(ccm: Ccm, lab: Lab, host: Host) -> None:
     host.write("/etc/machine-id", "c10de000c10de000c10de000c10de000\n", 0o444)
     done, restarted = restarts(target)
     assert not restarted
-    assert "of another machine" in " ".join(done.output.split())
+    assert "belongs to another machine" in " ".join(done.output.split())
     again, restarted = restarts(target)
     assert (record.exists(), restarted) == (False, False)
-    assert "of another machine" not in again.output
+    assert "belongs to another machine" not in again.output

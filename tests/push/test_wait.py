@@ -46,7 +46,7 @@ def test_the_run_goes_on_once_it_is_so(target: Target) -> None:
     assert preview.code == 0, preview.output
     told = " ".join(preview.stdout.split())
     assert "would wait#ready have waited until" in told
-    assert "assumed: it is not so yet: there is no such file" in told
+    assert "assumed: the condition is not met yet: the file does not exist" in told
     assert target.event(preview, "file#after")["prediction"] == "assumed"
     push = begun(target, "2m", "--stall-timeout", "1")
     time.sleep(3)
@@ -63,7 +63,7 @@ def test_the_time_is_up(target: Target) -> None:
     """A wait that is over fails with what it saw last, and what requires it is left out."""
     done = target.push(SITE.replace("TIMEOUT", "1s"))
     assert done.code == 1, done.output
-    assert "is there: there is no such file (raise timeout" in done.output
+    assert "exists: the file does not exist (raise timeout" in done.output
     assert target.statuses(done) == {
         "file#before": "changed",
         "wait#ready": "failed",
@@ -97,10 +97,10 @@ def test_one_that_stands_alone(ccm: Ccm) -> None:
     assert done.code == 0, done.output
     late = ccm.run("ensure", "wait", "it", "--file", gone, "--timeout", "1s")
     assert late.code == 1, late.output
-    assert "there is no such file" in late.output
+    assert "the file does not exist" in late.output
     asked = ccm.run("status", "wait", "it")
     assert asked.code == 1, asked.output
-    assert "a wait has no state of its own" in asked.output
+    assert "a wait has no state to inspect" in asked.output
 
 
 def test_bad_input(ccm: Ccm) -> None:
@@ -112,7 +112,7 @@ def test_bad_input(ccm: Ccm) -> None:
     )
     done = ccm.run("validate", str(site))
     assert done.code == 2, done.output
-    assert "site.yaml:4:34: wait#both: file: what to wait for: port and file" in done.output
+    assert "site.yaml:4:34: wait#both: file: what to wait for: got port and file" in done.output
     assert "site.yaml:5:11: wait#none: what to wait for: one of port, url" in done.output
     assert "site.yaml:7:11: wait#of {{ item }}: what to wait for: one of port" in done.output
     assert "site.yaml:6:23: wait#far: port must be at most 65535" in done.output

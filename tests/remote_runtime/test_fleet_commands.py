@@ -40,7 +40,7 @@ class AdhocTest(RuntimeTest):
     def test_what_keeps_it_from_starting(self) -> None:
         """A program that is not there fails the command, and nothing else."""
         event = self.run_command("no-such-program")
-        self.assertIn("there is no program 'no-such-program'", event["error"][0])
+        self.assertIn("program 'no-such-program' not found", event["error"][0])
         self.assertNotIn("exit_code", event)
 
     def test_a_timeout_ends_all_of_it(self) -> None:

@@ -16,7 +16,7 @@ NOBODY = "ccm-test-nobody"
 class TestNeeds(unittest.TestCase):
     def test_an_account_that_is_planned_is_no_need(self) -> None:
         """Only a preview counts it as there; it has no number of its own yet."""
-        for noop, missing in ((True, []), (False, ["there is no user %r" % NOBODY])):
+        for noop, missing in ((True, []), (False, ["user %r does not exist" % NOBODY])):
             with self.subTest(noop=noop):
                 ctx = context(accounts=FakeAccounts(), noop=noop)
                 ctx.expect([AccountEffect("user", NOBODY)], Uncertainty(), "exec#add")
@@ -51,7 +51,7 @@ class TestNeeds(unittest.TestCase):
         (missing,) = requirements.program(
             context(), "ccm-no-such-program", what="it cannot be validated"
         )
-        self.assertIn("it cannot be validated: there is no program", str(missing))
+        self.assertIn("it cannot be validated: program ccm-no-such-program not found", str(missing))
         self.assertEqual(requirements.program(context(), "true", what="it cannot be validated"), [])
 
     def test_the_first_need_is_raised(self) -> None:

@@ -271,7 +271,7 @@ class SessionTest(RuntimeTest):
         refused.push(self.shell("true"), lock_timeout=0.2, run_id="R2")
         error = refused.frames[-1]["error"]
         self.assertEqual((error["kind"], refused.events), ("host.locked", []))
-        process = "process %d (sh), which run R1 of alice@desk, since" % int(self.read("pid"))
+        process = "process %d (sh), started by run R1 of alice@desk, since" % int(self.read("pid"))
         self.assertIn(process, error["message"])
         third = self.target()
         third.on["notice"] = lambda frame: self.write("open", b"") and None

@@ -25,7 +25,7 @@ class Resource(ResourceType):
 
     def found(self) -> Properties:
         """It is what its children are. See the base class."""
-        raise ResourceError("an apply has no state of its own; look at its resources")
+        raise ResourceError("an apply has no state to inspect; check its resources")
 
     def actions(self, state: State, refresh: bool) -> List[Action]:
         """Nothing; all changes are its children's."""
@@ -34,12 +34,22 @@ class Resource(ResourceType):
 
 def _complaints(name: str) -> List[str]:
     if "://" in name:
-        return ["a child manifest is a file, not a URL: fetch it first, below the parent's folder"]
+        return [
+            (
+                "a child manifest must be a file, not a URL: download it first, below the "
+                "parent's directory"
+            )
+        ]
     if name.startswith("/"):
-        return ["a child manifest is named relative to its parent's folder, not from /"]
+        return ["a child manifest must be relative to its parent's directory, not absolute"]
     depth = 0
     for part in name.split("/"):
         depth += {"": 0, ".": 0, "..": -1}.get(part, 1)
         if depth < 0:
-            return ["a child manifest must be below its parent's folder, so .. may not leave it"]
+            return [
+                (
+                    "a child manifest must be below its parent's directory; .. is not "
+                    "allowed to leave it"
+                )
+            ]
     return []

@@ -22,9 +22,9 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SAFE = "/%:@!$&'()*+,;=~-._"
 _HINTS = {
     401: "check username and password, or the Authorization header",
-    403: "the server refuses access; check the credentials and the url",
+    403: "the server denies access; check the credentials and the url",
     404: "check the url",
-    407: "the proxy asks for credentials; they stand in the variable http_proxy or https_proxy",
+    407: "the proxy requires credentials; set them in http_proxy or https_proxy",
     410: "check the url",
 }
 
@@ -86,9 +86,7 @@ def fetch(guard: Guard, settings: Settings, probe: bool = False) -> Tuple[Any, s
             headers = {}
         _refuse(target, following, downgrade=bool(settings.checksum))
         target = following
-    raise _failure(
-        "%s led to more than %d redirects" % (_Target(settings.url).shown, _MOST_REDIRECTS)
-    )
+    raise _failure("%s exceeded %d redirects" % (_Target(settings.url).shown, _MOST_REDIRECTS))
 
 
 def _failure(message: str, hint: str = "", slug: str = "http") -> ResourceError:
@@ -100,7 +98,7 @@ def _accepted(response: Any, target: _Target) -> Any:
         return response
     response.close()
     raise _failure(
-        "GET %s answered %d %s" % (target.shown, response.status, response.reason[:100]),
+        "GET %s returned status %d %s" % (target.shown, response.status, response.reason[:100]),
         _HINTS.get(response.status, "try again later" if response.status >= 500 else ""),
     )
 
@@ -110,7 +108,7 @@ def _location(response: Any, target: _Target) -> str:
     response.close()
     if not location:
         raise _failure(
-            "GET %s answered %d without saying where to" % (target.shown, response.status)
+            "GET %s returned status %d without a location" % (target.shown, response.status)
         )
     # A header arrives as Latin-1, whatever it is.
     text = location.encode("latin-1", "replace").decode("utf-8", "replace")
@@ -121,24 +119,24 @@ def _location(response: Any, target: _Target) -> str:
     except ValueError:  # of the port as well
         usable = False
     if not usable:
-        raise _failure("%s redirects to something that is no http or https URL" % target.shown)
+        raise _failure("%s redirects to a URL that is not http or https" % target.shown)
     return following
 
 
 def _refuse(target: _Target, following: _Target, downgrade: bool) -> None:
     if (target.scheme, following.scheme) == ("https", "http") and not downgrade:
         raise _failure(
-            "%s redirects from https to %s, where anybody could change the archive"
+            "%s redirects from https to %s, which is not encrypted"
             % (target.shown, following.shown),
-            "give its checksum, or a url that stays with https",
+            "set its checksum, or use a url that stays on https",
         )
 
 
 def _open(opener: Any, guard: Guard, target: _Target, request: Any) -> Any:
     if target.scheme == "https" and not hasattr(urllib.request, "HTTPSHandler"):
         raise _failure(
-            "%s needs TLS, and this host's Python was built without it" % target.shown,
-            "install Python's ssl module, or give a python that has it",
+            "%s requires TLS, but this host's Python was built without it" % target.shown,
+            "install Python's ssl module, or use a python that has it",
             "tls",
         )
     if not request.has_header("User-agent"):
@@ -160,18 +158,18 @@ def explained(error: Exception, guard: Guard, shown: str) -> ResourceError:
         why = getattr(cause, "verify_message", "") or str(cause)
         return _failure(
             "the certificate of %s is not trusted: %s" % (shown, why),
-            "install the CA's certificate in the system's store of this host",
+            "install the CA certificate in this host's certificate store",
             "tls",
         )
     if name.startswith("SSL"):
         return _failure("TLS with %s failed: %s" % (shown, cause), slug="tls")
     if name == "gaierror":
         host = urlsplit(shown).hostname
-        return _failure("the host %s of the url could not be resolved" % host, slug="connect")
+        return _failure("cannot resolve the host %s of the url" % host, slug="connect")
     if isinstance(cause, OSError) and not isinstance(cause, http.client.HTTPException):
         why = cause.strerror or str(cause) or name
         return _failure("could not download %s: %s" % (shown, why), slug="connect")
-    return _failure("%s gave an answer that is no HTTP: %s %s" % (shown, name, cause))
+    return _failure("%s sent an invalid HTTP response: %s %s" % (shown, name, cause))
 
 
 def _opener(guard: Guard) -> Any:

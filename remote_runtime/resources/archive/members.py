@@ -65,23 +65,23 @@ class Admission(object):
         """The clean path of a member, without symlinks of the archive above it; "" for the root
         itself. ``ResourceError`` if refused."""
         if member.size < 0:
-            raise self._refused("its member %r has a negative size" % member.name)
+            raise self._refused("member %r has a negative size" % member.name)
         self._count += 1
         self._size += member.size
         if self._count > self._max_members:
-            hint = "raise extract_max_members if that is right"
-            raise self._refused("it holds more than %d members" % self._max_members, hint)
+            hint = "raise extract_max_members if this is expected"
+            raise self._refused("it has more than %d members" % self._max_members, hint)
         if self._size > self._max_size:
-            hint = "raise extract_max_size if that is right"
-            raise self._refused("it holds more than %d bytes" % self._max_size, hint)
+            hint = "raise extract_max_size if this is expected"
+            raise self._refused("it extracts to more than %d bytes" % self._max_size, hint)
         if member.kind not in (FILE, DIRECTORY, SYMLINK, HARDLINK):
-            raise self._refused("its member %r is %s" % (member.name, member.kind))
+            raise self._refused("member %r is %s" % (member.name, member.kind))
         path = self._path(member)
         if path:
             path = self._resolved(path, member)
             self._enter(path, member)
         elif member.kind != DIRECTORY:
-            raise self._refused("its member %r has no name" % member.name)
+            raise self._refused("member %r has no name" % member.name)
         return path
 
     def _refused(self, message: str, hint: str = "") -> ResourceError:
@@ -89,14 +89,14 @@ class Admission(object):
 
     def _path(self, member: Member) -> str:
         if len(member.name) > _LONGEST:
-            raise self._refused("its member %r... has too long a path" % member.name[:100])
+            raise self._refused("the path of member %r... is too long" % member.name[:100])
         if member.name.startswith("/"):
-            raise self._refused("its member %r has an absolute path" % member.name)
+            raise self._refused("member %r has an absolute path" % member.name)
         parts = [part for part in member.name.split("/") if part not in ("", ".")]
         if ".." in parts:
-            raise self._refused("the path of its member %r leads out with .." % member.name)
+            raise self._refused("the path of member %r leads outside with .." % member.name)
         if "\0" in member.name:
-            raise self._refused("the path of its member %r holds a null byte" % member.name)
+            raise self._refused("the path of member %r contains a NUL byte" % member.name)
         return "/".join(parts)
 
     def _enter(self, path: str, member: Member) -> None:
@@ -107,7 +107,7 @@ class Admission(object):
             self._symlink(parts, member)
         if member.kind == HARDLINK and self.kinds.get(self.linked(member)) != FILE:
             raise self._refused(
-                "its member %r is a hard link to %r, which is no file of the archive before it"
+                "member %r is a hard link to %r, which is not an earlier file of the archive"
                 % (member.name, member.link)
             )
         self._claim(path, FILE if member.kind == HARDLINK else member.kind, member)
@@ -126,20 +126,20 @@ class Admission(object):
                 continue
             followed += 1
             if followed > _MOST_LINKS or len(done) + len(above) + len(link.steps) > _LONGEST:
-                raise self._refused("its member %r lies below too many symlinks" % member.name)
+                raise self._refused("member %r is below too many symlinks" % member.name)
             done.pop()
             del done[len(done) - link.up :]
             above = link.steps + above
         resolved = "/".join([*done, name])
         if len(resolved) > _LONGEST:
-            raise self._refused("its member %r... has too long a path" % member.name[:100])
+            raise self._refused("the path of member %r... is too long" % member.name[:100])
         return resolved
 
     def _claim(self, path: str, kind: str, member: Member) -> None:
         there = self.kinds.setdefault(path, kind)
         if there != kind:
             raise self._refused(
-                "its member %r needs %s to be a %s, another one makes it a %s"
+                "member %r requires %s to be a %s, but another member makes it a %s"
                 % (member.name, path, kind, there)
             )
 
@@ -151,15 +151,14 @@ class Admission(object):
         """Only leading .. and no more than lead to the root: by induction no chain leads out."""
         target = member.link
         if not target or len(target) > _LONGEST or "\0" in target:
-            raise self._refused("its member %r is a broken symlink" % member.name)
+            raise self._refused("member %r is a broken symlink" % member.name)
         steps = [step for step in target.split("/") if step not in ("", ".")]
         up = 0
         while up < len(steps) and steps[up] == "..":
             up += 1
         if target.startswith("/") or up >= len(parts) or ".." in steps[up:]:
             raise self._refused(
-                "its member %r is a symlink to %r, which leads or could lead outside"
-                % (member.name, target)
+                "member %r is a symlink to %r, which may lead outside" % (member.name, target)
             )
         self._links["/".join(parts)] = _Link(up, steps[up:])
 

@@ -50,10 +50,10 @@ class Reading(object):
         if isinstance(error, OSError) and error.errno not in (None, 0, errno.EINVAL):
             return  # the disk; an archive may tell to read before its beginning
         raise ResourceError(
-            "%s is not a whole %s archive: %s"
+            "%s is not a complete %s archive: %s"
             % (self._archive, self._kind, str(error) or type(error).__name__),
             kind="resource.archive.broken",
-            hint="look at what its url serves; a checksum would have told before",
+            hint="check what its url serves; set a checksum to detect this",
         ) from error
 
 
@@ -107,7 +107,7 @@ class _Stream(object):
                 return
             most -= len(data)
             if most < 0:
-                raise ValueError("too much follows behind the last member")
+                raise ValueError("too much data after the last member")
 
 
 def _tar_of_program(argv: List[str], file: Any, beat: Beat, most: int) -> Members:
@@ -165,10 +165,10 @@ def _module(kind: str) -> Any:
         return import_module(_MODULES[kind])
     except ImportError as error:
         raise ResourceError(
-            "%s archives need the module %s, and this host's Python was built without it"
+            "%s archives require the module %s, but this host's Python was built without it"
             % (kind, _MODULES[kind]),
             kind="resource.archive.kind",
-            hint="use a .tar.gz archive, or a python that has the module",
+            hint="use a .tar.gz archive, or a python with the module",
         ) from error
 
 
@@ -187,7 +187,7 @@ def _check_end(archive: Any, stream: _Stream) -> None:
     """tarfile takes a broken header for the end; the true end is zeros, or nothing at all."""
     stream.seek(archive.offset)
     if stream.read(_BLOCK_OF_TAR).strip(b"\0"):
-        raise ValueError("a broken header at byte %d" % archive.offset)
+        raise ValueError("invalid header at byte %d" % archive.offset)
 
 
 def _of_tar(archive: Any, entry: Any) -> Member:
@@ -240,7 +240,7 @@ def _zip(file: Any, beat: Beat) -> Members:
         for entry in archive.infolist():
             beat()
             if entry.flag_bits & 1:
-                raise ValueError("its member %r is encrypted" % entry.filename)
+                raise ValueError("member %r is encrypted" % entry.filename)
             yield _of_zip(archive, entry)
 
 
@@ -257,7 +257,7 @@ def _of_zip(archive: Any, entry: Any) -> Member:
     link = ""
     if kind == SYMLINK:
         if entry.file_size > BLOCK:
-            raise ValueError("the symlink %r holds %d bytes" % (entry.filename, entry.file_size))
+            raise ValueError("the symlink %r has %d bytes" % (entry.filename, entry.file_size))
         link = os.fsdecode(archive.read(entry))
     return Member(
         name,

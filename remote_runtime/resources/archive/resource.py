@@ -42,11 +42,11 @@ class Fetched(Content):
     def sha256(self) -> str:  # type: ignore[override]  # known or not
         """Its hash. ``Unknowable`` where no checksum stands in the manifest."""
         if not self._checksum:
-            raise Unknowable("what is downloaded is not known before")
+            raise Unknowable("the content of the download is not known yet")
         return self._checksum
 
     def chunks(self) -> Chunks:
-        raise Unknowable("what is downloaded is not known before")
+        raise Unknowable("the content of the download is not known yet")
 
 
 class Resource(PathType):
@@ -76,7 +76,7 @@ class Resource(PathType):
         status = self.standing()
         if status is not None and status.kind in ("directory", "other"):
             what = "a directory" if status.kind == "directory" else "a device, socket or pipe"
-            raise ResourceError("%s is %s, not an archive; it is left alone" % (self.name, what))
+            raise ResourceError("%s is %s, not an archive; it was not changed" % (self.name, what))
         return State("absent" if status is None else "present", status=status)
 
     def observation(self, state: Any) -> Any:
@@ -177,13 +177,13 @@ class Resource(PathType):
         if there and not self.context.files.is_directory(parent):
             raise ResourceError(
                 "extract_parent %s is not a directory" % parent,
-                hint="name another one; what stands there is left alone",
+                hint="choose another directory, or remove the existing file",
             )
         above = (
             [] if there else requirements.parents(self.context, parent.rstrip("/") + "/.", 0o755)
         )
         # What else the archive holds is not known before it is there.
-        why = "what %s extracts into %s is not known before" % (self.item.id, parent)
+        why = "the files that %s extracts into %s are not known yet" % (self.item.id, parent)
         effects: List[Effect] = [
             *(above or [PathEffect(parent, "directory", firm=False)]),
             UnknownEffect(Uncertainty(UNKNOWN, why), below(parent)),
@@ -226,10 +226,10 @@ class Resource(PathType):
         """``UnsettledError`` where what was extracted is not what creates says."""
         if self._extracted and self.settings.creates and not self._created():
             raise UnsettledError(
-                "%s was extracted into %s, but %s is not there"
+                "%s was extracted into %s, but %s does not exist"
                 % (self.name, self.settings.extract_parent, self.settings.creates),
                 kind="resource.archive.creates",
-                hint="creates must name something that the archive holds",
+                hint="set creates to a path in the archive",
             )
 
     def _place(self) -> None:

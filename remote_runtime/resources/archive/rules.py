@@ -73,7 +73,7 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
     if properties.get("cleanup") is True:
         for key in ("extract_parent", "creates"):
             if properties.get(key) is None:
-                found.append(("cleanup", "cleanup needs %s to be set" % key))
+                found.append(("cleanup", "cleanup requires %s" % key))
     found.extend(_of_access(properties))
     found.extend(_of_limits(properties))
     return found
@@ -85,7 +85,7 @@ def _of_url(name: str, url: Any) -> Found:
     from urllib.parse import unquote, urlsplit
 
     if any(ord(char) <= 32 or ord(char) == 127 for char in url):
-        return [("url", "it holds a blank or a control character; write %20 for a blank")]
+        return [("url", "it contains a blank or a control character; write %20 for a blank")]
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -95,14 +95,16 @@ def _of_url(name: str, url: Any) -> Found:
         # What masks credentials looks for their end.
         return [("url", "write %40, %27 and %22 for @, ' and \" in its credentials")]
     if parts.scheme not in ("http", "https"):
-        return [("url", "it must begin with http:// or https://")]
+        return [("url", "it must start with http:// or https://")]
     if not host:
-        return [("url", "it names no host")]
+        return [("url", "it has no host")]
     kind, named = kind_of(unquote(parts.path)), kind_of(name)
     if not kind and unquote(parts.path).lower().endswith(_OTHERS):
-        return [("url", "its path must end in %s, or in nothing that names a kind" % _KNOWN)]
+        return [("url", "its path must end in %s, or have no extension of an archive" % _KNOWN)]
     if kind and named and kind != named:
-        return [("url", "it names a %s archive, the resource's name a %s archive" % (kind, named))]
+        return [
+            ("url", "it is a %s archive, but the resource's name is a %s archive" % (kind, named))
+        ]
     return []
 
 
@@ -112,11 +114,11 @@ def _of_access(properties: Dict[str, Any]) -> Found:
     headers = headers if isinstance(headers, dict) else {}
     user = properties.get("username")
     if properties.get("password") is not None and user is None:
-        found.append(("password", "a password needs a username"))
+        found.append(("password", "password requires username"))
     if isinstance(user, str) and ":" in user:
-        found.append(("username", "basic authentication allows no colon in it"))
+        found.append(("username", "basic authentication does not allow a colon in it"))
     if user is not None and "authorization" in [str(key).lower() for key in headers]:
-        found.append(("headers", "an Authorization header and username exclude each other"))
+        found.append(("headers", "an Authorization header and username are mutually exclusive"))
     for key, value in headers.items():
         found.extend(_of_header(str(key), value))
     return found
@@ -124,12 +126,12 @@ def _of_access(properties: Dict[str, Any]) -> Found:
 
 def _of_header(key: str, value: Any) -> Found:
     if not key or any(not (c in _TOKEN or (c.isalnum() and ord(c) < 128)) for c in key):
-        return [("headers", "%r cannot be the name of a header" % key)]
+        return [("headers", "%r is not a valid header name" % key)]
     if key.lower() in _OURS:
         return [("headers", "%s is set by ccm itself" % key)]
     text = value if isinstance(value, str) else ""
     if any((ord(c) < 32 and c != "\t") or ord(c) == 127 or ord(c) > 255 for c in text):
-        return [("headers", "the value of %s holds a character that no header may hold" % key)]
+        return [("headers", "the value of %s contains a character that headers do not allow" % key)]
     return []
 
 
@@ -149,5 +151,5 @@ def _of_limits(properties: Dict[str, Any]) -> Found:
 def _longer_than_nothing(text: str) -> float:
     seconds = duration.parse(text)
     if seconds <= 0:
-        raise ValueError("it must be longer than nothing")
+        raise ValueError("it must not be empty")
     return seconds

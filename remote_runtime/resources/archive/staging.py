@@ -42,9 +42,9 @@ def in_the_way(archive: str, parent: Folder, kinds: Dict[str, str]) -> None:
             there = "symlink" if stat.S_ISLNK(mode) else "directory" if not directory else "file"
             raise refusal(
                 archive,
-                "%s is a %s, in the archive it is a %s"
+                "%s is a %s, but the archive has a %s"
                 % (os.path.join(parent.path, path), there, kinds[path]),
-                hint="extract elsewhere; what stands there is left alone",
+                hint="extract into another directory, or remove the existing path",
             )
 
 
@@ -72,7 +72,7 @@ class Staging(object):
         self._top = os.open(self._place.name, _FOLDER, dir_fd=self._parent)
         if not _is_ours(self._top):
             os.close(self._top)
-            raise OSError(errno.ESTALE, "somebody replaced a folder that was made in it")
+            raise OSError(errno.ESTALE, "a new directory was replaced during the extraction")
         made(self._top)
         self._folders: Dict[str, Tuple[int, float]] = {}
         self._known: Set[str] = {""}
@@ -123,7 +123,7 @@ class Staging(object):
                     while view:
                         view = view[os.write(descriptor, view) :]
             if written != member.size:
-                raise ValueError("%r holds %d bytes of %d" % (member.name, written, member.size))
+                raise ValueError("%r has %d of %d bytes" % (member.name, written, member.size))
             os.fchmod(descriptor, file_mode(member.mode))
             _set_time(descriptor, member.mtime)
         finally:

@@ -51,7 +51,7 @@ class Resource(ResourceType):
     def found(self) -> Properties:
         """Present where its guards keep it from running, absent where they would let it run."""
         if not any(self.properties.get(key) for key in GUARDS):
-            raise ResourceError("an exec has no state of its own, only conditions on when it runs")
+            raise ResourceError("an exec has no state to inspect, only conditions for its run")
         return {"ensure": "absent" if self._due() else "present"}
 
     def remembered(self) -> Optional[Properties]:
@@ -83,7 +83,7 @@ class Resource(ResourceType):
 
     def _effects(self) -> List[Effect]:
         """Nobody can tell what a command does, but for what it says itself."""
-        why = "%s may change this before its turn" % self.item.id
+        why = "%s may change this first" % self.item.id
         command = str(self.properties.get("command") or self.name)
         covers: Callable[[str, str, bool], bool] = everything
         if self.context.noop:
@@ -168,7 +168,7 @@ class Resource(ResourceType):
             if told <= LOGGED:
                 self.context.notice("info", "%s: %s" % (self.item.id, line))
             elif told == LOGGED + 1:
-                text = "%s: more than %d lines of output, the rest is not told"
+                text = "%s: more than %d lines of output; the rest is omitted"
                 self.context.notice("info", text % (self.item.id, LOGGED))
 
         return log

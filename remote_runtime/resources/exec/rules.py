@@ -11,7 +11,7 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
     if not name.isprintable() and any(
         ord(char) == 127 or (ord(char) < 32 and char not in "\n\t") for char in name
     ):
-        found.append(("name", "the name holds a control character"))
+        found.append(("name", "the name contains a control character"))
     found += of_words("name", name)
     plain = properties.get("provider", "posix") == "posix"
     if plain and properties.get("interpreter", "default") == "default":
@@ -22,7 +22,7 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
     for entry in listed(properties.get("subscribe")):
         kind, mark, rest = entry.partition("#")
         if not (kind and mark and rest):
-            found.append(("subscribe", "%r is not written as type#name" % entry))
+            found.append(("subscribe", "%r is not in the form type#name" % entry))
     return found
 
 

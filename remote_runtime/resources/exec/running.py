@@ -29,7 +29,7 @@ class ExecProvider(BaseProvider):
         if settings.interpreter == "default":
             argv = self.words(settings.command)
             if not argv:
-                raise ResourceError("there is no command to run", kind="resource.command")
+                raise ResourceError("the command is empty", kind="resource.command")
             return interpreters.Start(argv)
 
         def find(program: str) -> str:

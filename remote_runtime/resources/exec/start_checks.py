@@ -42,7 +42,7 @@ def require_startable(context: "Context", settings: Settings, argv: List[str]) -
     except Unknowable:
         return  # an account or a program that something planned brings
     if script is None:
-        raise Unknowable("whether %s is a script, which has to be read, is not seen" % full)
+        raise Unknowable("cannot tell whether %s is a script, which must be readable" % full)
 
 
 class _Start(object):
@@ -72,7 +72,7 @@ class _Start(object):
         if needs_reading(interpreter) and not self._rights.read(self._script):
             raise ResourceError(
                 "%s cannot be read by its interpreter: permission denied" % self._script,
-                hint="let the command's user read the script",
+                hint="allow the command's user to read the script",
             )
 
     def _loaded(self, full: str, head: bytes, cwd: str) -> bytes:

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Dict, Iterable, List, Tuple
 
-HINT = "set provider: shell for what a shell does; quote what is meant as it stands"
+HINT = "set provider: shell to use shell features; quote text that is meant literally"
 _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.S)
 _SHELLS = re.compile(r"&&|\|\||[|;<>]|&\s*$")
 _WORDS_OF_FIND = re.compile(r"\s-(exec|ok)(dir)?\s")
@@ -37,7 +37,7 @@ def of_commands(
     for key, text in commands:
         sign = _sign(text) if isinstance(text, str) else ""
         if sign:
-            message = "the provider posix passes %s on to the program as text" % sign
+            message = "the provider posix passes %s to the program literally" % sign
             told.append((key, message, HINT))
     return told
 

@@ -39,7 +39,10 @@ class Local(Content):
         if status is None:
             raise Missing(
                 "the source %s does not exist on this host" % source,
-                hint="a relative source stands beside the manifest, an absolute one on the target",
+                hint=(
+                    "a relative source is relative to the manifest, an absolute one is a "
+                    "path on the host"
+                ),
             )
         if status.kind != "file":
             raise ResourceError("the source %s is not a regular file" % source)

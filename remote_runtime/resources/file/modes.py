@@ -10,7 +10,7 @@ def parse_mode(text: str) -> int:
         raise ValueError('%r is not an octal mode such as "0644"' % text)
     mode = int(digits, 8)
     if mode > HIGHEST_MODE:
-        raise ValueError("%r is above 7777" % text)
+        raise ValueError("%r is larger than 7777" % text)
     return mode
 
 
@@ -38,4 +38,4 @@ def require_readable(path: str, mode: int, size: int) -> None:
     from remote_runtime.errors import UnsettledError
 
     if size and os.geteuid() != 0 and not mode & 0o400:
-        raise UnsettledError("whether %s holds it cannot be read: permission denied" % path)
+        raise UnsettledError("cannot tell whether %s contains it: permission denied" % path)

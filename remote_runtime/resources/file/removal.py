@@ -21,10 +21,9 @@ def actions(resource: ResourceType, status: Optional[Status]) -> List[Action]:
     left = resource.context.files.entries(resource.name)
     if left:
         raise Missing(
-            "the directory %s is not empty: it holds %s" % (resource.name, _some(left)),
+            "the directory %s is not empty: it contains %s" % (resource.name, _some(left)),
             would=[action],
-            hint="it is left alone; is it the path that is meant? `ccm docs file` says how a "
-            "directory goes with what it holds",
+            hint="not removed. See `ccm docs file` for removing directories with their contents",
         )
     return [action]
 

@@ -113,8 +113,8 @@ class Resource(PathType):
         left = [key for key in ATTRIBUTES if given.get(key) is None]
         if left and (status is None or status.kind not in ("file", "directory")):
             raise ResourceError(
-                "%s is new, so its %s must be given" % (self.name, " and ".join(left)),
-                hint="only what exists may keep them; give %s"
+                "%s does not exist yet: set its %s" % (self.name, " and ".join(left)),
+                hint="only existing files keep their attributes; set %s"
                 % " ".join("--%s" % key for key in left),
             )
         uid, gid, unmet = requirements.owners(
@@ -234,14 +234,14 @@ class Resource(PathType):
         if status.kind == "directory":
             raise ResourceError(
                 "%s is a directory, not a file" % self.name,
-                hint="name another path, or manage the directory with ensure: directory",
+                hint="use another path, or manage the directory with ensure: directory",
             )
         if status.kind == "other":
-            raise ResourceError("%s is a device, socket or pipe; it is left alone" % self.name)
+            raise ResourceError("%s is a device, socket or pipe; it was not changed" % self.name)
         if bare:
             raise ResourceError(
-                "%s is a symlink; without content its attributes are not managed" % self.name,
-                hint="manage the file that it names, or give content to replace the link",
+                "%s is a symlink; ccm does not manage its attributes without content" % self.name,
+                hint="manage its target, or set content to replace the link",
             )
 
     def _bare(self, status: "Optional[Status]", want: Wanted) -> List[Action]:
@@ -341,7 +341,7 @@ class Resource(PathType):
 
     def _store(self, content: Optional[Content], want: Wanted) -> None:
         if content is None:
-            raise ResourceError("the content of %s is not known" % self.name)
+            raise ResourceError("the content of %s is not known yet" % self.name)
         from remote_runtime.resources.file.write_ahead import coming_after
 
         self.context.progress("writing %s" % self.name)
@@ -376,7 +376,7 @@ class Resource(PathType):
             kind = "symlink" if status.kind == "symlink" else "file"
             raise ResourceError(
                 "%s is a %s, not a directory" % (self.name, kind),
-                hint="name another path, or the directory that it leads to",
+                hint="use another path, or the directory that it leads to",
             )
         want, unmet = self._wanted(status)
         return self._attribute_action(self._attributes(status, want), want), unmet

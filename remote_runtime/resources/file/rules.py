@@ -22,14 +22,14 @@ def _of_content(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
     source = properties.get("source")
     if isinstance(source, str) and source.startswith(("http://", "https://", "ftp://")):
         hint = "use an archive resource, or an exec with curl and creates"
-        return [("source", "a file's source is no URL: " + hint)]
+        return [("source", "source must not be a URL: " + hint)]
     given = [key for key in ("content", "source") if properties.get(key) is not None]
     ensure = properties.get("ensure", "present")
     if len(given) == 2:
-        found.append(("source", "content and source exclude each other"))
+        found.append(("source", "content and source are mutually exclusive"))
     for key in given + [k for k in ("validate",) if k in properties]:
         if ensure == "directory":
-            found.append((key, "%s has no meaning with ensure: %s" % (key, ensure)))
+            found.append((key, "%s is not allowed with ensure: %s" % (key, ensure)))
     if "validate" in properties:
         found.extend(_of_validate(str(properties["validate"]), bool(given), ensure))
     return found
@@ -41,9 +41,9 @@ def _of_validate(command: str, with_content: bool, ensure: Any) -> List[Tuple[st
     except ValueError as error:
         return [("validate", str(error))]
     if not any("{}" in part for part in parts):
-        return [("validate", "it must hold {}, which stands for the file to be checked")]
+        return [("validate", "it must contain {}, the placeholder for the file to validate")]
     if not with_content and ensure == "present":
-        return [("validate", "there is nothing to validate without content or source")]
+        return [("validate", "it requires content or source")]
     return []
 
 
@@ -52,7 +52,7 @@ def _of_removal(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
     if absent and name == "/":
         return [("name", "the root directory cannot be removed")]
     if properties.get("force") is True and not absent:
-        return [("force", "force is for ensure: absent only")]
+        return [("force", "force requires ensure: absent")]
     return []
 
 

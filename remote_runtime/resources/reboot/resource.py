@@ -33,11 +33,11 @@ class Resource(ResourceType):
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         found = of_settings("", properties)
         if not properties.get("onlyif") and not properties.get("subscribe"):
-            found.append(("", "nothing asks for it: expected subscribe or onlyif"))
+            found.append(("", "nothing triggers it: set subscribe or onlyif"))
         if properties.get("provider", "posix") == "posix":
             found += of_words("onlyif", properties.get("onlyif"))
         if not found and not duration.parse(properties.get("timeout", TIMEOUT)):
-            found.append(("timeout", "expected more than 0"))
+            found.append(("timeout", "it must be greater than 0"))
         return found
 
     @classmethod
@@ -52,7 +52,7 @@ class Resource(ResourceType):
     def found(self) -> Properties:
         """Present where its guard asks for no reboot."""
         if not self.properties.get("onlyif"):
-            raise ResourceError("a reboot has no state of its own, only what asks for it")
+            raise ResourceError("a reboot has no state to inspect, only triggers")
         return {"ensure": "absent" if self._asked() else "present"}
 
     def remembered(self) -> Properties:
@@ -67,13 +67,15 @@ class Resource(ResourceType):
         if boot is None and self.provider.foreseen is None:
             return [self._action(refresh, self._reboot)]
         if boot is None:
-            self.context.suppose("%s would have rebooted before" % self.provider.foreseen.id)
+            self.context.suppose(
+                "%s would have rebooted the host first" % self.provider.foreseen.id
+            )
             if not self._fired_behind(self.provider.foreseen):
                 return []
         elif refresh and boot.knows(self.context.fired):
             return []
         raise ResourceError(
-            "the host was rebooted in this run already, and what asks for it now came later",
+            "the host was already rebooted in this run, and this reboot was triggered later",
             kind="resource.reboot",
             hint="push again",
         )
@@ -105,7 +107,7 @@ class Resource(ResourceType):
     def _effects(self) -> List[Effect]:
         from remote_runtime.resources.reboot.post_reboot import Aftermath
 
-        why = "%s would have rebooted the host before" % self.item.id
+        why = "%s would have rebooted the host first" % self.item.id
         return [UnknownEffect(Uncertainty(UNKNOWN, why), Aftermath())]
 
     def _asked(self) -> bool:

@@ -23,7 +23,7 @@ class Going(Provider):
 
     def unmanageable(self, properties: Properties) -> str:
         return super().unmanageable(properties) or (
-            "" if boot() else "this system does not say by what start of it it runs"
+            "" if boot() else "this system does not report its boot ID"
         )
 
     def reboot(self, seconds: float, span: str) -> None:
@@ -40,9 +40,9 @@ class Going(Provider):
         except Cancelled as cancelled:
             raise GoingDown(str(cancelled)) from cancelled
         raise ResourceError(
-            "the host did not go down within %s" % span,
+            "the host did not shut down within %s" % span,
             kind="resource.reboot",
-            hint="look at what keeps it, systemctl list-jobs says; or raise timeout",
+            hint="check what delays the shutdown with systemctl list-jobs, or raise timeout",
         )
 
     def _ask(self) -> None:
@@ -53,11 +53,10 @@ class Going(Provider):
             result = self.context.commands.run(argv, timeout=_ASKING)
             if not result.code:
                 return
-            why = "it did not end" if result.timed_out else "exit code %d" % result.code
+            why = "it timed out" if result.timed_out else "exit code %d" % result.code
             refused.append("%s: %s" % (" ".join(argv), result.tail(1) or why))
         raise ResourceError(
-            "the host cannot be rebooted: %s"
-            % ("; ".join(refused) or "there is no program for it"),
+            "cannot reboot the host: %s" % ("; ".join(refused) or "no program for a reboot found"),
             kind="resource.reboot",
-            hint="log in as root, or with become",
+            hint="log in as root, or use become",
         )

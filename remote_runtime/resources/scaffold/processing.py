@@ -21,7 +21,7 @@ class Staged(Content):
         self._path = path
         found = self._files.status(path)
         if found is None or found.kind != "file":
-            raise ResourceError("no regular file is left of it")
+            raise ResourceError("it is no longer a regular file")
         self.size = found.size
         self.executable = bool(found.mode & 0o111)
         self.sha256 = self._files.sha256(path, found)
@@ -53,7 +53,7 @@ class Processing(object):
         for file in files:
             for command in commands_for(self._rules, file.path):
                 program = shell_words.split(command)[0]
-                what = "%s cannot be processed" % file.path
+                what = "cannot process %s" % file.path
                 found = requirements.program(self._context, program, what=what)
                 if found:
                     return found

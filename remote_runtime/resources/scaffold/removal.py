@@ -159,4 +159,6 @@ def _remove_empty(resource: ResourceType, path: str) -> None:
             resource.provider.remove(path, False)
             resource.context.changed_paths.add(path)
     except ResourceError as error:
-        resource.context.notice("warning", "%s is empty but stays: %s" % (shown(path), error))
+        resource.context.notice(
+            "warning", "%s is empty but was not removed: %s" % (shown(path), error)
+        )

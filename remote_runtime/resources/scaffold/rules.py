@@ -20,8 +20,8 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
         found.append(
             (
                 "source",
-                "a URL is not a folder of templates: keep them beside the manifest, or fetch them "
-                "into it before the push",
+                "source must be a directory of templates, not a URL: keep it next to the "
+                "manifest, or download it first",
             )
         )
     found.extend(_of_delimiters(properties))
@@ -36,12 +36,12 @@ def _of_delimiters(properties: Dict[str, Any]) -> Found:
         if value is None:
             continue
         if not properties.get(other + "_delimiter"):
-            found.append((key + "_delimiter", "%s_delimiter is needed beside it" % other))
+            found.append((key + "_delimiter", "%s_delimiter is also required" % other))
         if any(char.isspace() for char in str(value)):
-            found.append((key + "_delimiter", "a delimiter holds no blanks"))
+            found.append((key + "_delimiter", "a delimiter must not contain blanks"))
     left = properties.get("left_delimiter")
     if left is not None and left == properties.get("right_delimiter"):
-        found.append(("right_delimiter", "the two delimiters must differ"))
+        found.append(("right_delimiter", "the two delimiters must be different"))
     return found
 
 

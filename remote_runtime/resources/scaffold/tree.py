@@ -27,7 +27,7 @@ class Tree(NamedTuple):
 def tree_of(source: Any, context: Context) -> Tree:
     """The tree of a plan. ``ResourceError`` for one that leads out of its directory."""
     if not isinstance(source, dict) or "$tree" not in source:
-        raise ResourceError("the plan holds no files for this scaffold")
+        raise ResourceError("the plan contains no files for this scaffold")
     files = [
         Wanted(_inside(entry["path"]), Blob(entry, context), bool(entry.get("executable")))
         for entry in source.get("files", [])
@@ -51,5 +51,5 @@ def _inside(path: str) -> str:
     """The controller has checked it; what is written here must not depend on that."""
     parts = path.split("/")
     if not path or "\0" in path or os.path.isabs(path) or {"", ".", ".."}.intersection(parts):
-        raise ResourceError("the path %r leads out of the scaffold" % path)
+        raise ResourceError("the path %r leads outside the scaffold" % path)
     return path

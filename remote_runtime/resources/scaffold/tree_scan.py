@@ -66,16 +66,18 @@ class Look(object):
 
     def in_the_way(self, full: str, message: str) -> None:
         """Note what must go first."""
-        hint = "name another directory; what stands there is left alone, and not written through"
+        hint = "use another directory, or remove the existing file"
         self.unmet.append(Missing(message, hint=hint))
 
     def refuse(self, wanted: Wanted, found: Status) -> None:
         """Note what is in the way of a file."""
         full = self.full(wanted.path)
         if found.kind == "directory":
-            self.in_the_way(full, "%s is a directory, the scaffold has a file there" % full)
+            self.in_the_way(
+                full, ("%s is a directory, but the scaffold has a file with this path") % full
+            )
         elif found.kind == "other":
-            self.in_the_way(full, "%s is a device, socket or pipe; it is left alone" % full)
+            self.in_the_way(full, "%s is a device, socket or pipe; it was not changed" % full)
 
     def ensure_inside(self, path: str) -> None:
         """Look again, right before something at ``path`` is changed, that no directory on the way
@@ -85,9 +87,9 @@ class Look(object):
             found = self._files.status(full)
             if found is not None and found.kind != "directory":
                 raise ResourceError(
-                    "%s was replaced by something else during the run" % full,
+                    "%s was replaced during the run" % full,
                     kind="resource.scaffold.moved",
-                    hint="look who changes it; nothing was written through it",
+                    hint="find out what changes it; nothing was written to it",
                 )
 
     def missing_directories(self, wanted: List[str], files: List[Wanted]) -> List[str]:
@@ -155,5 +157,5 @@ def parent_in_the_way(context: Context, root: str) -> Optional[Missing]:
         return None
     return Missing(
         "%s is not a directory" % above,
-        hint="name another directory; what stands there is left alone",
+        hint="use another directory, or remove the existing file",
     )

@@ -57,7 +57,7 @@ class _Remote(Condition):
         self.context.saw("host", "")
         world = self.context.world
         if world is not None and (world.units or world.packages):
-            self.context.suppose("a service or package that changes earlier may decide it")
+            self.context.suppose("an earlier service or package change may affect it")
         return Probe(self.context, lambda: seconds)
 
 
@@ -88,7 +88,7 @@ class _Url(_Remote):
         from remote_runtime.health.kinds.http import KIND
 
         statuses = " or ".join(map(str, self._statuses))
-        state = "answers" if wanted else "does not answer"
+        state = "answers" if wanted else "does not return"
         return "%s %s %s" % (KIND.shown(self.properties["url"]), state, statuses)
 
     @property
@@ -108,16 +108,16 @@ class _Url(_Remote):
             status = KIND.observe(self.properties["url"], rule, probe)["status"]
         except ResourceError as error:
             return Sight(False, error.message)
-        return Sight(status in self._statuses, "it answers %d" % status)
+        return Sight(status in self._statuses, "it returned status %d" % status)
 
 
 class _File(Condition):
     def words(self, wanted: bool) -> str:
-        return "%s is %s" % (self.properties["file"], "there" if wanted else "gone")
+        return "%s %s" % (self.properties["file"], "exists" if wanted else "does not exist")
 
     def look(self, seconds: float) -> Sight:
         there = self.context.files.exists(self.properties["file"])
-        return Sight(there, "it is there" if there else "there is no such file")
+        return Sight(there, "the file exists" if there else "the file does not exist")
 
     def effects(self, wanted: bool) -> List[Effect]:
         path = os.path.normpath(self.properties["file"])
@@ -136,10 +136,10 @@ class _Command(Condition):
         self.provider.require_start(settings, "the command")
         result = self.provider.run(settings)
         if result.timed_out:
-            return Sight(False, "it did not end in time", result.tail())
+            return Sight(False, "it timed out", result.tail())
         if result.code < 0:
             return Sight(False, "it was killed by signal %d" % -result.code, result.tail())
-        return Sight(not result.code, "it exits %d" % result.code, result.tail())
+        return Sight(not result.code, "exit code %d" % result.code, result.tail())
 
 
 _CONDITIONS = {"port": _Port, "url": _Url, "file": _File, "command": _Command}
@@ -150,4 +150,4 @@ def condition_of(properties: "Properties", provider: "ExecProvider") -> Conditio
     for key, kind in _CONDITIONS.items():
         if properties.get(key) is not None:
             return kind(properties, provider)
-    raise ResourceError("a wait has no state of its own, only something that it waits for")
+    raise ResourceError("a wait has no state to inspect, only a condition")

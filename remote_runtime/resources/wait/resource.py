@@ -66,7 +66,7 @@ class Resource(ResourceType):
             wording.WAITED % self._words(),
             lambda: self._wait(sight),
             effects=self._condition.effects(self.ensure == "present"),
-            rehearse=lambda: self.context.suppose("it is not so yet: %s" % sight.seen),
+            rehearse=lambda: self.context.suppose("the condition is not met yet: %s" % sight.seen),
         )
 
     def _words(self) -> str:
@@ -100,8 +100,8 @@ class Resource(ResourceType):
     def _overdue(self, sight: Sight) -> UnsettledError:
         within = self.properties.get("timeout", TIMEOUT)
         return UnsettledError(
-            "waited %s until %s: %s" % (within, self._words(), sight.seen),
+            "timed out after %s waiting until %s: %s" % (within, self._words(), sight.seen),
             kind="resource.timeout",
-            hint="raise timeout, or find out what keeps it",
+            hint="raise timeout, or find out what delays it",
             output=sight.output,
         )

@@ -26,11 +26,11 @@ def problems(properties: Dict[str, Any]) -> Found:
     if len(given) != 1:
         several = " and ".join(given)
         expected = "one of %s" % ", ".join(CONDITIONS)
-        said = "%s are given, expected %s" % (several, expected) if several else expected
+        said = "got %s; expected %s" % (several, expected) if several else expected
         found.append((given[1] if given else "", "what to wait for: " + said))
     for key, condition in _BELONGS.items():
         if properties.get(key) is not None and given and condition not in given:
-            found.append((key, "it says how to look at a %s, and there is none" % condition))
+            found.append((key, "it requires %s" % condition))
     found += of_settings("", properties)
     found += _duration("timeout", properties, 0.0)
     found += _duration("interval", properties, _SHORTEST)

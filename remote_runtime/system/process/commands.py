@@ -41,7 +41,7 @@ class Result(NamedTuple):
     def ending(self, timeout: Optional[float]) -> str:
         """How it ended, for people; ``timeout`` is what it was given."""
         if self.timed_out:
-            text = "timed out after %g second%s and was killed with everything that it had started"
+            text = "timed out after %g second%s and was killed with all its processes"
             return text % (timeout or 0, "" if timeout == 1 else "s")
         if self.code < 0:
             return "killed by signal %d" % -self.code
@@ -117,12 +117,12 @@ class Commands(object):
         if self.find(program, path, cwd):
             return "", ""
         if "/" in program and self.is_there(os.path.join(cwd or "/", program)):
-            return "%s is not an executable file" % program, "give it the mode 0755"
+            return "%s is not an executable file" % program, "set its mode to 0755"
         where = "" if "/" in program else " in %s" % (path or "the default path")
-        hint = "install it in an earlier resource, or give its absolute path"
+        hint = "install it in an earlier resource, or use its absolute path"
         if program in WORDS_OF_SHELLS:
-            hint = "it is a word of the shell: set provider: shell"
-        return "there is no program %s%s" % (program, where), hint
+            hint = "it is a shell builtin or keyword: set provider: shell"
+        return "program %s not found%s" % (program, where), hint
 
     def environment(
         self, identity: Identity, env: Optional[Mapping[str, str]], path: Optional[str]
@@ -203,16 +203,16 @@ class Commands(object):
 
     def _program(self, argv: Sequence[str], path: Optional[str], cwd: Optional[str]) -> str:
         if not argv or not argv[0]:
-            raise CommandNotStarted("", "there is no command to run")
+            raise CommandNotStarted("", "the command is empty")
         if any("\0" in word for word in argv):
-            raise CommandNotStarted(argv[0], "a command cannot hold a NUL character")
+            raise CommandNotStarted(argv[0], "a command must not contain a NUL character")
         found = self.find(argv[0], path, cwd)
         if found:
             return found
         if "/" not in argv[0]:
             raise CommandNotStarted(
                 argv[0],
-                "there is no program %r" % argv[0],
+                "program %r not found" % argv[0],
                 hint="looked in %s" % (path or DEFAULT_PATH),
             )
         full = os.path.join(cwd or "/", argv[0])

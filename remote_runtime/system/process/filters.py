@@ -59,7 +59,7 @@ class Filtered(object):
         assert self._process.stdout is not None
         data = self._process.stdout.read(size)
         if len(data) < size and self._process.wait() != 0:
-            raise ValueError("%s ended with %d" % (self._name, self._process.returncode))
+            raise ValueError("%s ended with exit code %d" % (self._name, self._process.returncode))
         return data
 
     def close(self) -> None:

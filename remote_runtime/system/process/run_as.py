@@ -30,7 +30,7 @@ class Switch(object):
         identity = self._identity
         if identity is None or identity.current or os.geteuid() == 0:
             return ""
-        return "only root runs commands as another user or group: run with become"
+        return "only root can run commands as another user or group: run with become"
 
     def _apply(self) -> None:
         # Between fork and exec: system calls only, everything was looked up before.

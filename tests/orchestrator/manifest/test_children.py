@@ -131,9 +131,9 @@ def test_nested_too_deep(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("../x.yaml", "must be below its parent's folder"),
-        ("a/../../x.yaml", "must be below its parent's folder"),
-        ("/etc/x.yaml", "relative to its parent's folder"),
+        ("../x.yaml", "must be below its parent's directory"),
+        ("a/../../x.yaml", "must be below its parent's directory"),
+        ("/etc/x.yaml", "relative to its parent's directory"),
         ("https://example.org/x.yaml", "not a URL"),
     ],
 )

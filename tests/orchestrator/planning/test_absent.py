@@ -87,6 +87,6 @@ def test_defaults_may_hold_content_beside_a_directory(tmp_path: Path, ensure: st
     assert file["content"]["size"] == 1
     own = f"    - file: [{{/d: {{ensure: {ensure}, {OWNED}, content: x}}}}]\n"
     refusing = refused if ensure == "directory" else refused_host
-    assert "content has no meaning with ensure: directory" in str(
+    assert "content is not allowed with ensure: directory" in str(
         refusing(tmp_path, f"ccm:\n  resources:\n{own}")
     )

@@ -36,7 +36,7 @@ class ReplacedTest(FolderTest):
 
             with mock.patch("os.mkdir", made), self.assertRaises(OSError) as caught:
                 Staging(Files().folder(self.root), ".ccm-x", lambda folder: None)
-            self.assertIn("somebody replaced a folder", str(caught.exception))
+            self.assertIn("a new directory was replaced", str(caught.exception))
             shutil.rmtree(self.path("away"))
             shutil.rmtree(self.path(".ccm-x"))
 
@@ -47,5 +47,5 @@ class ReplacedTest(FolderTest):
         self.write(".ccm-x/of-root", b"kept")
         with self.assertRaises(ResourceError) as caught:
             staging.discard()
-        self.assertIn("somebody put another folder there", str(caught.exception))
+        self.assertIn("another directory was put in its place", str(caught.exception))
         self.assertEqual(self.read(".ccm-x/of-root"), b"kept")

@@ -28,7 +28,7 @@ class TestDoubts(unittest.TestCase):
         for command, sign in FOR_A_SHELL.items():
             ((key, message, hint),) = doubts("x", {"command": command})
             self.assertEqual(key, "command")
-            self.assertIn("passes %s on" % sign, message)
+            self.assertIn("passes %s to" % sign, message)
             self.assertIn("provider: shell", hint)
 
     def test_where_it_stands(self) -> None:

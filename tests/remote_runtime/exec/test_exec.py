@@ -133,7 +133,7 @@ class ExecTest(FolderTest):
             def exists(self, path: str) -> bool:
                 return path != "/bin/sh" and super().exists(path)
 
-        for provider, errors in (("shell", ["there is no /bin/sh"]), ("posix", [])):
+        for provider, errors in (("shell", ["/bin/sh does not exist"]), ("posix", [])):
             shared = context(files=NoShell())
             event = self.apply("true", provider, shared=shared)
             self.assertEqual(len(event["error"]), len(errors))
@@ -169,7 +169,7 @@ class ExecTest(FolderTest):
     def test_guard_cannot_start(self) -> None:
         """A guard that cannot start fails, and is named."""
         event = self.apply("touch " + self.path("ran"), unless="/nonexistent/guard")
-        self.assertIn("unless: there is no program /nonexistent/guard", event["error"][0])
+        self.assertIn("unless: program /nonexistent/guard not found", event["error"][0])
         event = self.apply("touch " + self.path("ran"), unless=self.write("plain"))
         self.assertIn("plain is not an executable file", event["error"][0])
         self.assertFalse(self.made("ran"))
@@ -258,7 +258,10 @@ class ExecTest(FolderTest):
         self.shell("id -un > out; touch made", cwd=self.root, user="nobody", umask="077")
         self.assertEqual(self.read("out"), b"nobody\n")
         self.assertEqual(os.stat(self.path("made")).st_mode & 0o777, 0o600)
-        self.assertIn("no user", self.apply(user="ccm-no-such-user")["error"][0])
+        self.assertIn(
+            "user 'ccm-no-such-user' does not exist",
+            self.apply(user="ccm-no-such-user")["error"][0],
+        )
 
     def test_logoutput(self) -> None:
         """With logoutput each line of stdout is told."""
@@ -323,14 +326,15 @@ class ExecTest(FolderTest):
     def test_default_guard_interpreter(self) -> None:
         """Without guard_interpreter a guard runs in the way of the provider."""
         self.assertIn(
-            "no program [[", self.apply(onlyif="[[ a == a ]]", interpreter="bash")["error"][0]
+            "program [[ not found",
+            self.apply(onlyif="[[ a == a ]]", interpreter="bash")["error"][0],
         )
         self.assertEqual(self.shell("true", onlyif="test a = a && true")["status"], "changed")
 
     def test_interpreter_missing(self) -> None:
         """An interpreter that is not installed is named."""
         event = self.apply("x", interpreter="ruby", path=self.root)
-        self.assertIn("no program ruby", event["error"][0])
+        self.assertIn("program ruby not found", event["error"][0])
 
     def test_powershell(self) -> None:
         """powershell_script runs pwsh; a boolean result counts for guards, not for commands."""

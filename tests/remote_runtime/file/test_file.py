@@ -165,7 +165,7 @@ class FileTest(FolderTest):
         resource = self.file("conf", content="x", validate="ccm-no-such-program {}")
         for noop in (True, False):
             event = one(run_items([resource], noop=noop))
-            self.assertIn("there is no program ccm-no-such-program", event["error"][0])
+            self.assertIn("program ccm-no-such-program not found", event["error"][0])
         events = run_items([item("exec", "true"), resource], noop=True)
         self.assertEqual((events[1]["prediction"], events[1]["failed"]), ("unknown", False))
         self.assertEqual(os.listdir(self.root), [])
@@ -310,7 +310,7 @@ class FileTest(FolderTest):
             (self.file("file", ensure="directory"), "not a directory"),
             (self.file("link", ensure="directory"), "symlink"),
             (self.file("dir", content="x"), "is a directory"),
-            (self.file("pipe", content="x"), "left alone"),
+            (self.file("pipe", content="x"), "was not changed"),
             (self.file("link"), "is a symlink"),
         ):
             self.assertIn(words, self.apply(resource)["error"][0])
@@ -342,7 +342,7 @@ class FileTest(FolderTest):
         """A directory with something in it is removed by force only."""
         os.makedirs(self.path("d", "e"))
         event = self.apply(self.file("d", ensure="absent"))
-        self.assertIn("is not empty: it holds e", event["error"][0])
+        self.assertIn("is not empty: it contains e", event["error"][0])
         self.assertTrue(os.path.exists(self.path("d", "e")))
         self.apply(self.file("d", ensure="absent", force=True))
         self.assertFalse(os.path.exists(self.path("d")))
@@ -471,7 +471,7 @@ class FileTest(FolderTest):
     def test_unknown_owner(self) -> None:
         """An owner that does not exist fails before anything is written."""
         event = self.apply(self.file("a", content="x", owner="ccm-no-such-user"))
-        self.assertIn("no user 'ccm-no-such-user'", event["error"][0])
+        self.assertIn("user 'ccm-no-such-user' does not exist", event["error"][0])
         self.assertEqual(os.listdir(self.root), [])
 
     def test_ids(self) -> None:

@@ -124,7 +124,7 @@ class RehearsalTest(FolderTest):
         self.write("a", b"theirs")
         os.chmod(self.path("a"), 0o644)
         error = self.refusal(self.run_plan(*plan, binding=binding))
-        self.assertIn("file#%s (content is another)" % self.path("a"), error["message"])
+        self.assertIn("file#%s (content differs)" % self.path("a"), error["message"])
         self.assertEqual(self.read("a"), b"theirs")
 
     def test_what_follows_from_a_drift_is_not_named(self) -> None:
@@ -140,7 +140,7 @@ class RehearsalTest(FolderTest):
         binding = self.binding(*plan)
         self.write("a", b"edited")
         error = self.refusal(self.run_plan(*plan, binding=binding))
-        self.assertIn("content is another", error["message"])
+        self.assertIn("content differs", error["message"])
         self.assertNotIn("exec#fired", error["message"])
 
     def test_what_a_plan_is_not_bound_to_is_no_drift(self) -> None:
@@ -159,7 +159,7 @@ class RehearsalTest(FolderTest):
         self.write("a", b"edited")
         error = self.refusal(self.run_plan(*plan, binding=binding))
         told, *diff = error["message"].split("\n")
-        self.assertIn("file#%s (content is another)" % self.path("a"), told)
+        self.assertIn("file#%s (content differs)" % self.path("a"), told)
         self.assertNotIn("sha256", error["message"])
         self.assertIn("-edited", diff)
         self.assertIn("+x", diff)
@@ -187,7 +187,7 @@ class RehearsalTest(FolderTest):
         binding["certain"] = [0, 1]
         events = self.run_plan(*plan, binding=binding).events
         self.assertEqual([e["status"] for e in events], ["changed", "failed"])
-        self.assertIn("the plan says for certain: content sha256:", events[1]["error"][0])
+        self.assertIn("expected by the plan: content sha256:", events[1]["error"][0])
         self.assertEqual(self.read("b"), b"edited")
 
     def test_what_is_not_certain_acts(self) -> None:

@@ -50,7 +50,7 @@ class RebootTest(FolderTest):
         """What is written for a shell and gets none is told: it would never ask for a reboot."""
         guard = "test -e /run/a && test -e /run/b"
         ((key, message, _),) = Resource.doubts("x", {"onlyif": guard})
-        self.assertEqual((key, "passes && on" in message), ("onlyif", True))
+        self.assertEqual((key, "passes && to" in message), ("onlyif", True))
         self.assertEqual(Resource.doubts("x", {"onlyif": guard, "provider": "shell"}), [])
         self.assertEqual(Resource.doubts("x", {"subscribe": ["file#/a"]}), [])
 
@@ -79,14 +79,14 @@ class RebootTest(FolderTest):
         host = programs(systemctl=(1, "Access denied"), reboot=(1, "must be superuser"), **ASKS)
         first, second = run_items([reboot(), item("exec", "asks", 1)], commands=host)
         text = "systemctl reboot: Access denied; reboot: must be superuser"
-        self.assertIn("cannot be rebooted: " + text, first["error"][0])
+        self.assertIn("cannot reboot the host: " + text, first["error"][0])
         self.assertEqual(second["status"], "changed")
 
     def test_a_host_that_stays(self) -> None:
         """A host that is still there when the time is over failed to go."""
         host = programs(systemctl=(0, ""), **ASKS)
         event = one(run_items([reboot(timeout="100ms")], commands=host))
-        self.assertIn("the host did not go down within 100ms", event["error"][0])
+        self.assertIn("the host did not shut down within 100ms", event["error"][0])
 
     def behind(self, items: Sequence[Any], boot: Boot, **options: Any) -> List[Dict[str, Any]]:
         """The events of what is left of a run, after the reboot."""
@@ -138,7 +138,7 @@ class RebootTest(FolderTest):
             items = [before, reboot(1, subscribe=[before.id]), behind, another]
             event = run_items(items, noop=True)[3]
             self.assertEqual((event["failed"], event["prediction"]), (False, prediction))
-        self.assertIn("what asks for it now came later", event["prediction_reason"])
+        self.assertIn("this reboot was triggered later", event["prediction_reason"])
 
 
 class _Changed(object):

@@ -76,12 +76,12 @@ class PostTest(ScaffoldTest):
         """A file that is gone, or is a link, after its commands is an error."""
         for command in ("rm {}", "ln -sf /etc/passwd {}"):
             told = self.error(self.scaffold({"x": b"a"}, post=[{"*": command}]))
-            self.assertIn("no regular file is left", told)
+            self.assertIn("no longer a regular file", told)
 
     def test_a_program_that_is_not_there(self) -> None:
         """A missing program fails; in noop a pending resource may bring it."""
         resource = self.scaffold({"x": b"a"}, post=[{"*": "no-such-formatter"}])
-        self.assertIn("there is no program no-such-formatter", self.error(resource))
+        self.assertIn("program no-such-formatter not found", self.error(resource))
         command = item("exec", "x", properties={"command": "true"})
         event = run_items([command, resource], store=self.store, noop=True)[1]
         self.assertEqual((event["failed"], event["prediction"]), (False, "unknown"))

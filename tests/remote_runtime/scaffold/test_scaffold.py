@@ -263,7 +263,7 @@ class SymlinkTest(ScaffoldTest):
         )
         tree = {"sub/b": b"b", "z": b"z"}
         told = self.error(self.scaffold(tree, post=[{"z": post}]))
-        self.assertIn("out/sub was replaced by something else during the run", told)
+        self.assertIn("out/sub was replaced during the run", told)
         with open(victim, "rb") as file:
             self.assertEqual(file.read(), b"v")
 
@@ -288,7 +288,7 @@ class SymlinkTest(ScaffoldTest):
         """A directory or a pipe in the place of a file is left alone and told."""
         os.makedirs(self.path("out/a.conf"))
         self.assertIn(
-            "is a directory, the scaffold has a file there", self.error(self.scaffold(TREE))
+            "is a directory, but the scaffold has a file", self.error(self.scaffold(TREE))
         )
         os.rmdir(self.path("out/a.conf"))
         os.mkfifo(self.path("out/a.conf"))

@@ -237,7 +237,7 @@ class TroubleTest(AppliedTest):
         with open(key, "w") as out:
             json.dump(other, out)
         self.assertEqual(self.drift(b"2"), {"conf": "new"})
-        self.assertIn("of another machine", self.told[0][1])
+        self.assertIn("belongs to another machine", self.told[0][1])
 
     @unittest.skipUnless(ROOT, "only root can give files away")
     def test_squatters(self) -> None:

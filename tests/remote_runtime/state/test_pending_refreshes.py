@@ -316,7 +316,7 @@ class StateTest(LedgerTest):
         self.assertIn("it belongs to user 12345", self.warning())
 
     def test_a_clone(self) -> None:
-        """A copy of another machine does not make up for what that one left undone."""
+        """A copy belongs to another machine does not make up for what that one left undone."""
         self.push(*self.plan())
         self.write("good")
         key = os.path.join(self.state, "key")
@@ -325,7 +325,7 @@ class StateTest(LedgerTest):
         with open(key, "w") as out:
             json.dump(other, out)
         self.assertEqual(self.push(*self.plan())["follower"]["status"], "stable")
-        self.assertIn("of another machine", self.warning())
+        self.assertIn("belongs to another machine", self.warning())
         self.push(*self.plan())
         self.assertEqual(self.told, [])
 

@@ -21,15 +21,15 @@ class TestAccounts(unittest.TestCase):
         for kind, look_up in (("user", accounts.uid), ("group", accounts.gid)):
             with self.subTest(kind=kind), self.assertRaises(ResourceError) as caught:
                 look_up(NOBODY)
-            self.assertEqual(caught.exception.message, "there is no %s %r" % (kind, NOBODY))
+            self.assertEqual(caught.exception.message, "%s %r does not exist" % (kind, NOBODY))
             self.assertIn("earlier resource", caught.exception.hint)
 
     def test_lacking_answers_without_an_error(self) -> None:
         """Nothing for an account that is there; else the words of the error."""
         accounts = FakeAccounts({"alice": 1000})
         self.assertEqual(accounts.lacking("user", "alice"), ("", ""))
-        self.assertEqual(accounts.lacking("group", "alice")[0], "there is no group 'alice'")
-        self.assertEqual(accounts.lacking("user", NOBODY)[0], "there is no user %r" % NOBODY)
+        self.assertEqual(accounts.lacking("group", "alice")[0], "group 'alice' does not exist")
+        self.assertEqual(accounts.lacking("user", NOBODY)[0], "user %r does not exist" % NOBODY)
 
 
 if __name__ == "__main__":

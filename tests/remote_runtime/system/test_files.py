@@ -81,7 +81,7 @@ class AnothersFolderTest(FolderTest):
         for source in ("home/conf", "home/app/shadow"):
             event = one(run_items([self.file("copy", source=self.path(source))]))
             self.assertTrue(event["failed"])
-            self.assertIn("is a link of user %d" % BOB, event["error"][0])
+            self.assertIn("owned by user %d" % BOB, event["error"][0])
         self.assertFalse(os.path.exists(self.path("copy")))
 
     def test_their_own_link(self) -> None:
@@ -106,7 +106,7 @@ class AnothersFolderTest(FolderTest):
             one(run_items([self.file("home/f", content="secret")])),
             one(run_items([self.file("home/f", owner=str(BOB), group=str(BOB), mode="0644")])),
         ):
-            self.assertIn("it has 2 names, and others than root can write", event["error"][0])
+            self.assertIn("it has 2 hard links, and its directory is writable", event["error"][0])
         self.assertEqual(os.stat(self.secret).st_uid, 0)
         self.assertEqual(one(run_items([self.file("home/f", ensure="absent")]))["error"], [])
         self.assertEqual(self.read("srv/shadow"), b"secret")
@@ -149,7 +149,7 @@ class LongPathTest(FolderTest):
         files, path = Files(), self.path("/".join(["n" * 200] * 22))
         for call, rest in ((files.status, ()), (files.create_directory, (0o755,))):
             error = failure_of(call, path, *rest)
-            self.assertIn("the path is too long (a path holds at most 4095 bytes)", str(error))
+            self.assertIn("the path is too long (a path has at most 4095 bytes)", str(error))
         wide = self.path("\u00e9" * 2100)  # in bytes it is too long
         self.assertIn("the path is too long", str(failure_of(files.status, wide)))
         self.assertEqual(os.listdir(self.root), [])

@@ -85,7 +85,7 @@ class MemoryTest(FolderTest):
         clone = self.again("a clone")
         error = self.refusal(clone.read, "kind", "n")
         self.assertTrue(error.spoilt)
-        self.assertIn("of another machine", str(error))
+        self.assertIn("belongs to another machine", str(error))
         clone.write("kind", "n", RECORD)
         self.assertIsNotNone(self.again("a clone").read("kind", "n"))
         self.assertTrue(self.refusal(self.again().read, "kind", "n").spoilt)
@@ -106,7 +106,7 @@ class MemoryTest(FolderTest):
             with open(self.kept(), "wb") as out:
                 out.write(text)
             error = self.refusal(self.again().read, "kind", "n")
-            self.assertIn("%s: it is damaged" % self.kept(), str(error))
+            self.assertIn("%s: it is corrupt" % self.kept(), str(error))
             self.assertTrue(error.spoilt)
         self.again().write("kind", "n", RECORD)
         self.assertIsNotNone(self.again().read("kind", "n"))
@@ -138,7 +138,7 @@ class MemoryTest(FolderTest):
                            (self.kept(), 0o600)):  # fmt: skip
             os.chmod(path, mode | stat.S_IWOTH)
             error = self.refusal(self.again().read, "kind", "n")
-            self.assertIn("%s: others can write to it" % path, str(error))
+            self.assertIn("%s: other users can write to it" % path, str(error))
             self.refusal(self.again().write, "kind", "n", RECORD)
             os.chmod(path, mode)
 
@@ -188,7 +188,7 @@ class MemoryTest(FolderTest):
         self.assertIsNotNone(self.again().read("kind", "n"))
         if ROOT:
             os.lchown(self.state, 12345, 12345)
-            self.assertIn("a link", str(self.refusal(self.again().read, "kind", "n")))
+            self.assertIn("a symlink", str(self.refusal(self.again().read, "kind", "n")))
 
     def test_a_place_that_cannot_be_written(self) -> None:
         """The error names the place and why."""

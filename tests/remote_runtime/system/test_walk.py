@@ -62,13 +62,13 @@ class WalkTest(FolderTest):
     def test_a_link_of_root_where_others_write(self) -> None:
         """Whoever writes a folder may have moved root's link there: it is not followed."""
         link = self.link("home/a", self.path("srv/real"), 0)
-        self.assertIn("%s is a link of root to " % link, self.refused("home/a"))
+        self.assertIn("symlink %s: owned by root, leads to " % link, self.refused("home/a"))
         os.mkdir(self.path("open"))
         self.link("open/a", self.path("srv/real"), 0)
         for mode, gid in ((0o777, 0), (0o775, EVE)):
             os.chown(self.path("open"), 0, gid)
             os.chmod(self.path("open"), mode)
-            self.assertIn("in a folder of root that others can write", self.refused("open/a"))
+            self.assertIn("in a directory of root that others can write", self.refused("open/a"))
         os.chown(self.path("open"), 0, 0)
         self.assertEqual(self.folder("open/a"), self.path("srv/real"))
 
@@ -84,14 +84,14 @@ class WalkTest(FolderTest):
         """A user's link to a folder of somebody else is refused, named with its owner."""
         link = self.link("home/out", self.path("srv/real"), BOB)
         message = self.refused("home/out")
-        self.assertIn("%s is a link of user %d that leads to" % (link, BOB), message)
-        self.assertIn("%s, which is of root" % self.path("srv/real"), message)
+        self.assertIn("symlink %s: owned by user %d, leads to" % (link, BOB), message)
+        self.assertIn("%s, which is owned by root" % self.path("srv/real"), message)
 
     def test_what_is_below_a_link_of_another(self) -> None:
         """Behind a user's link every folder is that user's; one of root is refused."""
         link = self.link("home/current", "real", BOB)
         os.mkdir(self.path("home/real/inner"))
-        self.assertIn("%s is a link of" % link, self.refused("home/current/inner"))
+        self.assertIn("symlink %s: owned by" % link, self.refused("home/current/inner"))
         self.assertEqual(self.folder("home/real/inner"), self.path("home/real/inner"))
 
     def test_a_link_of_a_third_behind_one_of_another(self) -> None:
@@ -99,8 +99,8 @@ class WalkTest(FolderTest):
         inner = self.link("home/real/eve", self.path("srv"), EVE)
         outer = self.link("home/current", "real", BOB)
         message = self.refused("home/current/eve")
-        self.assertIn("%s is a link of user %d that leads to" % (outer, BOB), message)
-        self.assertIn("%s, which is of user %d" % (inner, EVE), message)
+        self.assertIn("symlink %s: owned by user %d, leads to" % (outer, BOB), message)
+        self.assertIn("%s, which is owned by user %d" % (inner, EVE), message)
 
     def test_links_without_end(self) -> None:
         """Links that lead to each other end as they do for everybody."""
@@ -140,7 +140,7 @@ class WalkTest(FolderTest):
         with self.assertRaises(FileNotFoundError):
             self.folder("home/later")
         self.link("home/later", self.path("srv/real"), BOB)
-        self.assertIn("is a link of user %d" % BOB, self.refused("home/later"))
+        self.assertIn("owned by user %d" % BOB, self.refused("home/later"))
 
     def test_a_missing_folder_is_looked_for_in_one_call(self) -> None:
         """Many files may be to come to it."""

@@ -48,15 +48,14 @@ class WaitTest(FolderTest):
         )
         events = run_items([wait(file=path), fired], on_progress=progress)
         self.assertEqual([event["status"] for event in events], ["stable", "stable"])
-        self.assertIn("s left, there is no such file", told[0])
+        self.assertIn("s left, the file does not exist", told[0])
 
     def test_the_time_is_up(self) -> None:
         """A wait that is over fails with what it saw last."""
         event = self.run_one(command="sh -c 'echo migrating >&2; exit 3'")
         self.assertTrue(event["failed"])
         self.assertIn(
-            "desired state not achieved: waited 300ms until sh -c 'echo migrating >&2; exit 3' "
-            "exits 0: it exits 3 (raise timeout",
+            "waiting until sh -c 'echo migrating >&2; exit 3' exits 0: exit code 3 (raise timeout",
             event["error"][0],
         )
         self.assertEqual(event["error"][1], "migrating")
@@ -65,12 +64,12 @@ class WaitTest(FolderTest):
     def test_a_command_that_hangs(self) -> None:
         """A look is no longer than the time that is left."""
         event = self.run_one(command="sleep 60")
-        self.assertIn("it did not end in time", event["error"][0])
+        self.assertIn("it timed out", event["error"][0])
 
     def test_a_program_that_is_not_there(self) -> None:
         """A command that cannot start fails at once."""
         event = self.run_one(command="/nowhere/ready", timeout="1h")
-        self.assertIn("there is no program /nowhere/ready", event["error"][0])
+        self.assertIn("program /nowhere/ready not found", event["error"][0])
 
     def test_ports(self) -> None:
         """A port that nobody listens on is told with why."""
@@ -103,7 +102,7 @@ class WaitTest(FolderTest):
         )
         secret = web.url("/missing").replace("://", "://me:open-sesame@")
         event = self.run_one(url=secret, timeout="5s")
-        self.assertIn("answers 200: it answers 404", event["error"][0])
+        self.assertIn("answers 200: it returned status 404", event["error"][0])
         self.assertNotIn("open-sesame", str(event))
 
     def test_a_cancelled_run(self) -> None:
@@ -146,8 +145,10 @@ class PreviewTest(FolderTest):
         event = one(self.preview(wait(file=self.path("late"), timeout="1h")))
         self.assertEqual((event["status"], event["changed"]), ("stable", False))
         self.assertEqual(event["prediction"], "assumed")
-        self.assertEqual(event["prediction_reason"], "it is not so yet: there is no such file")
-        message = "Would have waited until %s is there" % self.path("late")
+        self.assertEqual(
+            event["prediction_reason"], "the condition is not met yet: the file does not exist"
+        )
+        message = "Would have waited until %s exists" % self.path("late")
         self.assertEqual(event["noop_message"], message)
 
     def test_what_an_earlier_change_makes(self) -> None:

@@ -74,7 +74,7 @@ class Provider(BaseProvider):
             except EOFError as error:
                 limit.check()
                 raise ResourceError(
-                    "%s was cut off: %s" % (shown, error), kind="resource.archive.http"
+                    "%s was interrupted: %s" % (shown, error), kind="resource.archive.http"
                 ) from error
             finally:
                 response.close()
@@ -95,7 +95,7 @@ class Provider(BaseProvider):
             temporary.write(data)
             pulse.beat(size, expected)
         if expected is not None and size < expected:
-            raise EOFError("%d bytes of %d arrived" % (size, expected))
+            raise EOFError("received %d of %d bytes" % (size, expected))
         pulse.beat(size, expected)
         return str(digest.hexdigest())
 
@@ -129,7 +129,7 @@ class Provider(BaseProvider):
         found = self.context.commands.find(program)
         if not found:
             raise ResourceError(
-                "%s archives need the program %s, or Python 3.14, and this host has neither"
+                "%s archives require the program %s or Python 3.14; this host has neither"
                 % (settings.kind, program),
                 kind="resource.archive.kind",
                 hint="install the package %s in an earlier resource, or use a .tar.gz archive"
@@ -237,9 +237,9 @@ class Provider(BaseProvider):
             take(block)
         if read != size or str(digest.hexdigest()) != settings.checksum:
             raise ResourceError(
-                "%s was changed by somebody else during the run" % archive,
+                "%s changed during the run" % archive,
                 kind="resource.archive.checksum",
-                hint="nothing of it was extracted; look who changes it",
+                hint="nothing was extracted; find out what changes it",
             )
 
     def _make_parent(self, parent: str) -> None:
@@ -326,7 +326,7 @@ class Provider(BaseProvider):
 
 def _mismatch(path: str, settings: Settings, found: str) -> UnsettledError:
     return UnsettledError(
-        "checksum mismatch of %s, expected %s, got %s" % (path, settings.checksum, found),
+        "checksum mismatch of %s: expected %s, got %s" % (path, settings.checksum, found),
         kind="resource.archive.checksum",
         hint="nothing was replaced; check the url and the checksum",
     )

@@ -18,5 +18,5 @@ class Provider(ExecProvider):
             return shell_words.split(command)
         except ValueError as error:
             raise ResourceError(
-                "the command cannot be read: %s" % error, kind="resource.command"
+                "cannot parse the command: %s" % error, kind="resource.command"
             ) from error

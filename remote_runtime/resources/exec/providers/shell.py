@@ -13,7 +13,7 @@ class Provider(ExecProvider):
     priority = 99
 
     def unmanageable(self, properties: Properties) -> str:
-        return "" if self.context.files.exists("/bin/sh") else "there is no /bin/sh"
+        return "" if self.context.files.exists("/bin/sh") else "/bin/sh does not exist"
 
     def words(self, command: str) -> List[str]:
         return ["/bin/sh", "-c", command]

@@ -143,7 +143,7 @@ class Provider(BaseProvider):
         result = commands.run(argv)
         if result.code != 0:
             raise ResourceError(
-                "%s was not replaced: the validation %r ended with exit code %d"
+                "%s was not replaced: the validation %r failed with exit code %d"
                 % (path, command, result.code),
                 kind="resource.file.validate",
                 output=result.tail(),

@@ -134,9 +134,9 @@ def test_secrets_reach_the_mask(tmp_path: Path) -> None:
     ("properties", "message"),
     [
         (", engine: erb", "engine"),
-        (", left_delimiter: '<<'", "right_delimiter is needed beside it"),
-        (", left_delimiter: '<<', right_delimiter: '<<'", "must differ"),
-        (", left_delimiter: 'a b', right_delimiter: 'c'", "no blanks"),
+        (", left_delimiter: '<<'", "right_delimiter is also required"),
+        (", left_delimiter: '<<', right_delimiter: '<<'", "must be different"),
+        (", left_delimiter: 'a b', right_delimiter: 'c'", "not contain blanks"),
         (", left_delimiter: ab, right_delimiter: cd", "a delimiter is made of signs"),
         (", post: [{'': x}]", "the pattern of 'x' is empty"),
         (", post: [{'*': ' '}]", "the command for '*' is empty"),

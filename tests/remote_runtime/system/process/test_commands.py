@@ -42,7 +42,7 @@ class CommandsTest(FolderTest):
         plain = self.write("plain", b"#!/bin/sh\n")
         for argv, words in (
             (["/nonexistent/p"], "does not exist"),
-            (["surely-no-such-program"], "there is no program"),
+            (["surely-no-such-program"], "not found"),
             ([plain], "not executable"),
             ([self.write("broken", b"#!/nonexistent/i\n", 0o755)], "could not be started"),
         ):

@@ -30,7 +30,7 @@ class FiltersTest(FolderTest):
         """The end of what it wrote is no end of the stream."""
         stream = self.filtered("/bin/sh", "-c", "head -c 10; exit 3")
         self.assertEqual(stream.read(10), b"0123456789")
-        with self.assertRaisesRegex(ValueError, "sh ended with 3"):
+        with self.assertRaisesRegex(ValueError, "sh ended with exit code 3"):
             stream.read(1)
 
     def test_a_stream_that_is_left(self) -> None:
