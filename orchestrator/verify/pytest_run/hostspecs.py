@@ -19,7 +19,7 @@ from orchestrator.verify.members import Fleet, Means
 from remote_runtime.errors import CcmError, UsageError
 
 SCHEME = "ccm"
-PARAMETERS = ("inventory", "manifest", "user", "become", "fleet", "data", "hiera")
+PARAMETERS = ("inventory", "manifest", "user", "become", "fleet", "data", "hiera", "data_dir")
 _MANY = ("inventory", "data", "hiera")
 
 _fleets: dict[tuple[Any, ...], Fleet] = {}
@@ -117,7 +117,9 @@ def _made(given: Mapping[str, Any]) -> Fleet:
     inventory = load(list(sources))
     planner, own_types = None, None
     if given.get("manifest"):
-        options = PlanOptions(given.get("hiera", ()), given.get("data", ()))
+        options = PlanOptions(
+            given.get("hiera", ()), given.get("data", ()), data_dir=given.get("data_dir", "")
+        )
         site = load_site(given["manifest"])
         planner, own_types = Planner(site, options), site.types.sources()
         planner.see(inventory)

@@ -26,6 +26,23 @@ def test_a_specification_is_taken_apart() -> None:
     assert hostspecs.parsed("ccm://?inventory=a.yaml")[0] == "all"
 
 
+def test_data_files_count(tmp_path: Path) -> None:
+    """data_dir names the directory that the manifest's hierarchy is looked up in."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "default.yaml").write_text("a: 1\n")
+    (tmp_path / "hosts.yaml").write_text("hosts: {web1: {connection: local}}\n")
+    (tmp_path / "site.yaml").write_text("ccm: {resources: [{exec: [{x: {}}]}]}\n")
+    given = {
+        "inventory": (str(tmp_path / "hosts.yaml"),),
+        "manifest": str(tmp_path / "site.yaml"),
+        "data_dir": str(tmp_path / "data"),
+    }
+    try:
+        assert hostspecs.fleet_of(given).member("web1").scope().data == {"a": 1}
+    finally:
+        hostspecs.close_all()
+
+
 def test_one_fleet_serves_one_combination(tmp_path: Path) -> None:
     """Hosts of the same specification share a fleet, so each has one connection."""
     path = tmp_path / "hosts.yaml"
