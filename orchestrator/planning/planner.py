@@ -45,6 +45,7 @@ class Planner:
         self._overlay = FactOverlay(options.facts, options.fact)
         self._implications: Implications | None = None
         self._lock = Lock()
+        self._examined: set[str] = set()  # hosts all of whose manifests are known
         given = Given(options, problems, site.warnings)
         self._sources = given.sources
         self._files = given.files
@@ -180,6 +181,8 @@ class Planner:
             for item in items
             if item.managed and item.deferred_error
         ]
+        if not (walk.unread or any(declared.type.applies for declared in unknown)):
+            self._examined.add(host.name)
         wrong = [one for one in problems if one.kind != NEEDS_FACTS]
         return HostCheck(
             host.name,
@@ -195,6 +198,7 @@ class Planner:
         With ``hosts`` of an inventory their variables decide which overrides are reached.
         """
         from orchestrator.planning.site.check import (
+            unknown_facts,
             unknown_reads,
             unreachable_files,
             unreachable_overrides,
@@ -206,10 +210,21 @@ class Planner:
             reached = self._reached(part, hosts) if hosts else None
             found += unreachable_overrides(source, reached)
             named.append((source, reached))
-        if self.survey.is_whole and not self.survey.failing:
+        known = frozenset(key for host in hosts for key in self._known_facts(host))
+        found += unknown_facts(self._all(), known) if hosts else []
+        is_whole = self.survey.is_whole or (
+            bool(hosts) and all(host.name in self._examined for host in hosts)
+        )
+        if is_whole and not self.survey.failing:
             found += unreachable_files(self._files, named)
             found += unknown_reads(self._all(), self._sources, self._given_keys, self._files)
         return list(dict.fromkeys(found))
+
+    def _known_facts(self, host: Any) -> Iterator[str]:
+        """The names of facts that a host has from the inventory and the command line."""
+        from orchestrator.planning.facts import NothingGathered
+
+        yield from dict.keys(self._overlay(host, NothingGathered())[0])
 
     def _reached(self, part: Part, hosts: Sequence[Any]) -> set[str] | None:
         """The names that a manifest's order comes to on these hosts; None where facts decide."""

@@ -23,6 +23,10 @@ GATHERED = frozenset(("host", "cpu", "memory", "network", "partition"))
 UNKNOWN_READ = "data.unknown_read"
 """The kind of a warning about a value that is read and that no data has."""
 NEEDS_FACTS = FactsUnavailableError.default_kind
+UNKNOWN_FACT = "facts.unknown_read"
+"""The kind of a warning about a fact whose name looks misspelt."""
+_FACT = re.compile(r"\bFacts\.([A-Za-z_]\w*)")
+_FACT_LOOKUP = re.compile(r"\blookup\(\s*(['\"])facts\.([\w-]+)")
 _MOST_NAMES = 3
 _READ = re.compile(r"\bData\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?!\w*\()")
 _LOOKUP = re.compile(r"\blookup\(\s*(['\"])data\.([\w-]+(?:\.[\w-]+)*)\1\s*\)")
@@ -184,6 +188,30 @@ def unknown_reads(
                 hint = f"did you mean data.{likely}?" if likely else "nothing sets it"
                 message = f"data.{keys[0]} is read here, but no data has it"
                 found[Problem(message, expression.where, hint, UNKNOWN_READ)] = None
+    return list(found)
+
+
+def unknown_facts(parts: Iterable[Part], known: Iterable[str]) -> list[Problem]:
+    """A warning for each fact that a template reads and whose name is nearly that of another one.
+
+    ``known`` are those of the inventory and the command line. Others may be a host's own, so only
+    what looks misspelt is told.
+    """
+    names = [*GATHERED, *known]
+    found: dict[Problem, None] = {}
+    for part in parts:
+        for expression in (*_expressions(part), *part.site.source.expressions()):
+            plain = _TEXT.sub("''", expression.source)
+            read = [
+                *_FACT.findall(plain),
+                *(m[2] for m in _FACT_LOOKUP.finditer(expression.source)),
+            ]
+            for name in read:
+                likely = None if name in names or hasattr(dict, name) else nearest(name, names)
+                if likely:
+                    message = f"the fact {name!r} is read here, which no inventory sets"
+                    hint = f"did you mean {likely}?"
+                    found[Problem(message, expression.where, hint, UNKNOWN_FACT)] = None
     return list(found)
 
 

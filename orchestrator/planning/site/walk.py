@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.expressions import Scope
 from orchestrator.fleet.outcome import applied_as
+from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.language.facts import Facts
 from orchestrator.manifest.assertions import failing
 from orchestrator.manifest.checks.references import Named, check_names
@@ -55,6 +56,19 @@ class _Row(NamedTuple):
             self.declared, name, alias=alias, place=self.place, opens=self.opens, begin=self.begin
         )
 
+    @property
+    def expected(self) -> Named:
+        """The same before facts are known: one that waits for them has the name that it spells."""
+        declared = self.declared
+        if self.entry or self.is_none or declared.foreach or not isinstance(declared.name, str):
+            return self.named
+        alias = declared.values.get("alias")
+        return self.named._replace(
+            name=declared.name,
+            alias=alias if isinstance(alias, str) else None,
+            opens=declared.type.applies,
+        )
+
 
 class Walk:
     """Compiles every resource of one host (an inventory's ``Host``).
@@ -86,8 +100,10 @@ class Walk:
     def examine(self, root: Place) -> tuple[tuple[Compiled, ...], list[Problem]]:
         """The resources of the manifest as far as they are known, and every problem found."""
         compiled = self._manifest(root, None, {}, True)
-        if not self._problems and self._names_vary:
-            self._problems = check_names([row.named for row in self._rows], final=True)
+        needs_facts = FactsUnavailableError.default_kind
+        wrong = [one for one in self._problems if one.kind != needs_facts]
+        if not wrong and self._names_vary:
+            self._problems += check_names([row.expected for row in self._rows], final=True)
         return compiled or (), self._problems
 
     def unknown(self) -> list[Declared]:

@@ -1,0 +1,205 @@
+"""Mistakes in a site that ``validate -i`` finds before any host is contacted."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from orchestrator.cli.app import main
+
+FILES = {
+    "hosts.yaml": """\
+hosts:
+  db1: {address: 192.0.2.10, vars: {role: db}}
+groups:
+  web: {hosts: ["web[1:2]"], vars: {role: web, port: 8080}}
+""",
+    "ccm.yaml": "inventory: hosts.yaml\ndata: data\n",
+    "data/default.yaml": "owner: root\n",
+    "data/role/web.yaml": "owner: www-data\n",
+    "site.yaml": """\
+data:
+  motd: Hello
+  users: [ada, bob]
+  port: 80 # @validate isInt(value)
+hierarchy:
+  order: ["role:{{ Facts.role }}", default]
+  merge: deep
+overrides:
+  role:web: {motd: Web}
+ccm:
+  assert:
+    - {that: "Data.users | length > 0", message: no users}
+  resources:
+    - file:
+        - defaults: {owner: root, group: root, mode: "0644"}
+        - /etc/motd: {content: "{{ Data.motd }}", tags: [base]}
+        - /etc/peers: {content: "{{ template('peers.j2') }}"}
+        - /etc/app.conf: {source: files/app.conf}
+        - "/home/{{ item }}": {foreach: Data.users, ensure: directory, alias: homes}
+        - /etc/os: {content: "{{ Facts.host.info.os }}"}
+    - package:
+        - nginx: {ensure: "1.10"}
+    - exec:
+        - reload: {command: /bin/true, refresh_only: true, subscribe: ["file#/etc/motd"]}
+    - apply:
+        - role:
+            manifest: "roles/{{ Facts.role }}.yaml"
+            data: {port: "{{ Data.port }}"}
+""",
+    "roles/web.yaml": """\
+ccm:
+  resources:
+    - service:
+        - nginx: {ensure: running, enable: true}
+    - scaffold:
+        - /etc/nginx: {source: tree, engine: jinja}
+""",
+    "roles/db.yaml": """\
+ccm:
+  resources:
+    - file:
+        - /etc/db.conf: {content: "{{ Data.port }}", owner: root, group: root, mode: "0600"}
+""",
+    "roles/tree/site.conf": "{% for n in Groups.web %}server {{ n }}\n{% endfor %}",
+    "peers.j2": "{% for n in Groups.web %}{{ Hosts[n].address }}\n{% endfor %}",
+    "files/app.conf": "a = 1\n",
+}
+
+
+class Mistake(NamedTuple):
+    """A change of a file, and what is told of it; ``code`` 0 for a warning."""
+
+    file: str
+    old: str
+    new: str
+    told: str
+    code: int = 2
+
+
+MISTAKES = {
+    "misspelt key of the manifest": Mistake("site.yaml", "ccm:", "cmm:", "did you mean"),
+    "misspelt key below ccm": Mistake("site.yaml", "  resources:", "  resorces:", "resources"),
+    "misspelt type": Mistake("site.yaml", "- package:", "- pakage:", "package"),
+    "misspelt property": Mistake("site.yaml", "ensure: directory", "ensur: directory", "ensure"),
+    "misspelt property in a role behind a template": Mistake(
+        "roles/web.yaml", "enable: true", "enabel: true", "enable"
+    ),
+    "misspelt fact of the inventory": Mistake(
+        "site.yaml", "roles/{{ Facts.role }}", "roles/{{ Facts.rolle }}", "rolle", 0
+    ),
+    "misspelt fact of a host": Mistake(
+        "site.yaml", "Facts.host.info.os", "Facts.hots.info.os", "hots", 0
+    ),
+    "misspelt data": Mistake("site.yaml", "{{ Data.motd }}", "{{ Data.modt }}", "'motd'", 0),
+    "misspelt group": Mistake("peers.j2", "Groups.web", "Groups.wbe", "'web'", 0),
+    "misspelt host": Mistake("peers.j2", "Hosts[n]", "Hosts.bd1", "'db1'", 0),
+    "misspelt override": Mistake("site.yaml", "role:web:", "role:wbe:", "role:wbe", 0),
+    "misspelt function": Mistake(
+        "site.yaml", "template('peers.j2')", "templat('peers.j2')", "templat"
+    ),
+    "misspelt filter": Mistake("site.yaml", "{{ Data.motd }}", "{{ Data.motd | uper }}", "upper"),
+    "misspelt reference": Mistake("site.yaml", '"file#/etc/motd"', '"file#/etc/mtod"', "/etc/motd"),
+    "reference to what comes later": Mistake(
+        "site.yaml", "tags: [base]", 'require: ["package#nginx"]', "package#nginx"
+    ),
+    "wrong type after rendering": Mistake(
+        "roles/db.yaml", 'mode: "0600"', 'mode: "{{ Data.port * 1000 }}"', "mode"
+    ),
+    "wrong type in a role": Mistake("roles/web.yaml", "enable: true", "enable: maybe", "enable"),
+    "version that is a number": Mistake("site.yaml", '"1.10"', "1.10", "quote it"),
+    "template syntax in a property": Mistake(
+        "site.yaml", "{{ Data.motd }}", "{{ Data.motd", "not closed"
+    ),
+    "template syntax in a file": Mistake("peers.j2", "{% endfor %}", "", "endfor"),
+    "template syntax in a folder": Mistake("roles/tree/site.conf", "{% endfor %}", "", "site.conf"),
+    "template that is not there": Mistake("site.yaml", "peers.j2", "peer.j2", "peer.j2"),
+    "source that is not there": Mistake(
+        "site.yaml", "files/app.conf", "files/ap.conf", "files/ap.conf"
+    ),
+    "folder that is not there": Mistake("roles/web.yaml", "source: tree", "source: trees", "trees"),
+    "role that is not there": Mistake("hosts.yaml", "role: db", "role: mail", "roles/mail.yaml"),
+    "data that is not what it must be": Mistake("site.yaml", "port: 80 #", "port: http #", "port"),
+    "data file that no host can reach": Mistake(
+        "ccm.yaml", "data: data", "data: data", "data/role/mail.yaml", 0
+    ),
+    "assertion that is not true": Mistake("site.yaml", "[ada, bob]", "[]", "no users"),
+    "loop over a text": Mistake(
+        "site.yaml", "foreach: Data.users", "foreach: Data.motd", "foreach"
+    ),
+    "loop with equal names": Mistake("site.yaml", "[ada, bob]", "[ada, ada]", "/home/ada"),
+    "two resources of one name": Mistake("site.yaml", "- /etc/peers:", "- /etc/motd:", "/etc/motd"),
+    "duplicate key of YAML": Mistake(
+        "site.yaml", "  motd: Hello", "  motd: Hello\n  motd: Bye", "duplicate key"
+    ),
+    "broken YAML": Mistake("roles/db.yaml", "resources:", "resources: [", "db.yaml"),
+    "name of a host with a bad range": Mistake("hosts.yaml", "web[1:2]", "web[2:1]", "ends before"),
+    "property of a host": Mistake("hosts.yaml", "address:", "adress:", "address"),
+    "port of a host": Mistake("hosts.yaml", "{address:", "{port: ssh, address:", "port"),
+    "condition that is no boolean": Mistake(
+        "site.yaml", "tags: [base]", 'control: {if: "Data.motd"}', "true or false"
+    ),
+    "key of the project's file": Mistake("ccm.yaml", "inventory:", "inventroy:", "inventory"),
+}
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("CCM_INVENTORY", raising=False)
+    return tmp_path
+
+
+def check(capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:
+    """What validate says of the site."""
+    code = main(["validate", "-i", "hosts.yaml", *more, "site.yaml"])
+    done = capsys.readouterr()
+    return code, done.out + done.err
+
+
+def test_a_site_without_mistakes(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A good site is valid, and it says with a number what it could not look into."""
+    code, told = check(capsys)
+    assert code == 0, told
+    assert "warning" not in told
+    assert "need facts that only a host gives" in told
+    assert "3 need facts" in told
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_found(site: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """Each kind of mistake is told with its place, though no host is contacted."""
+    mistake = MISTAKES[name]
+    if "no host can reach" in name:
+        (site / "data/role/mail.yaml").write_text("owner: mail\n")
+    path = site / mistake.file
+    text = path.read_text()
+    assert mistake.old in text
+    path.write_text(text.replace(mistake.old, mistake.new, 1))
+    code, told = check(capsys)
+    assert mistake.told in told, told
+    assert code == mistake.code, told
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "code"),
+    [
+        (["--tags", "bsae"], "no resource of any host has the tag 'bsae'", 2),
+        (["--only", "file#/etc/mtod"], "fits no resource", 2),
+        (["--skip", "pakage#nginx"], "fits no resource", 2),
+        (["-l", "wbe"], "web", 2),
+        (["--hiera", "none.yaml"], "none.yaml", 2),
+    ],
+)
+def test_a_mistake_of_the_command_line_is_found(
+    site: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str, code: int
+) -> None:
+    """A word that means nothing in the site is told, with the nearest that does."""
+    found = check(capsys, *words)
+    assert told in found[1], found[1]
+    assert found[0] == code, found[1]
