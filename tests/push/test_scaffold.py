@@ -136,7 +136,7 @@ def test_wrong_folders_and_templates(local: Target) -> None:
     done = local.push(head + "".join(lines))
     assert done.code == 2
     for fragment in (
-        "tpl/a:1:", "tpl/sub/b:2:6", "nofunction", "tpl/c:3:1", "site.yaml:6:", "does not exist",
+        "tpl/a:1:", "tpl/sub/b:2:6", "nofunction", "tpl/c:3:4", "site.yaml:6:", "does not exist",
         "site.yaml:7:", "is not a directory", "5 errors",
     ):  # fmt: skip
         assert fragment in done.stderr, done.stderr
