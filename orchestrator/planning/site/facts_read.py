@@ -35,8 +35,11 @@ def hosts_read(
     out are meant, and without these all hosts. It may be too many, and costs no more than that.
     """
     known = [text for text in texts if "Hosts" in text or "facts" in text or "Groups" in text]
-    if not any(map(_FACTS.search, known)):
+    reading = [text for text in known if _FACTS.search(text)]
+    if not reading:
         return []
+    if all("Hosts" in text for text in reading):
+        known = reading  # else a macro has been given hosts of another text
     named, computed = _spelt(_HOSTS, known)
     if computed:
         those, others = _spelt(_GROUPS, known)

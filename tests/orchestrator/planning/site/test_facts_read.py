@@ -19,7 +19,7 @@ GROUPS = {"all": ["a", "b", "c", "d"], "web": ["b", "c"], "db": ["d"]}
         (["Hosts.nobody.facts.x"], ""),
         (["{% for n in Groups.web %}{{ Hosts[n].facts.x }}{% endfor %}"], "b c"),
         (["{% for n in Groups['web'] + Groups.db %}{{ Hosts[n].facts.x }}{% endfor %}"], "b c d"),
-        (["{% for n in Groups.web %}{{ Hosts[n].facts.x }}{% endfor %}", "Hosts.a.name"], "a b c"),
+        (["{% for n in Groups.web %}{{ Hosts[n].facts.x }}{% endfor %}", "Hosts.a.name"], "b c"),
         (["{% for n in Groups[Data.lb] %}{{ Hosts[n].facts.x }}{% endfor %}"], "a b c d"),
         (["{% for h in Hosts.values() %}{{ h.facts.x }}{% endfor %}"], "a b c d"),
         (["Hosts[Data.primary].facts.x"], "a b c d"),
