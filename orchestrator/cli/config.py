@@ -18,9 +18,9 @@ HELP = (
 )
 EXAMPLE = """
 ccm config
-ccm config sites/web.yaml          # beside a manifest
+ccm config sites/web.yaml          # next to a manifest
 ccm config --forks 5 --json
-ccm config --rollout careful       # what stands behind a name
+ccm config --rollout careful       # the options of a named rollout
 """
 
 

@@ -68,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     whose.add_argument(
         "--offline",
         action="store_true",
-        help="contact no host; use only --facts, vars and --fact",
+        help="do not contact hosts; use only --facts, vars and --fact",
     )
     parse.add_argument(
         "-E",
@@ -103,7 +103,7 @@ def _configure_explain(explain: argparse.ArgumentParser) -> None:
     explain.add_argument(
         "--offline",
         action="store_true",
-        help="contact no host; use only --facts, vars and --fact",
+        help="do not contact hosts; use only --facts, vars and --fact",
     )
     explain.add_argument("--json", action="store_true", help="write one JSON document to stdout")
     add_connection(explain)

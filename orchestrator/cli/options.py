@@ -203,7 +203,7 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
         help=f"maximum number of hosts in parallel (default: {DEFAULT_FORKS})",
     )
     group.add_argument("--user", metavar="NAME", type=user, help="log in as this user")
-    group.add_argument("--ask-pass", action="store_true", help="ask for the login password once")
+    group.add_argument("--ask-pass", action="store_true", help="prompt once for the login password")
     group.add_argument(
         "--become",
         metavar="USER",
@@ -213,13 +213,13 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
         help="become this user with sudo (default: root)",
     )
     group.add_argument(
-        "--ask-become-pass", action="store_true", help="ask for the sudo password once"
+        "--ask-become-pass", action="store_true", help="prompt once for the sudo password"
     )
     group.add_argument(
         "--connect-timeout",
         metavar="SECONDS",
         type=seconds,
-        help="time limit until the login begins (default: 10)",
+        help="time limit for the connection, before the login (default: 10)",
     )
 
 

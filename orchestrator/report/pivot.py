@@ -35,7 +35,7 @@ def failures_first(
         yield from lines
     if failures.skipped:
         what = "resources were" if failures.skipped > 1 else "resource was"
-        yield style("skipped", f"{failures.skipped:,} {what} skipped: what they require failed")
+        yield style("skipped", f"{failures.skipped:,} {what} skipped: a requirement failed")
 
 
 def _left_out(failures: list[SharedFailure], style: Style) -> str:

@@ -124,7 +124,7 @@ def test_killed(local: Target) -> None:
         (["/etc/../x"], "not a plain path"),
         (["/x", "--max-size", "lots"], "is not a size"),
         (["/x", "--max-total", "0"], "is not a size"),
-        (["/x", "--noop"], "nothing is changed"),
+        (["/x", "--noop"], "never changes hosts"),
         ([], "required: PATH"),
     ],
 )

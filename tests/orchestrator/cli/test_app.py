@@ -294,7 +294,7 @@ def test_a_manifest_of_the_web(capsys: pytest.CaptureFixture[str]) -> None:
     """An address in place of a manifest is refused with what to do, its password masked."""
     assert main(["apply", "https://me:s3cret@h.example/site.yaml"]) == 2
     told = capsys.readouterr().err
-    assert "download it first" in told
+    assert "download and review it first" in told
     assert "s3cret" not in told
 
 

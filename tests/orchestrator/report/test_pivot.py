@@ -62,7 +62,7 @@ def test_what_happened_most_comes_first() -> None:
         "    others: 192.0.2.[0,246-249]:22 (6 texts, -v shows all)",
         "    → retry with: -l 'web[495-500]'",
     ]
-    assert lines[9] == "3 resources were skipped: what they require failed"
+    assert lines[9] == "3 resources were skipped: a requirement failed"
     assert lines[11:14] == [
         "web[489-494] (6 hosts)  1 failed, 9 would change, 0-1 skipped",
         "web[495-500] (6 hosts)  unreachable",
