@@ -275,7 +275,7 @@ def test_a_host_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
         manifest(apply(name="{{ Facts.os }}.yaml")),
         gathered({"os": "../secret"}),
     )
-    assert "must be below its parent's folder" in str(error)
+    assert "must be below its parent's directory" in str(error)
 
 
 def test_references_to_a_child_known_per_host(tmp_path: Path) -> None:

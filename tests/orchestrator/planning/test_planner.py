@@ -172,7 +172,7 @@ def test_resources_without_templates_are_made_once(tmp_path: Path) -> None:
         ("{OWN, control: {if: 'Data.port'}}", "control must give true or false"),
         ("{OWN, control: {unless: 'Data.nope'}}", "nope"),
         ("{OWN, provider: '{{ ''x'' }}'}", "no provider 'x'"),
-        ("{OWN, force: '{{ true }}'}", "force is for ensure: absent"),
+        ("{OWN, force: '{{ true }}'}", "force requires ensure: absent"),
         ("{OWN, content: '{{ Facts.cpu }}'}", "not available"),
     ],
 )
