@@ -50,13 +50,14 @@ def run(args: argparse.Namespace) -> int:
     answers = gather(chosen, read_connection(args))
     found: dict[str, Any] = {}
     code = 0
+    failed: dict[str, None] = {}
     for host in chosen.hosts:
         answer = answers[host.name]
         try:
             if isinstance(answer, CcmError):
                 raise answer
             if chosen.files:
-                keep_facts(host, answer)
+                keep_facts(host, answer, failed)
             facts, warnings = overlay(host, answer)
             for text in warnings:
                 print(f"ccm: {host.name}: warning: {plain(text)}", file=sys.stderr)
@@ -67,5 +68,7 @@ def run(args: argparse.Namespace) -> int:
         except CcmError as error:
             print(f"ccm: {host.name}: {plain(str(error))}", file=sys.stderr)
             code = max(code, exit_code_of(error))
+    for text in failed:
+        warn(text)
     write(found, args.yaml)
     return code

@@ -106,7 +106,7 @@ def _gather(chosen: "Chosen", read: "ReadHosts", options: "ConnectionOptions") -
     answer = answers[host.name]
     if isinstance(answer, CcmError):
         raise answer
-    take_answers(read, answers)
+    take_answers(read, answers, warn)
     return answer
 
 

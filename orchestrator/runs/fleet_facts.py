@@ -7,7 +7,7 @@ enough, they are gathered before the first host of the run is changed.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.expressions.inventory_view import InventoryView
@@ -86,27 +86,40 @@ def show_hosts(
     return ReadHosts(view, hosts, stale)
 
 
-def take_answers(read: ReadHosts, answers: Mapping[str, Gathered | CcmError]) -> None:
+def take_answers(
+    read: ReadHosts, answers: Mapping[str, Gathered | CcmError], warn: Callable[[str], None]
+) -> None:
     """Keep what hosts have said, of those of which no facts were young enough, and show it.
 
-    A host that could not be asked refuses the hosts that read its facts.
+    A host that could not be asked refuses the hosts that read its facts. ``warn`` is told why
+    facts cannot be kept.
     """
-    facts = read.view.facts
+    facts, failed = read.view.facts, dict[str, None]()
     for host in read.stale:
         answer = answers[host.name]
         if isinstance(answer, CcmError):
             facts.reasons[host.name] = f"{host.name} could not be asked: {answer.message}"
             continue
-        kept = keep_facts(host, answer)
+        kept = keep_facts(host, answer, failed)
         if kept is None:
             facts.reasons[host.name] = _TOO_LARGE
         else:
             facts.known[host.name] = PackedFacts.of(kept.moment, kept.facts)
+    for text in failed:
+        warn(text)
 
 
-def keep_facts(host: Host, gathered: Gathered) -> HostRecord | None:
-    """Keep what a host said of itself, its custom facts included; None where it is too large."""
+def keep_facts(host: Host, gathered: Gathered, failed: dict[str, None]) -> HostRecord | None:
+    """Keep what a host said of itself, its custom facts included; None where it is too large.
+
+    ``failed`` receives why it cannot be kept, which is the same for all hosts.
+    """
     found, _ = merge_host_facts(gathered)
     record = HostRecord(dict(dict.items(found)), time.time())
-    kept = KeptFacts(state_folder()).keep(host, record.facts, record.time)
-    return record if kept else None
+    try:
+        if not KeptFacts(state_folder()).keep(host, record.facts, record.time):
+            return None
+    except (OSError, UsageError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        failed[f"facts cannot be stored below {state_folder()}: {why}"] = None
+    return record

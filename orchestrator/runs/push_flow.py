@@ -131,7 +131,7 @@ def _gather(read: ReadHosts, connector: Connector, request: RunRequest, reporter
         answers = gather_facts(read.stale, connector, forks, windows.append)
     if any(window.interrupted for window in windows):
         raise KeyboardInterrupt
-    take_answers(read, answers)
+    take_answers(read, answers, reporter.warn)
 
 
 def _config(

@@ -223,3 +223,16 @@ def test_data_that_reads_data_and_groups(ccm: Ccm, tmp_path: Path) -> None:
     rendered = ccm.run("render", "-i", "hosts.yaml", "-l", "web1", "--offline", "site.yaml")
     assert rendered.code == 0, rendered.output
     assert TEXT.strip() in rendered.stdout
+
+
+def test_facts_that_cannot_be_kept_are_used_once(reads: Ccm, tmp_path: Path) -> None:
+    """Where the state folder takes no facts, they are read all the same, with one warning."""
+    state = tmp_path / "state/ccm"
+    state.mkdir(parents=True)
+    (state / "facts").write_text("no folder")
+    shown = reads.run("facts", "-i", "hosts.yaml", "-l", "db1,web", "host.info.os")
+    assert shown.code == 0, shown.output
+    assert shown.stderr.count("facts cannot be stored below") == 1
+    rendered = reads.run("render", "-i", "hosts.yaml", "-l", "web1", "site.yaml")
+    assert rendered.code == 0, rendered.output
+    assert f"linux {EVIL} none" in rendered.stdout
