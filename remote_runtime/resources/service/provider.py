@@ -5,7 +5,7 @@ from typing import NamedTuple, Optional, Sequence
 from remote_runtime.base import Effect, Provider
 
 START, STOP, RESTART, ENABLE, DISABLE = "start", "stop", "restart", "enable", "disable"
-ENDS = "it is of type oneshot without RemainAfterExit=yes, so it never stays running"
+ENDS = "it has type oneshot without RemainAfterExit=yes, so it does not stay active"
 
 
 class Status(NamedTuple):

@@ -81,8 +81,8 @@ class Resource(ResourceType):
         """Return why the wanted state cannot be reached, and what to do about it."""
         if not status.found:
             return (
-                "service not found: there is no unit %s" % self.name,
-                "an earlier package or file resource can bring it; look for a misspelling",
+                "service not found: the unit %s does not exist" % self.name,
+                "check the spelling, or add an earlier package or file resource that installs it",
             )
         must_start = self.ensure == RUNNING and not status.running
         if status.masked and (must_start or self._enable is True):
@@ -92,7 +92,7 @@ class Resource(ResourceType):
         if self._enable is not None and status.enabled is None:
             return (
                 "%s cannot be enabled or disabled: it has no unit file" % self.name,
-                "leave out `enable`",
+                "omit `enable`",
             )
         return "", ""
 

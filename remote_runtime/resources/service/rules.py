@@ -16,9 +16,9 @@ def problems(name: str) -> List[Tuple[str, str]]:
     if not _NAME.match(name):
         return [("name", "%r is not a service: letters, digits and . _ + : ~ @ - \\ only" % name)]
     if len(full_name(name)) > _LONGEST:
-        return [("name", "the name of a unit has at most %d characters" % _LONGEST)]
+        return [("name", "a unit name has at most %d characters" % _LONGEST)]
     if name.startswith(("-", "@")) and name not in _ROOTS:
-        return [("name", "%r begins with %r, no service does" % (name, name[0]))]
+        return [("name", "%r starts with %r, which service names do not" % (name, name[0]))]
     if _TEMPLATE.match(name):
-        return [("name", "%r is a template; name an instance such as app@1" % name)]
+        return [("name", "%r is a template; use an instance such as app@1" % name)]
     return []

@@ -56,7 +56,7 @@ class ConsequencesTest(unittest.TestCase):
         )
 
     def test_slices_come_along(self):
-        """Those that a unit runs in, with those around them; what runs in one stops with it."""
+        """Those that a unit runs in, with those around them; the processes in one stop with it."""
         self.units = FakeUnits({"x.service": "[Service]\nSlice=a-b.slice\n", "a-b.slice": "",
                                 "a.slice": ""})  # fmt: skip
         found = Consequences(self.context, self.units).of("start", "x.service")

@@ -69,9 +69,9 @@ class ForeseenTest(unittest.TestCase):
         rows = [
             ("", "x is masked"),
             ("[Service]\n", "x cannot be used"),
-            ("[Service]\nExecStart=/nowhere\n", "runs /nowhere, which is not there"),
-            (RUN + "Type=oneshot\n", "never stays running"),
-            ("[Unit]\nRefuseManualStart=yes\n" + RUN, "its unit file says RefuseManualStart"),
+            ("[Service]\nExecStart=/nowhere\n", "runs /nowhere, which does not exist"),
+            (RUN + "Type=oneshot\n", "does not stay active"),
+            ("[Unit]\nRefuseManualStart=yes\n" + RUN, "its unit file has RefuseManualStart"),
         ]
         for text, expected in rows:
             with self.assertRaises(ResourceError) as caught:
@@ -96,7 +96,7 @@ class ForeseenTest(unittest.TestCase):
         plan = Plan(commands, ("ccm-daemon", {"ensure": "stopped"}))
         with self.assertRaises(UnsettledError) as caught:
             self.previewed(plan)
-        self.assertIn("no unit ccm-daemon.service any more", caught.exception.message)
+        self.assertIn("unit ccm-daemon.service disappears", caught.exception.message)
 
     def test_a_unit_that_a_package_takes_along(self):
         """It is not there any more, stopped or not."""
@@ -229,7 +229,7 @@ class ForeseenTest(unittest.TestCase):
         commands.now("ccm-app@1.service", Id="own.service", ActiveState="active")
         with self.assertRaises(ResourceError) as caught:
             self.previewed(Plan(commands, ("ccm-app@1", {"enable": True})))
-        self.assertIn("another name of own.service", caught.exception.message)
+        self.assertIn("an alias of own.service", caught.exception.message)
 
     def test_a_name_that_comes_to_lead_elsewhere(self):
         """What runs behind an alias is the unit that the link will lead to, or none."""

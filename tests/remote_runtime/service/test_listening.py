@@ -32,7 +32,7 @@ class ListeningTest(FolderTest):
         self.write("file")
         os.mkfifo(self.path("fifo"), 0o600)
         os.chmod(self.path("fifo"), 0o600)
-        other = "what is there is not a FIFO of this mode"
+        other = "an existing file is not a FIFO with this mode"
         for line, name, expected in (
             ("ListenStream", "new/deep/socket", []),
             ("ListenStream", "file", []),
@@ -52,7 +52,7 @@ class ListeningTest(FolderTest):
             server.bind(("127.0.0.1", 0))
             server.listen(1)
             port = server.getsockname()[1]
-            taken = ["something else does"]
+            taken = ["the address is in use"]
             for value, expected in (
                 ("127.0.0.1:%d", taken), ("%d", taken), ("0.0.0.0:%d", taken), ("[::]:%d", taken),
                 ("127.0.0.2:%d", []), ("[::]:%d\nBindIPv6Only=ipv6-only", []),
@@ -69,7 +69,7 @@ class ListeningTest(FolderTest):
     def test_a_port_of_a_socket_that_the_run_starts(self) -> None:
         """Who is started first has it."""
         other = "ListenStream=127.0.0.1:1\nListenStream=2"
-        before = ["a socket that is started before does"]
+        before = ["an earlier socket uses the address"]
         self.context.expect([UnitEffect("y.socket", active=True)], Uncertainty(), "t#a")
         for value, expected in (
             ("127.0.0.1:1", before), ("1", before), ("127.0.0.2:1", []), ("3", []),
@@ -83,7 +83,7 @@ class ListeningTest(FolderTest):
     def test_an_address_of_another_host(self) -> None:
         """systemd binds to it only where it is asked to bind to any."""
         line = "ListenStream=203.0.113.9:80"
-        self.assertEqual(self.told(line), ["this host has no such address"])
+        self.assertEqual(self.told(line), ["this host does not have the address"])
         self.assertEqual(self.told(line, "FreeBind=yes"), [])
         self.assertEqual(self.told("ListenStream=@abstract", "ListenStream=vsock:2:1"), [])
 

@@ -127,10 +127,14 @@ class Mounted(unittest.TestCase):
         )
         for name, text, why in (
             ("srv-ccm.mount", "What=t\nType=tmpfs\n", ""),
-            ("srv-file.d.mount", "What=t\n", "mounts at /srv/file.d, which is not a directory"),
-            ("srv-link.mount", "What=t\n", "mounts at /srv/link, which is a symlink"),
+            (
+                "srv-file.d.mount",
+                "What=t\n",
+                "has the mount point /srv/file.d, which is not a directory",
+            ),
+            ("srv-link.mount", "What=t\n", "has the mount point /srv/link, which is a symlink"),
             ("srv-ccm.mount", "What=/srv/disk\n", ""),
-            ("srv-ccm.mount", "What=/srv/none\n", "mounts /srv/none, which is not there"),
+            ("srv-ccm.mount", "What=/srv/none\n", "mounts /srv/none, which does not exist"),
             ("srv-ccm.mount", "What=/srv/none\nOptions=bind\n", ""),
         ):  # fmt: skip
             found = self.mounting.obstacles(unit(name, "[Mount]\n" + text))

@@ -60,13 +60,17 @@ class RehearsalTest(FolderTest):
     def test_a_program_of_another_machine(self):
         """It is told by its header."""
         foreign = self.write("foreign", b"\x7fELF\x02\x09" + bytes(60), 0o755)
-        expected = "runs %s, which is a program of another kind of machine" % foreign
+        expected = "runs %s, which is a program for another architecture" % foreign
         self.assertEqual(self.why(RUN % foreign), expected)
 
     def test_the_home_of_a_user(self):
         """It is looked at as any folder is; root's is there, and one that may be missing may."""
         rows = [
-            ("User=ccm-app\n", "~", "needs its WorkingDirectory /nowhere/home, which is not there"),
+            (
+                "User=ccm-app\n",
+                "~",
+                "requires its WorkingDirectory /nowhere/home, which does not exist",
+            ),
             ("User=ccm-app\n", "-~", ""),
             ("", "~", ""),
         ]
@@ -77,10 +81,10 @@ class RehearsalTest(FolderTest):
 
     def test_environment_files(self):
         """A pattern has to match a file, and a directory is none."""
-        for path, ending in (("/*.conf", "which is not there"), ("", "which is a directory")):
+        for path, ending in (("/*.conf", "which does not exist"), ("", "which is a directory")):
             found = self.why(RUN % "sh" + "EnvironmentFile=%s%s\n" % (self.root, path))
             self.assertEqual(
-                found, "needs its EnvironmentFile %s%s, %s" % (self.root, path, ending)
+                found, "requires its EnvironmentFile %s%s, %s" % (self.root, path, ending)
             )
 
     def test_what_the_process_lacks(self):
@@ -89,35 +93,36 @@ class RehearsalTest(FolderTest):
         lost = self.write("lost", b"#!/nowhere/perl\n", 0o755)
         plain = self.write("plain", b"#!/bin/sh\n", 0o644)
         mine = self.write("mine", b"#!/bin/sh\n", 0o700)
+        denied = "runs %s as ccm-app, who is not allowed to execute it" % mine
         rows = [
-            (RUN % "/nowhere/run", "runs /nowhere/run, which is not there"),
-            (RUN % "-/nowhere/run", "runs /nowhere/run, which is not there"),
-            (RUN % "no-such-program", "runs no-such-program, which systemd does not find"),
+            (RUN % "/nowhere/run", "runs /nowhere/run, which does not exist"),
+            (RUN % "-/nowhere/run", "runs /nowhere/run, which does not exist"),
+            (RUN % "no-such-program", "runs no-such-program, which systemd cannot find"),
             (RUN % plain, "runs %s, which is not executable" % plain),
-            (RUN % text, "runs %s, which does not begin with #! and is no program" % text),
-            (RUN % lost, "runs %s, whose interpreter /nowhere/perl is not there" % lost),
-            (RUN % mine + "User=ccm-app\n", "runs %s as ccm-app, who may not execute it" % mine),
-            (RUN % "sh" + "User=ccm-gone\n", "runs as the user ccm-gone, which is not there"),
-            (RUN % "sh" + "Group=ccm-gone\n", "runs as the group ccm-gone, which is not there"),
-            (RUN % "sh" + "User=54321\n", "runs as the user 54321, which is not there"),
-            (RUN % "sh" + "Group=54321\n", "runs as the group 54321, which is not there"),
-            (RUN % "sh" + "ExecStartPre=/nowhere\n", "runs /nowhere, which is not there"),
-            (RUN % "sh" + "ExecStartPost=/nowhere\n", "runs /nowhere, which is not there"),
+            (RUN % text, "runs %s, which has no #! line and is not a program" % text),
+            (RUN % lost, "runs %s, whose interpreter /nowhere/perl does not exist" % lost),
+            (RUN % mine + "User=ccm-app\n", denied),
+            (RUN % "sh" + "User=ccm-gone\n", "runs as the user ccm-gone, which does not exist"),
+            (RUN % "sh" + "Group=ccm-gone\n", "runs as the group ccm-gone, which does not exist"),
+            (RUN % "sh" + "User=54321\n", "runs as the user 54321, which does not exist"),
+            (RUN % "sh" + "Group=54321\n", "runs as the group 54321, which does not exist"),
+            (RUN % "sh" + "ExecStartPre=/nowhere\n", "runs /nowhere, which does not exist"),
+            (RUN % "sh" + "ExecStartPost=/nowhere\n", "runs /nowhere, which does not exist"),
             (
                 RUN % "sh" + "WorkingDirectory=/nowhere\n",
-                "needs its WorkingDirectory /nowhere, which is not there",
+                "requires its WorkingDirectory /nowhere, which does not exist",
             ),
             (
                 RUN % "sh" + "EnvironmentFile=/nowhere\n",
-                "needs its EnvironmentFile /nowhere, which is not there",
+                "requires its EnvironmentFile /nowhere, which does not exist",
             ),
             (
                 RUN % "sh" + "SupplementaryGroups=root ccm-gone\n",
-                "runs as the group ccm-gone, which is not there",
+                "runs as the group ccm-gone, which does not exist",
             ),
             (
                 RUN % "sh" + "RootDirectory=/nowhere\n",
-                "needs its RootDirectory /nowhere, which is not there",
+                "requires its RootDirectory /nowhere, which does not exist",
             ),
             (
                 RUN % "sh" + "StandardInput=file:/nowhere\n",
@@ -129,12 +134,12 @@ class RehearsalTest(FolderTest):
             ),
             (
                 RUN % "sh" + "LoadCredential=key:/nowhere\n",
-                "needs its credential /nowhere, which is not there",
+                "requires its credential /nowhere, which does not exist",
             ),
             *(
                 (
                     RUN % "sh" + "%s=/nowhere\n" % key,
-                    "needs /nowhere (%s), which is not there" % key,
+                    "requires /nowhere (%s), which does not exist" % key,
                 )
                 for key in ("ReadWritePaths", "InaccessiblePaths", "BindPaths", "BindReadOnlyPaths")
             ),
@@ -147,7 +152,7 @@ class RehearsalTest(FolderTest):
         rows = [
             (
                 RUN % "/only/there" + "RootDirectory=%s\n" % self.root,
-                "runs /only/there, which is not there below %s" % self.root,
+                "runs /only/there, which does not exist below %s" % self.root,
             ),
             (
                 RUN % "/tmp/run" + "PrivateTmp=yes\n",
@@ -180,11 +185,12 @@ class RehearsalTest(FolderTest):
         inside = self.write("closed/run", b"#!/bin/sh\n", 0o755)
         user = "User=ccm-app\n"
         rows = [
-            (RUN % inside + user, "runs %s as ccm-app, who may not execute it" % inside),
+            (RUN % inside + user, "runs %s as ccm-app, who is not allowed to execute it" % inside),
             (RUN % ("+" + inside) + user, ""),
             (
                 RUN % self.program + user + "WorkingDirectory=%s\n" % self.path("closed"),
-                "needs its WorkingDirectory %s, which ccm-app may not enter" % self.path("closed"),
+                "requires its WorkingDirectory %s, which ccm-app cannot enter"
+                % self.path("closed"),
             ),
         ]
         for unit, expected in rows:
@@ -229,7 +235,7 @@ class RehearsalTest(FolderTest):
         ]
         for setting, expected in rows:
             found = self.why("[Unit]\n%s\n" % setting + RUN % "sh")
-            words = "is not started where %s does not hold" % expected if expected else ""
+            words = "is not started because %s is not met" % expected if expected else ""
             self.assertEqual(found, words, setting)
 
     def test_other_units(self):
@@ -237,26 +243,30 @@ class RehearsalTest(FolderTest):
         rows = [
             ("Requires=y.service", {"y": RUN % "sh"}, ""),
             ("Wants=y.service", {}, ""),
-            ("Requires=y.service", {}, "needs y.service (Requires), which is not there"),
-            ("BindsTo=y.service", {}, "needs y.service (BindsTo), which is not there"),
-            ("Requisite=y.service", {"y": RUN % "sh"}, "needs y.service to run before (Requisite)"),
+            ("Requires=y.service", {}, "requires y.service (Requires), which does not exist"),
+            ("BindsTo=y.service", {}, "requires y.service (BindsTo), which does not exist"),
+            (
+                "Requisite=y.service",
+                {"y": RUN % "sh"},
+                "requires y.service to be started already (Requisite)",
+            ),
             ("Requires=y.service", {"y": RUN % "/nowhere"}, ""),
             (
                 "BindsTo=y.service",
                 {"y": RUN % "/nowhere"},
-                "is bound to y.service, which runs /nowhere, which is not there",
+                "is bound to y.service, which runs /nowhere, which does not exist",
             ),
             ("Requires=y.service\nAfter=y.service", {"y": RUN % "/nowhere"}, ""),
             (
                 "Requires=y.service\nAfter=y.service",
                 {"y": RUN % "/nowhere" + "Type=exec\n"},
-                "is bound to y.service, which runs /nowhere, which is not there",
+                "is bound to y.service, which runs /nowhere, which does not exist",
             ),
             ("Requires=y.service", {"y": RUN % "/nowhere" + "Type=exec\n"}, ""),
             (
                 "Requires=y.service",
                 {"y": "[Unit]\nAssertPathExists=/nowhere\n"},
-                "needs y.service (Requires), whose assertion does not hold",
+                "requires y.service (Requires), whose assertion fails",
             ),
         ]
         for setting, others, expected in rows:
@@ -269,7 +279,7 @@ class RehearsalTest(FolderTest):
         units = FakeUnits({"x.service": text, "y.service": RUN % "sh"})
         units.masked = ["y.service"]
         self.assertEqual(
-            self.obstacle(units, "x.service"), "needs y.service (Requires), which is masked"
+            self.obstacle(units, "x.service"), "requires y.service (Requires), which is masked"
         )
         units.running = ["y.service"]
         self.assertEqual(self.obstacle(units, "x.service"), "")
@@ -278,7 +288,9 @@ class RehearsalTest(FolderTest):
         """A timer needs its service, a socket besides one that does not run yet."""
         texts = {"t.timer": "[Timer]\nUnit=gone.service\n", "s.socket": "[Socket]\n"}
         units = FakeUnits(texts)
-        self.assertEqual(self.obstacle(units, "t.timer"), "starts gone.service, which is not there")
+        self.assertEqual(
+            self.obstacle(units, "t.timer"), "starts gone.service, which does not exist"
+        )
         texts.update({"gone.service": RUN % "sh", "s.service": RUN % "sh"})
         self.assertEqual(self.obstacle(units, "t.timer"), "")
         self.assertEqual(self.obstacle(units, "s.socket"), "")
@@ -291,7 +303,7 @@ class RehearsalTest(FolderTest):
         self.assertEqual(self.obstacle(units, "s.socket"), "starts s.service: error")
         units.broken = {}
         units.running = ["s.service"]
-        self.assertIn("s.service runs already", self.obstacle(units, "s.socket"))
+        self.assertIn("s.service already runs", self.obstacle(units, "s.socket"))
         texts["s.socket"] = "[Socket]\nAccept=yes\n"
         self.assertEqual(self.obstacle(units, "s.socket"), "")
 

@@ -228,7 +228,7 @@ class Check(unittest.TestCase):
     def test_a_template_is_no_service(self):
         """A template without an instance would end the query for all other units."""
         ((_, message),) = Resource.check("app@.service", {})
-        self.assertIn("name an instance", message)
+        self.assertIn("use an instance", message)
 
 
 if __name__ == "__main__":

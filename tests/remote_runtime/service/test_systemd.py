@@ -179,7 +179,7 @@ class Acting(unittest.TestCase):
         """A unit that systemctl started and that is not running a moment later is a failure."""
         with self.assertRaises(ResourceError) as caught:
             Plan(RecordedHost(), ("ccm-fails", {})).carry_out()
-        self.assertIn("ended right after it was started: failed", caught.exception.message)
+        self.assertIn("stopped immediately after it was started: failed", caught.exception.message)
         self.assertIn("status=3", caught.exception.output)
         self.assertLessEqual(len(caught.exception.output.splitlines()), 25)
 
@@ -195,8 +195,8 @@ class Acting(unittest.TestCase):
             plan = Plan(commands, ("ccm-daemon", {"ensure": "stopped"}))
             plan.carry_out()
             text = (
-                "ccm-daemon.socket listens and starts ccm-daemon.service again at the next "
-                "connection; stop it before, too"
+                "ccm-daemon.socket listens and starts ccm-daemon.service again on the next "
+                "connection; stop it first"
             )
             self.assertEqual(notices_of(plan.context), [("warning", text)] if warned else [])
 

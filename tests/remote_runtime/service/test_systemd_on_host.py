@@ -119,7 +119,7 @@ def test_units_that_cannot_run(debian: Host) -> None:
         assert masked["failed"]
         assert "systemctl unmask ccm-pkg02" in masked["error"][0]
     fails = one(debian, "ccm-fails")
-    assert "ended right after it was started" in fails["error"][0]
+    assert "stopped immediately after it was started" in fails["error"][0]
     assert any("as intended" in line for line in fails["error"]), fails["error"]
 
 
@@ -165,12 +165,12 @@ def test_a_program_that_systemd_executes_late(debian: Host) -> None:
     text = "[Service]\nUser=root\nPAMName=ccm-late\nExecStart=/usr/local/bin/ccm-late\n"
     debian.write("/etc/systemd/system/ccm-late.service", text)
     failed = one(debian, "ccm-late")
-    assert "ended right after it was started" in failed["error"][0], failed
+    assert "stopped immediately after it was started" in failed["error"][0], failed
     debian.write("/usr/local/bin/ccm-late", "#!/bin/sh\nexec sleep 1000\n", mode=0o755)
     started = one(debian, "ccm-late")
     assert (started["failed"], started["changed"]) == (False, True), started
     debian.run("rm /usr/local/bin/ccm-late")
     change = resource("exec", "change", command="true")
     run = apply(debian, change, service("ccm-late", subscribe=["exec#change"]))
-    assert "ended right after" in run.events["service#ccm-late"]["error"][0], run.events
+    assert "stopped immediately after" in run.events["service#ccm-late"]["error"][0], run.events
     debian.run("systemctl stop ccm-late; systemctl reset-failed ccm-late")

@@ -32,7 +32,7 @@ class Linking(object):
         rivals = unit.text.words("Unit", "Conflicts")
         for link in links_of(unit, ALIAS):
             if os.path.basename(link) in rivals and self._files.status(link) is None:
-                text = "%s conflicts with %s, which becomes another name of it"
+                text = "%s conflicts with %s, which becomes an alias of it"
                 raise Unknowable(text % (unit.name, os.path.basename(link)))
         for rule in _ORDER:
             made = [self._made(unit, link, rule) for link in links_of(unit, rule)]
@@ -67,7 +67,7 @@ class Linking(object):
             raise ResourceError(
                 "enabling %s failed: %s already exists" % (unit.name, link),
                 kind="service.failed",
-                hint="look what stands there",
+                hint="check what exists at that path",
             )
         return other
 

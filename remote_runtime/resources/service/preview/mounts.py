@@ -89,15 +89,15 @@ class Mounting(object):
         files = self._context.files
         if unit.name.endswith(".automount"):
             if not os.path.exists(_AUTOFS):
-                yield "cannot be on this system, which has no %s" % _AUTOFS
+                yield "is not available on this system, which has no %s" % _AUTOFS
             return
         where = place(unit)
         status = files.status(where)
         source = unit.text.expand(unit.text.last("Mount", "What")) or ""
         if status is not None and status.kind == "symlink":
-            yield "mounts at %s, which is a symlink" % where
+            yield "has the mount point %s, which is a symlink" % where
         elif status is not None and status.kind != "directory" and not self._is_binding(unit):
-            yield "mounts at %s, which is not a directory" % where
+            yield "has the mount point %s, which is not a directory" % where
         if self._is_binding(unit):
             return
         kind = unit.text.last("Mount", "Type")
@@ -107,14 +107,12 @@ class Mounting(object):
             ]
             if foreign:
                 raise Unknowable(
-                    "whether a tmpfs takes the option %s is known once it is tried" % foreign[0]
+                    "cannot predict whether a tmpfs accepts the option %s" % foreign[0]
                 )
         elif kind and kind not in ("auto", "none") and not self._is_known(kind):
-            raise Unknowable(
-                "whether this host has the file system %s is known once it is tried" % kind
-            )
+            raise Unknowable("cannot predict whether this host supports the file system %s" % kind)
         elif source.startswith("/") and not files.exists(source):
-            yield "mounts %s, which is not there" % source
+            yield "mounts %s, which does not exist" % source
 
     def _is_known(self, kind: str) -> bool:
         if any(self._context.files.exists(folder + kind) for folder in _HELPERS):
@@ -195,14 +193,14 @@ def unmounted(unit: Definition) -> List[Effect]:
 
 
 def _unclear(unit: Definition, path: str) -> UnknownEffect:
-    why = "what %s shows at %s is not known before" % (unit.name, path)
+    why = "the content of %s at %s is not known yet" % (unit.name, path)
     return UnknownEffect(Uncertainty(UNKNOWN, why), below(path, itself=True))
 
 
 def _awaited(unit: Definition) -> UnknownEffect:
     """Whoever looks below the place of an automount unit starts its mount unit."""
     name = unit.name.rpartition(".")[0] + ".mount"
-    doubt = Uncertainty(UNKNOWN, "%s starts it once somebody looks there" % unit.name)
+    doubt = Uncertainty(UNKNOWN, "%s starts it on the first access" % unit.name)
     return UnknownEffect(doubt, lambda kind, value, present: (kind, value) == ("unit", name))
 
 

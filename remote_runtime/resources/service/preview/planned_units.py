@@ -98,7 +98,7 @@ class ForeseenUnits(object):
             return
         unit = self.definition(name)
         if not unit.path or is_generated(unit):
-            raise Unknowable("what systemd makes of the planned %s is not known before" % _TABLE)
+            raise Unknowable("how systemd reads the planned %s is not known yet" % _TABLE)
 
     def _require_unwatched(self, name: str, shown: Mapping[str, str]) -> None:
         """``Unknowable`` for a unit that a path unit starts as soon as something is there."""

@@ -61,7 +61,9 @@ class Rehearsal(object):
             inside = mounts.place(self._units.definition(name)).rstrip("/") + "/"
             named = any(inside in value for _, value in unit.text.settings("Service", ""))
             if named and not self._units.status(name).running:
-                raise Unknowable("%s comes along, and what it shows is not known before" % name)
+                raise Unknowable(
+                    ("%s starts too, and the files that it mounts are not known yet") % name
+                )
 
     def ends(self, name: str) -> bool:
         """Whether it would end by itself at once and so never stay running."""
@@ -79,15 +81,15 @@ class Rehearsal(object):
         for key, other in self._needed(unit):
             status = self._units.status(other)
             if not status.found:
-                yield "needs %s (%s), which is not there" % (other, key)
+                yield "requires %s (%s), which does not exist" % (other, key)
             elif status.running:
                 continue
             elif key == "Requisite":
-                yield "needs %s to run before (Requisite)" % other
+                yield "requires %s to be started already (Requisite)" % other
             elif status.masked:
-                yield "needs %s (%s), which is masked" % (other, key)
+                yield "requires %s (%s), which is masked" % (other, key)
             elif status.failure:
-                yield "needs %s (%s): %s" % (other, key, status.failure)
+                yield "requires %s (%s): %s" % (other, key, status.failure)
             else:
                 yield from self._pulled(unit, key, other, depth)
 
@@ -102,7 +104,7 @@ class Rehearsal(object):
         """What would keep a unit that is started along from letting this one run."""
         other = self._units.definition(name)
         if next(self._unmet(other, "Assert"), ""):
-            yield "needs %s (%s), whose assertion does not hold" % (name, key)
+            yield "requires %s (%s), whose assertion fails" % (name, key)
         # A simple service counts as started before its program is looked at.
         at_once = name.endswith(".service") and other.kind in ("simple", "idle")
         waited_for = name in unit.text.words("Unit", "After") or key == mounts.NEEDED
@@ -111,7 +113,7 @@ class Rehearsal(object):
             return
         why = self.obstacle(name, depth + 1)
         if not why and key == "BindsTo" and self.ends(name):
-            why = "never stays running"
+            why = "does not stay active"
         if why:
             yield "is bound to %s, which %s" % (name, why)
 
@@ -120,7 +122,7 @@ class Rehearsal(object):
     def _conditions(self, unit: Definition) -> Iterator[str]:
         for prefix in ("Assert", "Condition"):
             for setting in self._unmet(unit, prefix):
-                yield "is not started where %s does not hold" % setting
+                yield "is not started because %s is not met" % setting
 
     def _unmet(self, unit: Definition, prefix: str) -> Iterator[str]:
         """The settings that keep it from starting: any, or all of those marked with ``|``."""
@@ -192,17 +194,17 @@ class Rehearsal(object):
             if not self._units.status(unit.name).running:
                 yield from Listening(self._context, self._units).obstacles(unit)
         elif suffix == "timer" and not self._has_time(unit):
-            yield "says no time that systemd can read"
+            yield "has a time that systemd cannot parse"
         if section is None or (suffix == "socket" and unit.text.flag("Socket", "Accept")):
             return
         key = "Service" if suffix == "socket" else "Unit"
         for other in unit.text.words(section, key)[-1:] or ["%s.service" % stem]:
             status = self._units.status(other)
             if not status.found:
-                yield "starts %s, which is not there" % other
+                yield "starts %s, which does not exist" % other
             elif status.masked:
                 yield "starts %s, which is masked" % other
             elif status.failure:
                 yield "starts %s: %s" % (other, status.failure)
             elif suffix == "socket" and status.running:
-                yield "cannot listen: %s runs already without it" % other
+                yield "cannot listen: %s already runs without it" % other

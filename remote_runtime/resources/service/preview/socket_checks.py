@@ -52,7 +52,7 @@ class Listening(object):
         status = files.status(path, follow=True) if key == _FIFO else None
         mode = parsed_mode(unit.text.last("Socket", "SocketMode"), _SOCKET_MODE)
         other = status is not None and (status.kind != "other" or status.mode != mode)
-        return "what is there is not a FIFO of this mode" if other else ""
+        return "an existing file is not a FIFO with this mode" if other else ""
 
     def _at_port(self, unit: Definition, value: str) -> str:
         address, port = _split(value)
@@ -61,21 +61,21 @@ class Listening(object):
         text = unit.text
         if not (any(text.flag("Socket", key) for key in _FOREIGN) or _is_own(address)):
             self._context.saw("host", "")  # a command may add it
-            return "this host has no such address"
+            return "this host does not have the address"
         if address == _ANY_OF_6 and text.last("Socket", "BindIPv6Only") != "ipv6-only":
             address = ""
         planned = any(_clash(address, other) for other in self._started(unit.name, port))
         if not (planned or any(_clash(address, other) for other in _listeners(port))):
             return ""
         if text.flag("Socket", "ReusePort"):
-            raise Unknowable("what listens at port %d may share it" % port)
+            raise Unknowable("the listener at port %d may share it" % port)
         if planned:
-            return "a socket that is started before does"
+            return "an earlier socket uses the address"
         world = self._context.world
         if world is not None and any(effect.active is False for effect in world.units.values()):
-            raise Unknowable("what listens at port %d may be stopped before" % port)
+            raise Unknowable("the listener at port %d may be stopped first" % port)
         self._context.saw("host", "")  # or stop what listens
-        return "something else does"
+        return "the address is in use"
 
     def _started(self, but: str, port: int) -> Iterator[str]:
         """Where the socket units that were started earlier in the run listen at a port."""

@@ -53,7 +53,7 @@ class Process(object):
         for kind, key in (("user", "SocketUser"), ("group", "SocketGroup")):
             name = unit.text.last("Socket", key)
             if name and "%" not in name and not self._is_there(kind, name):
-                yield "is of the %s %s, which is not there" % (kind, name)
+                yield "uses the %s %s, which does not exist" % (kind, name)
 
     def _accounts(self, text: UnitText, user: str) -> Iterator[str]:
         if text.flag("Service", "DynamicUser"):
@@ -62,7 +62,7 @@ class Process(object):
         named += [("group", name) for name in text.words("Service", "SupplementaryGroups")]
         for kind, name in named:
             if name and "%" not in name and not self._is_there(kind, name):
-                yield "runs as the %s %s, which is not there" % (kind, name)
+                yield "runs as the %s %s, which does not exist" % (kind, name)
 
     def _is_there(self, kind: str, name: str) -> bool:
         """Whether there is an account; systemd takes a number only of one that has a name."""
@@ -81,10 +81,10 @@ class Process(object):
                 continue  # optional, not read at all, or what only systemd makes out
             paths = list(globbing.matches(self._files, pattern))
             if not any(self._files.exists(path) for path in paths):
-                yield "needs its EnvironmentFile %s, which is not there" % pattern
+                yield "requires its EnvironmentFile %s, which does not exist" % pattern
             for path in paths:
                 if self._files.is_directory(path):
-                    yield "needs its EnvironmentFile %s, which is a directory" % path
+                    yield "requires its EnvironmentFile %s, which is a directory" % path
 
     def _streams(self, text: UnitText) -> Iterator[str]:
         files = self._files
@@ -99,7 +99,7 @@ class Process(object):
             for word in text.words("Service", key):
                 path = word.partition(":")[2]
                 if path.startswith("/") and not files.exists(path):
-                    yield "needs its credential %s, which is not there" % path
+                    yield "requires its credential %s, which does not exist" % path
 
     def _own_folders(self, unit: Definition) -> Iterator[str]:
         for path in linked_folders(unit, self._context):
@@ -107,14 +107,14 @@ class Process(object):
         for own in made_folders(unit, self._context):
             there = own.kind == "directory" and self._files.exists(own.path)
             if there and not self._files.is_directory(own.path):
-                yield "needs the folder %s, where something else is" % own.path
+                yield "requires the directory %s, but another file is in its place" % own.path
 
     def _mounted(self, unit: Definition) -> Iterator[str]:
         """What is mounted for it alone has to be there, unless a dash says otherwise."""
         text, files = unit.text, self._files
         root = text.expand(text.last("Service", "RootDirectory")) or ""
         if root.startswith("/") and not files.is_directory(root):
-            yield "needs its RootDirectory %s, which is not there" % root
+            yield "requires its RootDirectory %s, which does not exist" % root
         if root or any(text.all("Service", key) for key in _IMAGES):
             return
         own = [made.path for made in made_folders(unit, self._context)]
@@ -123,7 +123,7 @@ class Process(object):
             for word in text.words("Service", key):
                 path = word.lstrip("+").split(":")[0] if key in BINDING else word.lstrip("+")
                 if path.startswith("/") and path not in own + bound and not files.exists(path):
-                    yield "needs %s (%s), which is not there" % (path, key)
+                    yield "requires %s (%s), which does not exist" % (path, key)
 
     def _on_this_root(self, unit: Definition, user: str) -> Iterator[str]:
         text = unit.text
@@ -133,9 +133,9 @@ class Process(object):
             folder = self._home(user)
         if folder.startswith("/") and folder not in self._made(unit):
             if not self._files.is_directory(folder):
-                yield "needs its WorkingDirectory %s, which is not there" % folder
+                yield "requires its WorkingDirectory %s, which does not exist" % folder
             elif not rights.reach(folder + "/"):
-                yield "needs its WorkingDirectory %s, which %s may not enter" % (folder, user)
+                yield "requires its WorkingDirectory %s, which %s cannot enter" % (folder, user)
         for key in ("ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost"):
             for program in text.programs(key):
                 ignored = program.ignored and (key != "ExecStart" or unit.kind == "oneshot")
@@ -160,7 +160,7 @@ class Process(object):
             linked = any(self._files.link(root + way) for way in ways)
             known = root and path.startswith("/") and not linked
             if known and not self._files.exists(root + path):
-                yield "runs %s, which is not there below %s" % (path, root)
+                yield "runs %s, which does not exist below %s" % (path, root)
 
     def _made(self, unit: Definition) -> Tuple[str, ...]:
         return tuple(own.path for own in made_folders(unit, self._context))
@@ -188,7 +188,7 @@ class Process(object):
         if why:
             return why
         if not program.privileged and not rights.execute(found):
-            return "runs %s as %s, who may not execute it" % (found, user)
+            return "runs %s as %s, who is not allowed to execute it" % (found, user)
         try:
             with closing(self._files.blocks(found, follow=True)) as blocks:
                 head = next(blocks, b"")[:_HEAD]
@@ -197,14 +197,14 @@ class Process(object):
         if head.startswith(b"#!"):
             interpreter = interpreter_of(head).decode("utf-8", "replace")
             if interpreter.startswith("/") and not self._files.exists(interpreter):
-                return "runs %s, whose interpreter %s is not there" % (found, interpreter)
+                return "runs %s, whose interpreter %s does not exist" % (found, interpreter)
             readable = program.privileged or not needs_reading(interpreter.encode())
             if not readable and not rights.read(found):
-                return "runs %s as %s, who may not read it" % (found, user)
+                return "runs %s as %s, who is not allowed to read it" % (found, user)
         elif not head.strip() or _is_text(head):
-            return "runs %s, which does not begin with #! and is no program" % found
+            return "runs %s, which has no #! line and is not a program" % found
         elif is_foreign(head):
-            return "runs %s, which is a program of another kind of machine" % found
+            return "runs %s, which is a program for another architecture" % found
         return ""
 
     def _located(self, program: str) -> Tuple[str, str]:
@@ -213,12 +213,12 @@ class Process(object):
         if "/" not in program:
             paths = ["%s/%s" % (folder, program) for folder in _PATH.split(":")]
             found = next((path for path in paths if programs.is_program(path)), "")
-            return found, "" if found else "runs %s, which systemd does not find" % program
+            return found, "" if found else "runs %s, which systemd cannot find" % program
         if programs.is_program(program):
             return program, ""
         if self._files.exists(program):
             return "", "runs %s, which is not executable" % program
-        return "", "runs %s, which is not there" % program
+        return "", "runs %s, which does not exist" % program
 
 
 def _is_text(head: bytes) -> bool:

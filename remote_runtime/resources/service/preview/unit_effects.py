@@ -159,7 +159,10 @@ def unfinished(verb: str, name: str, effects: Sequence[Effect]) -> List[UnknownE
     if not (paths or units):
         return []
     return [
-        UnknownEffect(Uncertainty(UNKNOWN, "%s of %s fails, maybe half way" % (verb, name)), covers)
+        UnknownEffect(
+            Uncertainty(UNKNOWN, "%s of %s fails, possibly after partial changes" % (verb, name)),
+            covers,
+        )
     ]
 
 
@@ -190,15 +193,15 @@ def _triggers(unit: Definition) -> List[str]:
 
 
 def _triggered(unit: Definition, other: str) -> UnknownEffect:
-    doubt = Uncertainty(UNKNOWN, "%s may start it at once" % unit.name)
+    doubt = Uncertainty(UNKNOWN, "%s may start it immediately" % unit.name)
     return UnknownEffect(doubt, lambda kind, value, present: (kind, value) == ("unit", other))
 
 
 def _unneeded(unit: Definition, other: str) -> UnknownEffect:
-    doubt = Uncertainty(UNKNOWN, "%s stops where nothing but %s needs it" % (other, unit.name))
+    doubt = Uncertainty(UNKNOWN, "%s stops if only %s requires it" % (other, unit.name))
     return UnknownEffect(doubt, lambda kind, value, present: (kind, value) == ("unit", other))
 
 
 def _emptied(unit: Definition) -> UnknownEffect:
-    doubt = Uncertainty(UNKNOWN, "what runs in %s stops with it" % unit.name)
+    doubt = Uncertainty(UNKNOWN, "the processes in %s stop with it" % unit.name)
     return UnknownEffect(doubt, lambda kind, value, present: kind == "unit" and value != unit.name)

@@ -52,8 +52,8 @@ _POLKIT = (
     "/usr/libexec/polkitd",
     "/usr/libexec/polkit-1/polkitd",
 )
-_BECOME = "services are changed by root: set `become: true` for this host"
-_IMMUTABLE = "look for an immutable attribute below /etc/systemd"
+_BECOME = "only root can change services: set `become: true` for this host"
+_IMMUTABLE = "check for an immutable attribute below /etc/systemd"
 _SOCKET = ".socket"
 _NO_BUS = "Failed to connect to bus"
 
@@ -142,7 +142,7 @@ class Provider(ServiceProvider):
             self._ask(sorted({full, *self._names} - self._units.keys() - self._refused.keys()))
         if full in self._refused:
             raise ResourceError(
-                "systemd refuses %s: %s" % (full, self._refused[full]), kind="service.name"
+                "systemd rejects %s: %s" % (full, self._refused[full]), kind="service.name"
             )
         return self._units[full]
 
@@ -199,7 +199,7 @@ class Provider(ServiceProvider):
         units = self._foreseen()
         for key in _REFUSED_BY.get(verb, ()):
             if units.definition(full).text.flag("Unit", key):
-                what = "%s refuses that: its unit file says %s" % (full, key)
+                what = "%s does not allow this: its unit file has %s" % (full, key)
                 hint = "leave it to the unit that starts and stops it"
                 raise ResourceError(what, kind="service.failed", hint=hint)
         if verb in (START, RESTART):
@@ -207,13 +207,13 @@ class Provider(ServiceProvider):
         elif verb == STOP:
             self._rehearse_stop(full, units)
         elif verb == DISABLE and units.elsewhere(units.definition(full)):
-            raise UnsettledError("once it is disabled there is no unit %s any more" % full)
+            raise UnsettledError("the unit %s disappears once it is disabled" % full)
         elif verb == ENABLE and units.shown(full).get("Id", full) != full:
             own = units.shown(full)["Id"]
             raise ResourceError(
-                "%s cannot be enabled: it is another name of %s" % (full, own),
+                "%s cannot be enabled: it is an alias of %s" % (full, own),
                 kind="service.failed",
-                hint="name %s" % own,
+                hint="use %s" % own,
             )
         elif verb in (ENABLE, DISABLE):
             from remote_runtime.resources.service.preview.link_checks import Linking
@@ -223,15 +223,15 @@ class Provider(ServiceProvider):
 
     def _rehearse_stop(self, full: str, units: "ForeseenUnits") -> None:
         if units.goes(full):
-            raise UnsettledError("once it is stopped there is no unit %s any more" % full)
+            raise UnsettledError("the unit %s disappears once it is stopped" % full)
         for other in self._upholding(full, units):
-            raise Unknowable("%s upholds %s and may start it at once" % (other, full))
+            raise Unknowable("%s upholds %s and may start it immediately" % (other, full))
         for other in unit.words(units.shown(full).get("TriggeredBy", "")):
             if other.endswith(_SOCKET) and units.status(other).running:
                 self._warn_of(other, full)
 
     def _warn_of(self, socket: str, full: str) -> None:
-        text = "%s listens and starts %s again at the next connection; stop it before, too"
+        text = "%s listens and starts %s again on the next connection; stop it first"
         self.context.notice("warning", text % (socket, full))
 
     def _upholding(self, full: str, units: "ForeseenUnits") -> List[str]:
@@ -250,11 +250,11 @@ class Provider(ServiceProvider):
     def _rehearse_start(self, name: str, full: str, units: "ForeseenUnits") -> None:
         """``ResourceError`` where it would not run, or not for long."""
         if units.shown(full).get("LoadState") == "not-found":
-            what = "%s would not run again: there is no unit file of it any more" % full
+            what = "%s cannot be started again: its unit file no longer exists" % full
             raise ResourceError(what, kind="service.failed")
         failure = units.status(full).failure
         if failure:
-            what = "%s would not run again: %s" % (full, failure)
+            what = "%s cannot be started again: %s" % (full, failure)
             hint = "correct its unit file"
             raise ResourceError(what, kind="service.failed", hint=hint)
         from remote_runtime.resources.service.preview.run_checks import Rehearsal
@@ -262,7 +262,7 @@ class Provider(ServiceProvider):
         rehearsal = Rehearsal(self.context, units)
         why = rehearsal.obstacle(full)
         if why:
-            raise ResourceError("%s would not run: it %s" % (full, why), kind="service.failed")
+            raise ResourceError("%s would not start: it %s" % (full, why), kind="service.failed")
         if rehearsal.ends(full):
             raise UnsettledError("%s is inactive (dead), not running: %s" % (name, ENDS))
 
@@ -270,8 +270,8 @@ class Provider(ServiceProvider):
     def _ask_polkit(full: str) -> None:
         """Without polkit, systemd lets only root change units; its rules are not looked at."""
         if any(map(os.path.exists, _POLKIT)):
-            raise Unknowable("whether this user may change %s is up to polkit" % full)
-        what = "only root may change %s: access denied" % full
+            raise Unknowable("polkit decides whether this user may change %s" % full)
+        what = "only root can change %s: access denied" % full
         raise ResourceError(what, kind="service.failed", hint=_BECOME)
 
     def leaning(self, name: str) -> Sequence[str]:
@@ -333,7 +333,7 @@ class Provider(ServiceProvider):
         now = unit.status(full, self._shown(full))
         if not now.running and not now.ends_by_itself:
             raise ResourceError(
-                "%s ended right after it was started: %s" % (full, now.words),
+                "%s stopped immediately after it was started: %s" % (full, now.words),
                 kind="service.failed",
                 output=self._log(full),
             )

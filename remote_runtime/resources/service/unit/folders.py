@@ -113,7 +113,10 @@ def _folder(unit: Definition, context: "Context", own: _Own, real: str) -> List[
     uid, gid, known = _owner(unit, context)
     effects: List[Effect] = [PathEffect(real, "directory", mode=mode, uid=uid, gid=gid)]
     if not known:
-        why = "whose %s is, is known when systemd has found a user for %s" % (real, unit.name)
+        why = "the owner of %s is not known until systemd has assigned a user to %s" % (
+            real,
+            unit.name,
+        )
 
         def covers(kind: str, value: str, present: bool) -> bool:
             return kind == "attributes" and value == real

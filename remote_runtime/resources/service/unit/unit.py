@@ -136,7 +136,7 @@ def status(unit: str, shown: Mapping[str, str]) -> Status:
 def _known(unit: str, what: str, value: str, known: Tuple[str, ...]) -> str:
     if value not in known:
         raise ResourceError(
-            "systemctl reports %s %r for %s, expected one of %s"
+            "systemctl reports %s %r for %s; expected one of %s"
             % (what, value, unit, ", ".join(filter(None, known))),
             kind="service.state",
         )

@@ -57,7 +57,10 @@ def _fog(unit: Definition, named: NamedPaths, starts: bool) -> UnknownEffect:
 
 def _owners(unit: Definition, folders: List[str]) -> UnknownEffect:
     """Systemd gives the whole tree to the unit's user where the folder itself is not that one's."""
-    why = "systemd gives %s to the user of %s, with what is in it" % (folders[0], unit.name)
+    why = "systemd changes the owner of %s and its contents to the user of %s" % (
+        folders[0],
+        unit.name,
+    )
 
     def covers(kind: str, value: str, present: bool) -> bool:
         below = any(value != folder and is_within(value, folder) for folder in folders)
