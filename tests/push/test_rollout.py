@@ -138,9 +138,9 @@ def test_a_preview_shows_the_waves_and_runs_without_them(fleet: Fleet) -> None:
         (["--soak", "soon"], "is not a duration"),
         (["--gate-timeout", "-1"], "--gate-timeout"),
         (["--gate-timeout", "0"], "must be longer than 0"),
-        (["--gate", ""], "--gate: a command is missing"),
-        (["--before-host", " "], "--before-host: a command is missing"),
-        (["--after-host", ""], "--after-host: a command is missing"),
+        (["--gate", ""], "--gate: the command is empty"),
+        (["--before-host", " "], "--before-host: the command is empty"),
+        (["--after-host", ""], "--after-host: the command is empty"),
     ],
 )
 def test_a_rollout_that_cannot_be_is_refused(fleet: Fleet, options: list[str], says: str) -> None:
@@ -232,7 +232,7 @@ def test_without_a_terminal_a_confirmation_stops(fleet: Fleet) -> None:
     done = fleet.ccm.push(fleet.inventory, fleet.site(), "--waves", "1", "--confirm")
     assert done.code == 1, done.output
     assert fleet.touched() == [0]
-    assert "there is no terminal" in done.stdout
+    assert "without a terminal" in done.stdout
 
 
 @pytest.mark.parametrize(("said", "hosts"), [("y\n", HOSTS), ("n\n", 1)])
