@@ -54,6 +54,10 @@ class PlacedTemplate(jinja2.Template):
         """The position in the template of a line of its code."""
         return self.positions.of(self.get_corresponding_lineno(code_line) - 1)
 
+    def _get_default_module(self, ctx: Any = None) -> Any:
+        """Jinja2's hook of ``import``, which would keep the variables of a module for all hosts."""
+        return self.make_module()
+
 
 class _Generator(CodeGenerator):
     """Makes code in which joined texts and parts of texts are bounded."""

@@ -92,6 +92,7 @@ class Library:
         self._relative = relative
         self._lock = RLock()
         self._loaded: dict[tuple[str, str], LoadedTemplate] = {}
+        self._found: dict[str, LoadedTemplate] = {}
         self._outside: dict[str, Folder] = {}
         undefined = ChainableUndefined if lenient else Missing
         self.sandbox = WholeSandbox(undefined, settings, self._named, self._join)
@@ -182,10 +183,12 @@ class Library:
 
     def _find(self, path: str) -> LoadedTemplate:
         with self._lock:
-            text = self._beside(path)
-            if text is None:
-                raise TemplateNotFound(path)
-            return self._parse(normalized(text), path, self._prefix + path)
+            if path not in self._found:
+                text = self._beside(path)
+                if text is None:
+                    raise TemplateNotFound(path)
+                self._found[path] = self._parse(normalized(text), path, self._prefix + path)
+            return self._found[path]
 
     def _named(self, path: Any) -> PlacedTemplate:
         return self._find(path).code
