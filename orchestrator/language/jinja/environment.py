@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sized
+from functools import wraps
 from typing import Any, NamedTuple, NoReturn
 
 import jinja2
@@ -30,6 +31,7 @@ from orchestrator.language.sandbox import Sandbox, bounded_filter
 # What expressions have no use for, but files do; the widths are bounded.
 _FILTERS = ("batch", "center", "e", "escape", "indent", "slice", "wordwrap")
 _PER_MACRO, _PER_INCLUDE = 20, 100  # steps, as they take longer than a pass of a loop
+_LINE_FILTERS = ("indent", "wordwrap")
 _COUNTED = "ccm counted"  # no template can spell it
 
 
@@ -113,6 +115,8 @@ class WholeSandbox(Sandbox):
         self._find, self._join = find, join
         for name in _FILTERS:
             self.filters[name] = bounded_filter(FILTERS[name])
+        for name in _LINE_FILTERS:
+            self.filters[name] = _by_line(self.filters[name])
         self.globals.update(namespace=Namespace, cycler=Cycler, joiner=Joiner)
         self.filters[_COUNTED] = _counted
 
@@ -221,6 +225,26 @@ def _placed(pieces: Iterable[tuple[int, str, str]], text: str) -> Iterator[tuple
     except TemplateSyntaxError as error:
         error.lineno = at + 1
         raise
+
+
+def _by_line(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter that puts what it is given before or behind each line that it makes."""
+    at = int(hasattr(function, "jinja_pass_arg"))
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        text, *rest = args[at:]
+        given = (*rest, *kwargs.values())
+        added = sum(len(one) if isinstance(one, str) else 0 for one in given)
+        if function.__name__ == "do_indent":
+            lines = str(text).count("\n") + 1
+            added += sum(one for one in given if isinstance(one, int))
+        else:
+            lines = len(str(text)) if added else 1
+        bounds.check_size(len(str(text)) + lines * added, bounds.MAX_TEXT, "the text")
+        return function(*args, **kwargs)
+
+    return checked
 
 
 def _counted(values: Any) -> Any:

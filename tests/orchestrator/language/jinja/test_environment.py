@@ -61,6 +61,9 @@ GROW = "{% set n = namespace(x='x' * 9999) %}{% for i in range(60) %}GROWN{% end
         ),
         ("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}", "steps"),
         ("{% for a in range(9999) %}{{ 'x' * 9999 }}{% endfor %}", "16 MiB"),
+        ("{{ ('x\n' * 99999) | indent(9999) }}", "at most"),
+        ("{{ ('x\n' * 99999) | indent('y' * 9999) }}", "at most"),
+        ("{{ ('x' * 99999) | wordwrap(1, true, 'y' * 9999) }}", "at most"),
         ("{% for a in range(9999) %}{% set x = Data.list | map('upper') | list %}{% endfor %}", ""),
     ],
 )  # fmt: skip
