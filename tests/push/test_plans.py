@@ -159,7 +159,7 @@ def test_what_a_plan_has_settled_is_no_option(local: Target) -> None:
     more.write_text("hosts: {other: {connection: local}}\n")
     refused = push(local.ccm, "-i", str(local.inventory), "-i", str(more), "-l", "other")
     assert refused.code == 2
-    assert "the plan is not for other" in refused.stderr
+    assert "the plan does not contain other" in refused.stderr
     assert local.names() == []
 
 

@@ -295,7 +295,7 @@ def test_a_budget_of_the_run_holds_over_its_stages(release: Release) -> None:
     ("options", "says"),
     [
         (["--stage", "wib"], "has no stage 'wib'\n     did you mean web?"),
-        (["--from", "later"], "there are databases, migration, web"),
+        (["--from", "later"], "known stages: databases, migration, web"),
         (["--from", ""], "has no stage ''"),
         (["--stage", ""], "has no stage ''"),
         (["--stage", "web", "--from", "web"], "not allowed with argument"),
@@ -337,7 +337,7 @@ def test_a_file_of_stages_is_no_manifest(release: Release) -> None:
     path = release.folder / "release.yaml"
     done = release.ccm.run("render", str(path))
     assert done.code == 2
-    assert "this is a stages file, not a manifest" in done.stderr
+    assert "this is a file of stages, not a manifest" in done.stderr
     refused = release.ccm.push(release.inventory, release.folder / "web.yaml", "--stage", "web")
     assert "selects a stage, but" in refused.stderr
 
@@ -392,7 +392,7 @@ def test_a_plan_that_has_left_out_a_stage_goes_no_further(release: Release, tmp_
     assert "leaves out databases/h1: 1 failed (limit 0)" in refused.stderr
     assert "--from migration skips earlier stages" in refused.stderr
     alone = release.ccm.run("push", kept, "-l", "h1")
-    assert "the plan is not for h1" in alone.stderr
+    assert "the plan does not contain h1" in alone.stderr
     assert release.turns() == []
     first = release.ccm.run("push", kept, "--stage", "databases")
     assert first.code == 0, first.output
