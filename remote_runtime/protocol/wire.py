@@ -24,7 +24,7 @@ Target to controller::
     facts   facts, unavailable {family: reason}, custom [{path, text}], warnings [text]
     want    shas [sha256, ...]          blobs; before the first event, or at a resource's turn
     packages shas [sha256, ...]         in a preview: what do other hosts know of these packages
-    package sha, contents               what this host found in one that nobody knew; null: nothing
+    package sha, contents               what this host found in one left to it; null: nothing
     installed prints {sha256: print}    what came with these packages, see shared.py
     render  id, index                   this resource's turn came and it has deferred templates
                                         that read files of the target
@@ -51,7 +51,9 @@ Controller to target::
 
     plan     see docs/design/wire-protocol.md
     blob     sha, size | error          B frames of `size` bytes in all follow
-    packages known {sha256: contents}   the rest is for the target to find out
+    packages known {sha256: contents},  what two hosts found alike, or this one
+             alone {sha256: contents},  what one other host found; predictions from it are assumed
+             left [sha256, ...]         for the target to find out, with what is in neither
     read     id, path, limit            read a file of the target for a deferred template
     rendered id, properties | error     the deferred properties, final
     reboot                              go ahead, the host will be waited for
