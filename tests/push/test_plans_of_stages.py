@@ -130,7 +130,7 @@ ccm:
     host.write("/etc/other.conf", "theirs\n")
     refused = push(remote.ccm)
     assert (refused.code, refused.events) == (1, []), refused.output
-    assert "file#/etc/other.conf (content is another)" in " ".join(refused.stdout.split())
+    assert "file#/etc/other.conf (content differs)" in " ".join(refused.stdout.split())
     assert "-theirs" in refused.stdout
     for word in ("service#app", "/etc/app.conf", "sha256", "not run"):
         assert word not in refused.stdout

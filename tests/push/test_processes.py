@@ -163,8 +163,8 @@ def test_what_is_no_engine_is_refused(fleet: Fleet) -> None:
     site = fleet.site(HANGS)
     done = fleet.ccm.run(*fleet.words("dask", site))
     assert done.code == 2
-    assert "--engine 'dask' is no engine" in done.stderr
+    assert "--engine 'dask' is not an engine" in done.stderr
     fleet.ccm.environment["CCM_ENGINE"] = "thread"
     done = fleet.ccm.run("push", "-i", str(fleet.inventory), str(site))
     assert done.code == 2
-    assert "CCM_ENGINE 'thread' is no engine" in done.stderr
+    assert "CCM_ENGINE 'thread' is not an engine" in done.stderr
