@@ -118,7 +118,7 @@ def test_what_is_refused_leaves_nothing(target: Target, web: server.Web) -> None
     done = target.push(REFUSED.replace("URL", web.url("")))
     assert done.code == 1, done.output
     reasons = {"hostile": "leads outside with ..", "missing": "returned status 404"}
-    reasons |= {"short": "99 bytes of", "slow": "raise download_timeout"}
+    reasons |= {"short": "received 99 of", "slow": "raise download_timeout"}
     for name, reason in reasons.items():
         event = found(target, done, f"{name}.tar.gz")
         assert (event["failed"], event["status"]) == (True, "failed")
