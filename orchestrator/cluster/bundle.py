@@ -43,7 +43,7 @@ def pack(
             if left < 0:
                 raise UsageError(
                     f"the files of the site are larger than {MOST_BYTES >> 20} MiB",
-                    hint="have hosts fetch what is large (archive), or take another --engine",
+                    hint="let hosts download large files (archive), or use another --engine",
                 )
     return out.getvalue()
 
@@ -93,7 +93,7 @@ def unpack(data: bytes, root: Path) -> None:
         for member in archive:
             parts = member.name.split("/")
             if ".." in parts or member.name.startswith("/"):
-                raise ValueError(f"{member.name} leads out")
+                raise ValueError(f"{member.name} leads outside")
             path = root / member.name
             path.parent.mkdir(parents=True, exist_ok=True)
             if member.issym():
@@ -111,16 +111,19 @@ def _check_folder(folder: Path) -> None:
     if real in (home, *home.parents):
         where = folder if folder == real else f"{folder}, which leads to {real}"
         raise UsageError(
-            f"the manifest lies in {where}, all of which would go to the workers",
-            hint="keep manifests, with the files that they name, in a folder of their own",
+            f"the manifest is in {where}; the complete directory would be sent to the workers",
+            hint="keep manifests and the files that they use in a separate directory",
         )
 
 
 def _check_number(found: Collection[str], folder: Path) -> None:
     if len(found) > MOST_FILES:
         raise UsageError(
-            f"{folder} holds more than {MOST_FILES:,} files, all of which would go to the workers",
-            hint="keep manifests, with the files that they name, in a folder of their own",
+            (
+                f"{folder} contains more than {MOST_FILES:,} files; all of them would be sent "
+                "to the workers"
+            ),
+            hint="keep manifests and the files that they use in a separate directory",
         )
 
 

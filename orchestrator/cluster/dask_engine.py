@@ -217,7 +217,7 @@ class DaskEngine:
             return
         try:
             if not self._post.is_up:
-                raise OSError("its connection has ended")
+                raise OSError("the connection was lost")
             members = {member.address: member for member in self._post.members()}
         except Exception as error:
             self._lose_scheduler(str(error)[:200])
@@ -241,12 +241,12 @@ class DaskEngine:
         now = self._looked
         silent = now - self._post.alive[name] > frames.SILENCE
         if one.member.address not in members:
-            one.link.end("it has left the scheduler")
+            one.link.end("the worker left the scheduler")
         elif one.over is not None and now - one.over > _LOOKING:
-            one.link.end("its task is over, and it has not told what became of its hosts")
+            one.link.end("the task ended without the results of its hosts")
         elif silent and one.hand.running:
             self._shunned.add(one.member.address)
-            one.link.end(f"it has said nothing for {frames.SILENCE:.0f} s")
+            one.link.end(f"no response for {frames.SILENCE:.0f} s")
             one.link.kill()
         elif now - one.beaten > _BEATS:
             one.beaten = now
@@ -352,15 +352,15 @@ class DaskEngine:
 
         def over(status: str) -> None:
             if status != "finished" and not self._post.is_up:
-                self._lose_scheduler("its connection has ended")
+                self._lose_scheduler("the connection was lost")
             elif status != "finished":
-                staffed.link.end(f"its task is {status}")
+                staffed.link.end(f"the task is {status}")
             staffed.over = time.monotonic()
 
         try:
             self._post.order(staffed.member, order, over)
         except Exception as error:
-            staffed.link.end(f"the scheduler is gone: {str(error)[:200]}")
+            staffed.link.end(f"lost the scheduler: {str(error)[:200]}")
 
     def _lost(
         self, staffed: Sequence[_Staffed], tasks: Sequence[RemoteTask], loss: WorkerLostError
@@ -377,7 +377,7 @@ class DaskEngine:
             if self._gone or self._closing or tries >= TRIES or not task.begin_again():
                 self._lose(task, loss.of(who))
                 continue
-            text = f"its worker {who} is lost ({loss.how}): another one begins anew"
+            text = f"lost worker {who} ({loss.how}): another worker starts over"
             self._told.discard(task.name)
             self._means.bus.publish(happening.HostNotice(task.name, "warning", one_line(text, 600)))
             self.begin(task)
@@ -390,7 +390,7 @@ class DaskEngine:
 
     def _lose_scheduler(self, why: str) -> None:
         self._without = why
-        self._lose_all(f"the scheduler is gone: {why}")
+        self._lose_all(f"lost the scheduler: {why}")
 
     def _lose_all(self, how: str) -> None:
         self._gone = how

@@ -48,7 +48,7 @@ class PickleRefusedError(ValueError):
     """Somebody sent a pickle."""
 
     def __init__(self) -> None:
-        super().__init__("a pickle came, which is not opened here")
+        super().__init__("refusing to open a pickle")
 
 
 def refuse_pickles(core: Any, dask_pickle: Any, tcp: Any) -> None:
@@ -72,9 +72,9 @@ def refuse_pickles(core: Any, dask_pickle: Any, tcp: Any) -> None:
     left = sorted(set(_references(replacements)))
     if left:
         raise CcmError(
-            f"distributed {version('distributed')} can open pickles in {', '.join(left[:4])}, so "
-            "whoever is in its cluster could run code here",
-            hint="install another version of distributed, or take --engine processes",
+            f"distributed {version('distributed')} can open pickles in "
+            f"{', '.join(left[:4])}, so anyone in its cluster could run code on this machine",
+            hint="install another version of distributed, or use --engine processes",
         )
     _is_refusing = True
 
@@ -130,7 +130,7 @@ def _unpack_bounded(unpack: Any, *given: Any, **named: Any) -> Any:
 
 def _check_size(size: int) -> None:
     if size > MOST_BYTES:
-        raise MessageTooLargeError(f"a message of {size} bytes, at most {MOST_BYTES} are read")
+        raise MessageTooLargeError(f"a message of {size} bytes is too large (limit {MOST_BYTES})")
 
 
 def _openers() -> dict[Any, Any]:

@@ -23,15 +23,18 @@ class SchedulerLostError(UnreachableError):
 
     def __init__(self, scheduler: str, why: str) -> None:
         super().__init__(
-            f"the Dask scheduler {scheduler} is gone ({why})",
-            hint="start it and its workers again, then push again: what is done stays done",
+            f"lost the Dask scheduler {scheduler} ({why})",
+            hint=(
+                "start it and its workers again, then push again: completed resources are "
+                "not repeated"
+            ),
         )
 
 
 def wanted(host: Target) -> str:
     """Which worker a host is for."""
     itself: Any = host_itself(host)
-    return f"worker of the site {itself.site}" if itself.site else "worker"
+    return f"worker of site {itself.site}" if itself.site else "worker"
 
 
 def no_worker(
@@ -39,13 +42,13 @@ def no_worker(
 ) -> NoWorkerError:
     """What is told of a host for which no worker is there but ``others``, which are another ccm."""
     itself: Any = host_itself(host)
-    what = f"no {wanted(host)} was there for {seconds:.0f} s"
+    what = f"no {wanted(host)} within {seconds:.0f} s"
     of_site = [one for one in others if itself.site is None or itself.site in one.sites]
     if of_site:
-        found = f"{of_site[0].address} is another ccm, {of_site[0].code}"
-        hint = f"install the one of here, {worker_info.code()}, and start it anew"
+        found = f"{of_site[0].address} runs another version of ccm, {of_site[0].code}"
+        hint = f"install {worker_info.code()} on it, and start it again"
         return NoWorkerError(f"{what}: {found}", hint=hint)
     command = f"ccm worker --scheduler {scheduler.partition('://')[2]}"
     if itself.site:
         command += f" --site {itself.site}"
-    return NoWorkerError(what, hint=f"start one with '{command}', of the same version as this ccm")
+    return NoWorkerError(what, hint=f"start one with '{command}', with the same version of ccm")

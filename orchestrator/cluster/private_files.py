@@ -76,8 +76,8 @@ def told(left_out: Sequence[Path], folders: Iterable[Path]) -> str:
     names = sorted({_short(str(path), roots) for path in left_out})
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     return (
-        f"workers do not get {', '.join(names[:_SHOWN])}{more}: what holds a private key or cannot "
-        "be read is sent only where the manifest names the file itself"
+        f"not sent to workers: {', '.join(names[:_SHOWN])}{more}; files with a private key "
+        "and unreadable files are sent only if the manifest names them"
     )
 
 

@@ -35,13 +35,11 @@ def probe(address: str, security: Any, name_folder: str) -> Obstacle | None:
             return _of_tls(address, security)
         return _of_plain(address, name_folder)
     except _MuteError:
-        return Obstacle(
-            "it hangs up, or says nothing", "is it a Dask scheduler that listens there?"
-        )
+        return Obstacle("it closes the connection or does not respond", "is this a Dask scheduler?")
     except OSError as error:
         return Obstacle(
             error.strerror or f"no answer within {_PATIENCE:.0f} s",
-            f"start one there with '{protocol}', or give another's address",
+            f"start one on that host with '{protocol}', or use another address",
         )
 
 
@@ -72,32 +70,32 @@ def _of_tls(address: str, security: Any) -> Obstacle | None:
     context.load_verify_locations(security.tls_ca_file)
     context.load_cert_chain(security.tls_client_cert, security.tls_client_key, "")
     own = security.tls_client_cert
-    again = f"make certificates anew with ccm engine init, for all sides, {_GUIDE}"
+    again = f"create new certificates with ccm engine init for all machines, {_GUIDE}"
     try:
         _greet(address, context)
     except ssl.SSLCertVerificationError as error:
         if error.verify_code in (_EXPIRED, _NOT_YET):
             when = "has expired" if error.verify_code == _EXPIRED else "is not valid yet"
-            return Obstacle(f"its certificate {when}", f"look at the clocks, or {again}")
+            return Obstacle(f"its certificate {when}", f"check the clocks, or {again}")
         return Obstacle(
-            f"its certificate is not of the CA {security.tls_ca_file}",
-            "all sides need certificates of one CA: copy those of the one that made the "
-            f"scheduler's into {os.path.dirname(own)}, {_GUIDE}",
+            f"its certificate is not signed by the CA {security.tls_ca_file}",
+            "all machines need certificates of one CA: copy those of the scheduler's CA to "
+            f"{os.path.dirname(own)}, {_GUIDE}",
         )
     except ssl.SSLError as error:
         reason = error.reason or ""
         if "_ALERT_" in reason:
             said = reason.partition("_ALERT_")[2].replace("_", " ").lower()
             return Obstacle(
-                f"it refuses the certificate {own}: {said}",
+                f"it rejects the certificate {own}: {said}",
                 again
                 if "expired" in said
-                else "the scheduler's --tls-ca-file has to be the CA "
-                f"that has made this one, {_GUIDE}",
+                else "set the scheduler's --tls-ca-file to the CA that signed this "
+                f"certificate, {_GUIDE}",
             )
         if reason in _NO_TLS:
             return Obstacle(
-                "it does not speak TLS",
+                "it does not use TLS",
                 f"start it with 'dask scheduler --protocol tls' and certificates, {_GUIDE}",
             )
     return None
@@ -112,4 +110,4 @@ def _of_plain(address: str, name_folder: str) -> Obstacle | None:
     except ssl.SSLError as error:
         if "_ALERT_" not in (error.reason or ""):
             return None
-    return Obstacle("it speaks TLS", f"name the folder of the certificates in {name_folder}")
+    return Obstacle("it uses TLS", f"set the directory of the certificates with {name_folder}")

@@ -176,7 +176,7 @@ class Relay:
                 return
             except (TimeoutError, asyncio.TimeoutError) as error:
                 if time.monotonic() - self._heard >= frames.SILENCE:
-                    raise OSError("the controller is gone") from error
+                    raise OSError("lost the controller") from error
 
     def _hang_up(self) -> None:
         """End the stand, which sees the end of its channel."""

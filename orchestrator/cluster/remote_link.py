@@ -76,11 +76,11 @@ class RemoteLink:
             elif kind == frames.SEALED and self._box is not None:
                 self._take(self._box.open(data).decode("utf-8"))
             else:
-                raise SealError("a frame that comes out of turn")
+                raise SealError("an unexpected frame")
         except OSError as error:
             self.end(str(error))
         except (ValueError, RecursionError) as error:
-            self.end(f"what came was not what it sent: {error}")
+            self.end(f"its data was corrupted: {error}")
             self.kill()
 
     def _take(self, text: str) -> None:
@@ -116,7 +116,7 @@ class RemoteLink:
     def _greet(self, public: bytes) -> None:
         with self._sending:
             if self._box is not None:
-                raise SealError("it greets twice")
+                raise SealError("a second greeting")
             box = self.keys.box(public, self._papers.run_id, leads=True)
             self._post.send(self._hand, frames.SEALED + box.seal(self._papers.brief))
             for text in self._waiting:

@@ -67,7 +67,7 @@ class Office:
             os.makedirs(here, exist_ok=True)
             os.chdir(here)
         except (OSError, ValueError) as error:
-            raise CcmError(f"the site's files cannot be put below {self.root}: {error}") from error
+            raise CcmError(f"cannot write the files of the site to {self.root}: {error}") from error
 
     def place(self, path: str) -> str:
         """Where a file of the controller is here; what is relative stays as it is."""
@@ -213,7 +213,7 @@ def _work(channel: SealedChannel, office: Office) -> None:
         ready = _ready(channel, office)
     except CcmError as error:
         hint = f"; {error.hint}" if error.hint else ""
-        channel.send("!" + json.dumps(f"it cannot work here: {error.message}{hint}"))
+        channel.send("!" + json.dumps(f"the worker cannot run: {error.message}{hint}"))
         return
     serve(
         channel,

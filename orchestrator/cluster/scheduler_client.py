@@ -126,7 +126,7 @@ class SchedulerClient:
         try:
             queue.put(data, callback_timeout=_PATIENCE)
         except Exception as error:
-            raise OSError(f"the scheduler is gone: {_reason(error)}") from error
+            raise OSError(f"lost the scheduler: {_reason(error)}") from error
 
     def send_site(self, hand: str, name: str, site: bytes) -> None:
         """Send the sealed files of a site; OSError."""

@@ -33,7 +33,7 @@ class KeyPair:
         try:
             shared = self._private.exchange(X25519PublicKey.from_public_bytes(theirs))
         except ValueError as error:
-            raise SealError("no public key") from error
+            raise SealError("not a public key") from error
         leader, other = (self.public, theirs) if leads else (theirs, self.public)
         info = b"ccm run " + run_id.encode() + leader + other
         keys = HKDF(SHA256(), 2 * _KEY, None, info).derive(shared)
@@ -62,7 +62,7 @@ class Box:
         try:
             data = self._theirs.decrypt(nonce, sealed, None)
         except InvalidTag as error:
-            raise SealError("a message was changed, repeated or left out") from error
+            raise SealError("a message was modified, repeated or dropped") from error
         self._opened += 1
         return data
 
@@ -81,4 +81,4 @@ def open_content(key: bytes, sealed: bytes) -> bytes:
     try:
         return zlib.decompress(AESGCM(key).decrypt(bytes(_NONCE), sealed, None))
     except (InvalidTag, zlib.error) as error:
-        raise SealError("the site's files were changed on their way") from error
+        raise SealError("the files of the site were modified in transit") from error

@@ -20,8 +20,8 @@ Role = Literal["scheduler", "worker", "client"]
 ROLES: tuple[Role, ...] = ("scheduler", "worker", "client")
 _ADDRESS = r"([\w.-]+|\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]):(\d{1,5})"
 _WRONG = {
-    "NO_CERTIFICATE_OR_CRL_FOUND": "there is no certificate in it",
-    "KEY_VALUES_MISMATCH": "the key is that of another certificate",
+    "NO_CERTIFICATE_OR_CRL_FOUND": "it contains no certificate",
+    "KEY_VALUES_MISMATCH": "the key belongs to another certificate",
 }
 _AUTHORITY_DAYS = 3650
 _DAYS = 825
@@ -40,7 +40,7 @@ def scheduler_address(option: str, given: str, scheme: str = "") -> str:
     found = re.fullmatch(_ADDRESS, given.removeprefix(scheme), re.ASCII)
     if found is None or not 0 < int(found[2]) < 65536:
         raise UsageError(
-            f"{option} {given[:80]!r} is no address of a scheduler",
+            f"{option} {given[:80]!r} is not the address of a scheduler",
             hint=f"write {scheme}HOST:PORT, such as {scheme}scheduler.example.net:8786, with a "
             "port from 1 to 65535 and an IPv6 address in brackets",
         )
@@ -62,7 +62,7 @@ def protected(address: str, role: Role, folder: str | None = None) -> tuple[str,
     On this machine only where a ``folder`` is named, here or in ``CCM_ENGINE_TLS``. UsageError.
     """
     if folder == "":
-        raise UsageError("--tls is empty", hint="name the folder of the certificates")
+        raise UsageError("--tls is empty", hint="set the directory of the certificates")
     named = folder or os.environ.get(VARIABLE)
     if not named and is_loopback(address):
         return f"tcp://{address}", None
@@ -71,9 +71,9 @@ def protected(address: str, role: Role, folder: str | None = None) -> tuple[str,
     missing = [name for name in files if not os.path.isfile(name)]
     if missing:
         raise UsageError(
-            f"no TLS for the scheduler {address}: {missing[0]} is not there",
-            hint="make certificates with ccm engine init, copy what belongs here, and name the "
-            f"folder in {VARIABLE}" + (" or --tls" if role == "worker" else ""),
+            f"no TLS for the scheduler {address}: {missing[0]} is missing",
+            hint="create certificates with ccm engine init, copy those of this machine, "
+            f"and set their directory in {VARIABLE}" + (" or --tls" if role == "worker" else ""),
         )
     _check_private(Path(files[2]))
     _check_pair(*files)
@@ -97,9 +97,9 @@ def no_answer(option: str, address: str, security: Any, error: BaseException) ->
     if found is None:
         cause = error.__cause__ if isinstance(error, RuntimeError) else None
         lines = str(cause or error).splitlines() or [type(error).__name__]
-        found = Obstacle(lines[0][:200], "is it a Dask scheduler that listens there?")
+        found = Obstacle(lines[0][:200], "is this a Dask scheduler?")
     return UsageError(
-        f"{option}: no Dask scheduler answers at {address}: {found.what}", hint=found.hint
+        f"{option}: no Dask scheduler responds at {address}: {found.what}", hint=found.hint
     )
 
 
@@ -108,8 +108,10 @@ def make_authority(folder: Path) -> list[Path]:
     known = [path.name for path in folder.glob("*.pem")] if folder.is_dir() else []
     if known:
         raise UsageError(
-            f"{folder} has certificates already: {', '.join(sorted(known)[:4])}",
-            hint="give another folder; whoever has one of the old ones stays trusted there",
+            f"{folder} already contains certificates: {', '.join(sorted(known)[:4])}",
+            hint=(
+                "use another directory; holders of the old certificates remain trusted in this one"
+            ),
         )
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     authority = _issue("ccm engine CA", None, _AUTHORITY_DAYS)
@@ -178,13 +180,13 @@ def _check_pair(authority: str, certificate: str, key: str) -> None:
     except OSError as error:  # of ssl, too
         why = error.strerror
         if isinstance(error, ssl.SSLError):
-            why = _WRONG.get(error.reason or "", "not in PEM, or protected by a passphrase")
+            why = _WRONG.get(error.reason or "", "not in PEM format, or protected by a passphrase")
         raise UsageError(
             f"{at} cannot be used: {why}",
-            hint="copy these files anew from where ccm engine init has made them",
+            hint="copy these files again from the machine that ran ccm engine init",
         ) from error
 
 
 def _check_private(path: Path) -> None:
     if path.stat().st_mode & 0o077:
-        raise UsageError(f"{path} can be read by others", hint=f"chmod 600 {path}")
+        raise UsageError(f"{path} is readable by others", hint=f"chmod 600 {path}")

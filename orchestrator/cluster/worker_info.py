@@ -40,7 +40,7 @@ def resources(sites: Iterable[str]) -> dict[str, float]:
     for site in sites:
         if not re.fullmatch(SITE, site):
             raise UsageError(
-                f"--site {site[:60]!r} is no name of a site",
+                f"--site {site[:60]!r} is not a valid site name",
                 hint=SITE_HINT,
             )
     return {_CODE + code(): PLENTY, **{_SITE + site: PLENTY for site in sites}}

@@ -82,7 +82,7 @@ class JsonFile:
         try:
             document = json.loads(self._path.read_bytes())
             if document["format"] != FORMAT:
-                raise ValueError(f"its format is {document['format']}, {FORMAT} was expected")
+                raise ValueError(f"expected format {FORMAT}, got {document['format']}")
             return [Registration.from_payload(payload) for payload in document["registrations"]]
         except FileNotFoundError:
             return []
@@ -116,7 +116,7 @@ class JsonFile:
                     break
                 except BlockingIOError:
                     if time.monotonic() >= until:
-                        message = f"{lock} is held by another run for {self._patience:g} s"
+                        message = f"another run kept {lock} locked for {self._patience:g} s"
                         raise RegistrationError(message) from None
                     time.sleep(_PAUSE)
             yield

@@ -130,7 +130,7 @@ class NatsStream:
             return asyncio.run(self._connected(work))
         except (NotFoundError, NoStreamResponseError) as error:
             raise RegistrationError(
-                f"there is no stream {self._place.stream} in {self.shown}",
+                f"stream {self._place.stream} does not exist in {self.shown}",
                 hint="create it with: ccm registration init",
             ) from error
         except APIError as error:
@@ -140,7 +140,7 @@ class NatsStream:
             reason = str(error) or type(error).__name__
             raise RegistrationError(
                 f"{self.shown} cannot be used: {reason}",
-                hint="is the server up, and are the credentials right?",
+                hint="is the server up, and are the credentials correct?",
             ) from error
 
     async def _connected(self, work: Callable[[Client, JetStreamContext], Awaitable[T]]) -> T:
@@ -195,7 +195,7 @@ class _Encrypted(Client):  # type: ignore[misc,unused-ignore]  # not all of its 
 
 def _encrypted() -> Client:
     if not hasattr(Client, "_process_info"):  # or the check above would be no check
-        raise NatsError("this version of nats-py is not known to keep to TLS")
+        raise NatsError("this version of nats-py may fall back to plain text without TLS")
     return _Encrypted()
 
 

@@ -47,17 +47,18 @@ def parse_url(text: str) -> StreamAddress:
     if behind or not all(map(_SERVER.fullmatch, names)):
         # Half a password may have been taken for any part of it, so none is shown.
         raise UsageError(
-            "--registration: the URL of a NATS server is not as it should be",
-            hint="write nats://host:4222/STREAM, with / ? @ in a password as %2F %3F %40",
+            "--registration: the URL of the NATS server is invalid",
+            hint="use nats://host:4222/STREAM, with / ? @ in a password as %2F %3F %40",
         )
     if not _NAME.fullmatch(stream):
         raise UsageError(
             f"--registration {shown} is not the URL of a stream",
-            hint="write nats://host:4222/STREAM, several hosts with commas",
+            hint="use nats://host:4222/STREAM, several hosts with commas",
         )
     if unknown:
         raise UsageError(
-            f"--registration {shown} has no option {unknown[0]!r}", hint="known: creds, ca"
+            f"--registration {shown} has an unknown option {unknown[0]!r}",
+            hint="supported: creds, ca",
         )
     user, colon, password = login.partition(":")
     return StreamAddress(

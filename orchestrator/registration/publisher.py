@@ -65,7 +65,7 @@ class Publisher:
         self._queue.put(None)
         self._thread.join(seconds)
         if self._thread.is_alive():
-            self._reason = self._reason or f"no answer within {seconds:g} s"
+            self._reason = self._reason or f"no response within {seconds:g} s"
         if not self._left:
             return None
         hosts: dict[str, int] = {}
@@ -113,7 +113,7 @@ class Publisher:
             if stale:
                 store.remove(stale)
         except CcmError as error:
-            self.warning = f"registrations of earlier pushes may be left: {one_line(str(error))}"
+            self.warning = f"registrations of earlier pushes may remain: {one_line(str(error))}"
 
     def _stale(self, store: Store, newest: Mapping[str, Registration]) -> list[Registration]:
         """What earlier runs left of the resources that announce these; RegistrationError."""

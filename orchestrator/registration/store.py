@@ -50,15 +50,15 @@ def open_store(text: str | None = None, *, new: bool = False) -> Store:
             from orchestrator.registration.nats_stream import NatsStream
         except ImportError as error:
             raise UsageError(
-                f"registrations in {place.shown} need the NATS client of Python",
+                f"registrations in {place.shown} require Python's NATS client",
                 kind="usage.extra",
                 hint="install it with: pip install 'ccm-push[nats]'",
             ) from error
         return NatsStream(place)
     if mark:
         raise UsageError(
-            f"--registration {scheme}://... is not known",
-            hint="give nats://host:4222/STREAM, tls://host:4222/STREAM or a file",
+            f"--registration {scheme}://... is not supported",
+            hint="use nats://host:4222/STREAM, tls://host:4222/STREAM or a file",
         )
     from orchestrator.registration.json_file import JsonFile
 
@@ -66,9 +66,9 @@ def open_store(text: str | None = None, *, new: bool = False) -> Store:
         path = Path(text)
         if not new and not path.exists():
             raise UsageError(
-                f"there is no registry {text}: no such file, and it is not the URL of a stream",
-                hint=f"a stream is nats://host:4222/STREAM; a new file is made by:"
-                f" ccm registration init --registration {shlex.quote(text)}",
+                f"the registry {text} does not exist: it is neither a file nor the URL of a stream",
+                hint="a stream has the form nats://host:4222/STREAM; to create a file, "
+                f"run: ccm registration init --registration {shlex.quote(text)}",
             )
         return JsonFile(path)
     return JsonFile(state_folder() / FILE_NAME, make_private)

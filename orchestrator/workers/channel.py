@@ -71,7 +71,7 @@ class Channel:
             return None
         (size,) = _HEAD.unpack_from(self._buffer)
         if size > self._most:
-            raise ValueError(f"a message of {size:,} bytes, at most {self._most:,} are read")
+            raise ValueError(f"a message of {size:,} bytes is too large (limit {self._most:,})")
         end = _HEAD.size + size
         if len(self._buffer) < end:
             return None

@@ -67,18 +67,18 @@ class EventReceiver:
         if kind == "d":
             resource, action, at = told
             if type(resource) is not str or type(action) is not str:
-                raise TypeError("a resource and what is done to it are texts")
+                raise TypeError("resource and action must be texts")
             return happening.ResourceProgress(host, resource, action, float(at))
         if kind == "t":
             level, words, waits = told
             if level not in _LEVELS or type(words) is not str or type(waits) is not bool:
-                raise ValueError("a notice is a level, a text and whether the host waits")
+                raise ValueError("a notice must have a level, a text and whether the host waits")
             return happening.HostNotice(host, level, words, waits)
         if kind == "k":
             return happening.HostKept(host, told)
         if kind == "f":
             return happening.HostFinished(HostResult.from_record(told))
-        raise ValueError(f"no worker tells {kind!r}")
+        raise ValueError(f"a worker cannot report {kind!r}")
 
     def _learn(self, kind: str, text: str) -> None:
         """Number what plans have, or begin to count anew."""
@@ -90,7 +90,7 @@ class EventReceiver:
         else:
             (self._texts if text == "i" else self._names).clear()
         if len(self._texts) > _MOST_TEXTS or len(self._names) > MOST_NUMBERED:
-            raise ValueError("it tells of more than it keeps itself")
+            raise ValueError("too many texts or names")
 
 
 def _plain(text: str) -> tuple[Any, str]:
@@ -110,10 +110,10 @@ def _implied(text: str) -> str:
     """The JSON text of what a plan implies of a resource, which is kept as it came; ValueError for
     what is none, or could end a line."""
     if _CONTROL.search(text):
-        raise ValueError("JSON text on one line was expected")
+        raise ValueError("expected JSON on one line")
     told = json.loads(text)
     if type(told) is not dict or not told.keys() >= _OF_PLAN:
-        raise ValueError("what a plan says of a resource was expected")
+        raise ValueError("expected the plan's data of a resource")
     return sys.intern(text)
 
 
@@ -123,7 +123,7 @@ def _require_event(told: Any, host: str) -> None:
     if isinstance(told, dict):
         problem = shape_problem({key: told[key] for key in told.keys() - ADDED})
         if not problem and told.get("host", host) != host:
-            problem = "it is of another host"
+            problem = "it belongs to another host"
     if problem:
         raise ValueError(f"an event: {problem}")
 
@@ -132,5 +132,5 @@ def _planned(resources: list[str], subscribed: list[Any]) -> happening.HostPlann
     pairs = tuple((name, tuple(sources)) for name, sources in subscribed)
     names = (*resources, *(each for name, sources in pairs for each in (name, *sources)))
     if not all(type(name) is str for name in names):
-        raise TypeError("the names of resources are texts")
+        raise TypeError("resource names must be texts")
     return happening.HostPlanned("", tuple(resources), pairs)

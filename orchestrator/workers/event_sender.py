@@ -86,7 +86,7 @@ class EventSender(Subscriber):
         elif isinstance(event, happening.HostFinished):
             self._finished(event.result)
         else:
-            raise TypeError(f"no host tells a {type(event).__name__}")
+            raise TypeError(f"a host cannot report a {type(event).__name__}")
 
     def add(self, host: str, registrations: Sequence[Mapping[str, Any]]) -> None:
         """Have the controller publish what a resource announces; as a ``Publisher``."""

@@ -153,10 +153,13 @@ class Processes:
 
     def _look_at(self, hand: WorkerHandle, silent: float) -> None:
         if silent > SILENCE:
-            hand.give_up(f"process {hand.name} has said nothing for {SILENCE:.0f} s")
+            hand.give_up(f"no response from process {hand.name} for {SILENCE:.0f} s")
         elif silent > SILENCE / 3 and hand.name not in self._warned:
             self._warned.add(hand.name)
-            text = f"its worker process {hand.name} says nothing; it is ended after {SILENCE:.0f} s"
+            text = (
+                f"no response from its worker process {hand.name} for {SILENCE:.0f} s; "
+                "ccm terminates it"
+            )
             notices = [HostNotice(name, "warning", text) for name in list(hand.running)]
             self._bus.publish(*notices)
 

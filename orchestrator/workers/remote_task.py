@@ -24,8 +24,8 @@ class WorkerLostError(UnreachableError):
 
     def __init__(self, how: str) -> None:
         super().__init__(
-            f"the worker process that had it has ended ({how})",
-            hint="push again: what is done stays done",
+            f"the worker process of this host ended ({how})",
+            hint="push again: completed resources are not repeated",
         )
         self.how = how
 
@@ -40,9 +40,12 @@ class WorkerProtocolError(WorkerLostError):
     default_kind = "worker.protocol"
 
     def __init__(self, worker: str, problem: str) -> None:
-        super().__init__(f"it broke the protocol: {problem}")
-        self.message = f"the worker {worker} broke the protocol: {problem}"
-        self.hint = "see whose worker that is and end it, then push again: what is done stays done"
+        super().__init__(f"protocol error: {problem}")
+        self.message = f"protocol error of worker {worker}: {problem}"
+        self.hint = (
+            "find out who started that worker and stop it, then push again: "
+            "completed resources are not repeated"
+        )
 
     def of(self, worker: str) -> "WorkerLostError":
         """It names its worker already."""

@@ -26,9 +26,9 @@ MOST_LINE = 16 << 20
 """Characters of one line of a worker; JSON text of that size may take twenty times the memory."""
 _WRONG = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 _LINES = {
-    "i": "forms of resources",
-    "n": "the names of a plan",
-    "c": "the kind of what to forget",
+    "i": "resource forms",
+    "n": "resource names",
+    "c": "the kind of data to forget",
     "r": "registrations",
     "q": "a question",
     "s": "unchanged resources",
@@ -37,9 +37,9 @@ _LINES = {
     "h": "the number of a plan",
     "d": "the progress of a resource",
     "t": "a notice",
-    "k": "what a plan keeps",
+    "k": "the plan's data",
     "f": "the result",
-    "l": "what planners know",
+    "l": "the data of planners",
 }
 
 
@@ -220,7 +220,7 @@ class WorkerHandle:
                         told.append(event)
                 except _WRONG as error:
                     expected = _LINES.get(line[:1], "a line of a known kind")
-                    raise self._broken(f"{expected} of hosts that it has", error) from error
+                    raise self._broken(f"{expected} of hosts assigned to it", error) from error
                 if len(told) >= _MOST_TOGETHER:
                     bus.publish(*told)
                     told.clear()
@@ -238,7 +238,7 @@ class WorkerHandle:
             self._send("answer", [int(number), answer])
 
         if self._open >= len(self.running) + _MOST_OPEN:
-            raise ValueError("it asks more than its hosts can")
+            raise ValueError("too many questions")
         self._answers.begin(json.loads(asked), tell)
         with self._switch:
             self._open += 1
@@ -246,11 +246,13 @@ class WorkerHandle:
     def _event(self, line: str, heard: EventReceiver, publisher: Publisher) -> Told | None:
         """The event that a line tells, if any; what is no event is seen to."""
         if len(line) > MOST_LINE:
-            raise ValueError(f"a line of {len(line):,} characters, at most {MOST_LINE:,} are read")
+            raise ValueError(
+                f"a line of {len(line):,} characters is too long (limit {MOST_LINE:,})"
+            )
         if line[0] == "r":
             host, _, properties = line[1:].partition("\t")
             if host not in self.running:
-                raise LookupError("it registers for a host that it has not")
+                raise LookupError("a registration of a host that is not assigned to it")
             publisher.add(host, json.loads(properties))
             return None
         if line[0] == "q":

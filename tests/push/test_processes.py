@@ -102,7 +102,7 @@ def test_a_worker_that_is_killed_is_told_of(fleet: Fleet) -> None:
     os.kill(with_host[0], signal.SIGKILL)
     out, _ = command.communicate(timeout=300)
     assert command.returncode == 3, out
-    assert "the worker process that had it has ended (killed by signal 9)" in out
+    assert "the worker process of this host ended (killed by signal 9)" in out
     results = ended(fleet)
     assert results["h0"]["outcome"] == "unreachable"
     assert [result["outcome"] for result in results.values()].count("ok") == HOSTS - 1

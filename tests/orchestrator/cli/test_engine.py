@@ -23,7 +23,7 @@ def test_it_says_what_belongs_where(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert {word for word in words if word.endswith(".pem")} < {
         path.name for path in (tmp_path / "new").iterdir()
     } | {"ca-key.pem,"}
-    with pytest.raises(UsageError, match="has certificates already"):
+    with pytest.raises(UsageError, match="already contains certificates"):
         init(str(tmp_path / "new"))
 
 

@@ -28,7 +28,7 @@ def test_nohup_is_heeded() -> None:
         code, said = _ended_by(signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)
-    assert (code, "no Dask scheduler answers" in said) == (2, True)
+    assert (code, "no Dask scheduler responds" in said) == (2, True)
 
 
 def _ended_by(number: signal.Signals) -> tuple[int, str]:

@@ -70,8 +70,8 @@ def test_what_was_left_out_is_named(tmp_path: Path) -> None:
     assert private.is_private(tmp_path / "id_rsa")
     assert not private.is_private_folder(tmp_path)
     assert told(private.left_out, [tmp_path]) == (
-        "workers do not get engine/, id_rsa: what holds a private key or cannot be read is sent "
-        "only where the manifest names the file itself"
+        "not sent to workers: engine/, id_rsa; files with a private key and unreadable files are "
+        "sent only if the manifest names them"
     )
     assert told([], [tmp_path]) == ""
-    assert "f5 and 4 more:" in told([tmp_path / f"f{n}" for n in range(10)], [tmp_path])
+    assert "f5 and 4 more;" in told([tmp_path / f"f{n}" for n in range(10)], [tmp_path])

@@ -96,9 +96,11 @@ def test_nobody_is_there(ours: Path) -> None:
     """A wrong port, or a name that nobody knows."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
-    assert re.match("Connection refused -> start one there with 'dask scheduler',", what(address))
+    assert re.match(
+        "Connection refused -> start one on that host with 'dask scheduler',", what(address)
+    )
     said = what(address, client_of(ours))
-    assert "start one there with 'dask scheduler --protocol tls', or give another's" in said
+    assert "start one on that host with 'dask scheduler --protocol tls', or use another" in said
     assert "timed out" not in what("nobody.invalid:8786").lower()
 
 
@@ -106,8 +108,8 @@ def test_a_scheduler_of_another_authority(ours: Path, theirs: Path) -> None:
     """The files of both sides have to be of one CA."""
     with listening(scheduler_of(theirs), b"hello") as address:
         said = what(address, client_of(ours))
-    assert f"its certificate is not of the CA {ours / 'ca.pem'}" in said
-    assert f"into {ours}" in said
+    assert f"its certificate is not signed by the CA {ours / 'ca.pem'}" in said
+    assert f"to {ours}" in said
 
 
 def test_a_scheduler_that_trusts_another_authority(ours: Path, theirs: Path) -> None:
@@ -115,15 +117,17 @@ def test_a_scheduler_that_trusts_another_authority(ours: Path, theirs: Path) -> 
     strange = client_of(theirs)
     strange.tls_ca_file = str(ours / "ca.pem")
     with listening(scheduler_of(ours), b"hello") as address:
-        assert f"it refuses the certificate {theirs / 'client.pem'}" in what(address, strange)
+        assert f"it rejects the certificate {theirs / 'client.pem'}" in what(address, strange)
 
 
 def test_one_side_has_tls(ours: Path) -> None:
     """The side that has none is told to have it."""
     with listening(scheduler_of(ours)) as address:
-        assert what(address).startswith("it speaks TLS -> name the folder of the certificates in C")
+        assert what(address).startswith(
+            "it uses TLS -> set the directory of the certificates with C"
+        )
     with listening(None, b"\x02" + 30 * b"\0") as address:
-        assert what(address, client_of(ours)).startswith("it does not speak TLS -> start it with")
+        assert what(address, client_of(ours)).startswith("it does not use TLS -> start it with")
 
 
 @pytest.mark.parametrize("tls", [True, False])
@@ -136,8 +140,8 @@ def test_what_listens_and_says_nothing(
         address = f"tcp://127.0.0.1:{mute.getsockname()[1]}"
         found = probe(address, client_of(ours) if tls else None, "--tls")
     assert found is not None
-    assert found.what == "it hangs up, or says nothing"
-    assert found.hint == "is it a Dask scheduler that listens there?"
+    assert found.what == "it closes the connection or does not respond"
+    assert found.hint == "is this a Dask scheduler?"
 
 
 @pytest.mark.parametrize("side", ["scheduler", "client"])
@@ -159,7 +163,7 @@ def test_a_certificate_that_has_expired(
     with listening(scheduler_of(old), b"hello") as address:
         said = what(address, client_of(old))
     assert "expired" in said
-    assert "make certificates anew with ccm engine init, for all sides" in said
+    assert "create new certificates with ccm engine init for all machines" in said
 
 
 def _read(path: Path) -> tuple[Any, Any]:

@@ -54,7 +54,7 @@ def test_a_reason_that_makes_no_sense_is_an_end() -> None:
         link.heard(frames.SEALED + box.seal(reason))
         with pytest.raises(EOFError):
             link.receive()
-        assert link.ending().startswith("what came was not what it sent")
+        assert link.ending().startswith("its data was corrupted")
 
 
 def test_a_reason_acts_on_no_terminal() -> None:

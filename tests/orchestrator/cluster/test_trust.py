@@ -33,7 +33,7 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_what_is_no_address_is_refused(text: str) -> None:
     """With where it was given, and how one is written there."""
     for scheme in ("", "dask://"):
-        with pytest.raises(UsageError, match=r"^--engine .* is no address") as caught:
+        with pytest.raises(UsageError, match=r"^--engine .* is not the address") as caught:
             trust.scheduler_address("--engine", scheme + text, scheme)
         assert f"write {scheme}HOST:PORT, " in caught.value.hint
 
@@ -75,7 +75,7 @@ def test_certificates_are_made_once_and_are_private(tmp_path: Path) -> None:
         f"{name}{part}.pem" for name in ("ca", *trust.ROLES) for part in ("", "-key")
     }
     assert {stat.S_IMODE(path.stat().st_mode) for path in made} == {0o600}
-    with pytest.raises(UsageError, match="has certificates already"):
+    with pytest.raises(UsageError, match="already contains certificates"):
         trust.make_authority(tmp_path / "tls")
 
 
@@ -93,7 +93,7 @@ def test_a_folder_is_taken_from_the_flag_the_environment_or_the_configuration(
     monkeypatch.setenv(trust.VARIABLE, str(tmp_path / "named"))
     _, security = trust.protected("127.0.0.1:1", "worker")
     assert security.tls_worker_key == str(tmp_path / "named/worker-key.pem")
-    with pytest.raises(UsageError, match="is not there"):
+    with pytest.raises(UsageError, match="is missing"):
         trust.protected("127.0.0.1:1", "worker", str(tmp_path))
 
 
@@ -101,17 +101,17 @@ def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
     """As ssh does it."""
     trust.make_authority(tmp_path / "tls")
     (tmp_path / "tls/client-key.pem").chmod(0o644)
-    with pytest.raises(UsageError, match="can be read by others"):
+    with pytest.raises(UsageError, match="is readable by others"):
         trust.protected("192.0.2.1:1", "client", str(tmp_path / "tls"))
 
 
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("ca.pem", b"", "there is no certificate in it"),
+        ("ca.pem", b"", "it contains no certificate"),
         ("worker.pem", b"else", "not in PEM"),
         ("worker-key.pem", b"else", "not in PEM"),
-        ("worker-key.pem", None, "the key is that of another certificate"),
+        ("worker-key.pem", None, "the key belongs to another certificate"),
     ],
 )
 def test_files_that_are_something_else_are_refused(

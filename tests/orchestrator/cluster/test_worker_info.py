@@ -24,5 +24,5 @@ def test_a_worker_of_others_is_none_of_ours() -> None:
 @pytest.mark.parametrize("name", ["a b", "", "-a", "a\n", "a:b"])
 def test_a_site_has_a_plain_name(name: str) -> None:
     """As in an inventory, since it stands in a name of Dask's."""
-    with pytest.raises(UsageError, match="no name of a site"):
+    with pytest.raises(UsageError, match="not a valid site name"):
         worker_info.resources([name])

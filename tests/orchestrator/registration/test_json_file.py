@@ -90,7 +90,7 @@ def test_a_lock_that_is_held(tmp_path: Path) -> None:
     """A lock is waited for, and not for ever."""
     path = tmp_path / "r.json"
     store = JsonFile(path, patience=0.05)
-    with store._locked(), pytest.raises(RegistrationError, match="held by another run"):
+    with store._locked(), pytest.raises(RegistrationError, match="another run kept"):
         store.publish([web()])
     store.publish([web()])
 
@@ -117,7 +117,7 @@ def test_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store.publish([web()])
     assert (tmp_path / "state" / "ccm" / "registrations.json").is_file()
     mine = str(tmp_path / "mine.json")
-    with pytest.raises(UsageError, match=r"no registry .*mine\.json"):
+    with pytest.raises(UsageError, match=r"registry .*mine\.json does not exist"):
         open_store(mine)
     assert open_store(mine, new=True).shown == mine
     (tmp_path / "given.json").touch()

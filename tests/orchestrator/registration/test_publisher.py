@@ -92,7 +92,7 @@ def test_what_cannot_be_removed_is_a_warning() -> None:
     publisher = Publisher(lambda: store, gathering=0)
     publisher.add("web1", [{**WEB, "source": "s"}])
     assert publisher.close() is None
-    assert publisher.warning == "registrations of earlier pushes may be left: permission denied"
+    assert publisher.warning == "registrations of earlier pushes may remain: permission denied"
     assert [e.port for batch in store.batches for e in batch] == [80]
 
 
@@ -136,7 +136,7 @@ def test_a_store_that_hangs() -> None:
     failure = publisher.close(0.1)
     store.go.set()
     assert failure is not None
-    assert failure.reason == "no answer within 0.1 s"
+    assert failure.reason == "no response within 0.1 s"
 
 
 def test_each_question_once() -> None:

@@ -121,7 +121,7 @@ def test_what_a_worker_numbers_has_an_end(kind: str, monkeypatch: pytest.MonkeyP
     reader = EventReceiver(RUN)
     for each in [line, line, line, "c" + kind, line, line, line]:
         assert reader.event(each) is None
-    with pytest.raises(ValueError, match="more than it keeps"):
+    with pytest.raises(ValueError, match="too many texts or names"):
         reader.event(line)
 
 
@@ -182,7 +182,7 @@ def test_what_acts_on_a_terminal_is_taken_out() -> None:
 
 
 def test_nothing_of_that_stays_in_an_event_or_a_plan() -> None:
-    """Neither in the text of an event that is kept and printed, nor in the names of a plan, also
+    """Neither in the text of an event that is kept and printed, nor in resource names, also
     where the worker spells out the characters themselves."""
     reader = EventReceiver(RUN)
     told = make_event(status="failed", error=["\u202eno\x9b2J way \xe9"])
