@@ -21,6 +21,10 @@ class Checker:
         """Add one problem at a node."""
         self.problems.append(Problem(message, node.position, hint, kind))
 
+    def forget_repeated(self) -> None:
+        """Leave each problem once: what is wrong for a range is wrong for each of its hosts."""
+        self.problems = list(dict.fromkeys(self.problems))
+
     def finish(self) -> None:
         """Raise InputError with every problem found, in the order of their places in each file."""
         if self.problems:

@@ -100,6 +100,8 @@ class _Reader:
             for name in self._good_hosts(key):
                 found.append(name)
                 self._host(name, key, body)
+            if is_range(key.text):
+                self._checker.forget_repeated()
         return found
 
     def _host_list(self, node: Sequence, what: str) -> list[str]:
@@ -143,7 +145,7 @@ class _Reader:
 
     def _host(self, name: str, key: Scalar, body: Node) -> None:
         entry = self._declaration.host(name, key)
-        what = f"host {name}"
+        what = f"host {key.text}"
         if body.__class__ is Mapping or self._checker.mapping(body, what) is not None:
             assert isinstance(body, Mapping)
             self._layer(body, entry.layer, what, _LAYER_KEYS)
