@@ -131,9 +131,14 @@ class DataSource:
 
     def expressions(self) -> list[Expression]:
         """Every expression in data, overrides and order."""
+        in_order = [one for entry in self.order for one in expressions_in(entry)]
+        return [*self.value_expressions(), *in_order]
+
+    def value_expressions(self) -> list[Expression]:
+        """Every expression in data and overrides: those that may read other values."""
         return [
             expression
-            for tree in (self.data, *self.overrides.values(), *self.order)
+            for tree in (self.data, *self.overrides.values())
             for expression in expressions_in(tree)
         ]
 

@@ -211,7 +211,7 @@ class Planner:
             found += unreachable_overrides(source, reached)
             named.append((source, reached))
         known = frozenset(key for host in hosts for key in self._known_facts(host))
-        found += unknown_facts(self._all(), known) if hosts else []
+        found += unknown_facts(self._all(), known, self._files) if hosts else []
         is_whole = self.survey.is_whole or (
             bool(hosts) and all(host.name in self._examined for host in hosts)
         )

@@ -169,49 +169,54 @@ def unknown_reads(
     project's data directory. What an expression treats as optional is left out.
     """
     parts = list(parts)
-    held: list[Held] = [*sources, *(part.site.source for part in parts), files]
+    data = [*sources, *(part.site.source for part in parts)]
+    held: list[Held] = [*data, files]
     handed = _handed(parts)
     if handed is None:
         return []
     handed.update(given)
     known = list(dict.fromkeys([*(key for source in held for key in source.known_keys()), *handed]))
     found: dict[Problem, None] = {}
-    for part in parts:
-        for expression in _expressions(part):
-            for path in _reads(expression.source):
-                keys = path.split(".")
-                if keys[0] in handed or any(source.holds(keys) for source in held):
-                    continue
-                if len(keys) > 1 and any(source.holds(keys[:1]) for source in held):
-                    continue
-                likely = nearest(keys[0], known)
-                hint = f"did you mean data.{likely}?" if likely else "nothing sets it"
-                message = f"data.{keys[0]} is read here, but no data has it"
-                found[Problem(message, expression.where, hint, UNKNOWN_READ)] = None
+    readers = [expression for part in parts for expression in _expressions(part)]
+    readers += [expression for source in data for expression in source.value_expressions()]
+    for expression in (*readers, *files.expressions()):
+        for path in _reads(expression.source):
+            keys = path.split(".")
+            if keys[0] in handed or any(source.holds(keys) for source in held):
+                continue
+            if len(keys) > 1 and any(source.holds(keys[:1]) for source in held):
+                continue
+            likely = nearest(keys[0], known)
+            hint = f"did you mean data.{likely}?" if likely else "nothing sets it"
+            message = f"data.{keys[0]} is read here, but no data has it"
+            found[Problem(message, expression.where, hint, UNKNOWN_READ)] = None
     return list(found)
 
 
-def unknown_facts(parts: Iterable[Part], known: Iterable[str]) -> list[Problem]:
+def unknown_facts(
+    parts: Iterable[Part], known: Iterable[str], files: DataFiles = NO_FILES
+) -> list[Problem]:
     """A warning for each fact that a template reads and whose name is nearly that of another one.
 
-    ``known`` are those of the inventory and the command line. Others may be a host's own, so only
-    what looks misspelt is told.
+    ``known`` are those of the inventory and the command line, ``files`` those of the project's data
+    directory. Other facts may be a host's own, so only what looks misspelt is told.
     """
     names = [*GATHERED, *known]
     found: dict[Problem, None] = {}
-    for part in parts:
-        for expression in (*_expressions(part), *part.site.source.expressions()):
-            plain = _TEXT.sub("''", expression.source)
-            read = [
-                *_FACT.findall(plain),
-                *(m[2] for m in _FACT_LOOKUP.finditer(expression.source)),
-            ]
-            for name in read:
-                likely = None if name in names or hasattr(dict, name) else nearest(name, names)
-                if likely:
-                    message = f"the fact {name!r} is read here, which no inventory sets"
-                    hint = f"did you mean {likely}?"
-                    found[Problem(message, expression.where, hint, UNKNOWN_FACT)] = None
+    readers = [
+        expression
+        for part in parts
+        for expression in (*_expressions(part), *part.site.source.expressions())
+    ]
+    for expression in (*readers, *files.expressions()):
+        plain = _TEXT.sub("''", expression.source)
+        read = [*_FACT.findall(plain), *(m[2] for m in _FACT_LOOKUP.finditer(expression.source))]
+        for name in read:
+            likely = None if name in names or hasattr(dict, name) else nearest(name, names)
+            if likely:
+                message = f"the fact {name!r} is read here, which no inventory sets"
+                hint = f"did you mean {likely}?"
+                found[Problem(message, expression.where, hint, UNKNOWN_FACT)] = None
     return list(found)
 
 

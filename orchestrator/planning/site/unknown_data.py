@@ -40,9 +40,17 @@ def unknown_data(
     left = [name for name in names if not any(s.holds(name.split(".")) for s in held)]
     if not left:
         return []
-    words = {word for part in parts for text in _texts(part) for word in _WORD.findall(text)}
+    readers = [expression.source for source in held for expression in source.expressions()]
+    texts_of_parts = [text for part in parts for text in _texts(part)]
+    words = {word for text in (*readers, *texts_of_parts) for word in _WORD.findall(text)}
     known = [key for source in held for key in source.known_keys()]
-    return [_warning(name, known) for name in left if not words.issuperset(_WORD.findall(name))]
+    found = []
+    for name in left:
+        top, _, _ = name.partition(".")
+        read = name if top in known else top  # what no data has may be read as a whole
+        if not words.issuperset(_WORD.findall(read)):
+            found.append(_warning(name, known))
+    return found
 
 
 def _warning(name: str, known: list[str]) -> Problem:
@@ -65,8 +73,6 @@ def keep_common(sites: Sequence[Site]) -> None:
 def _texts(part: Part) -> Iterator[str]:
     """What may name data: the expressions of a manifest, and the templates beside it."""
     site = part.site
-    for expression in site.source.expressions():
-        yield expression.source
     for assertion in site.assertions:
         yield from (expression.source for expression in assertion.expressions())
     for declared in site.resources:
@@ -86,6 +92,8 @@ def _expressions(declared: Declared) -> Iterator[Expression]:
         yield from expressions_in(value)
     if declared.control:
         yield from declared.control.expressions()
+    if declared.foreach:
+        yield declared.foreach
 
 
 def _read(path: Path) -> str:

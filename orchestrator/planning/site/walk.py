@@ -104,6 +104,7 @@ class Walk:
         wrong = [one for one in self._problems if one.kind != needs_facts]
         if not wrong and self._names_vary:
             self._problems += check_names([row.expected for row in self._rows], final=True)
+        self._problems += [] if wrong else self._disagreements()
         return compiled or (), self._problems
 
     def unknown(self) -> list[Declared]:
@@ -116,16 +117,18 @@ class Walk:
         if not self._problems and self._names_vary:
             names = [row.named for row in self._rows]
             self._problems = check_names(names, final=True, earlier=earlier)
-        if not self._problems and self._places > 1:
-            managed = [
-                (row.declared, row.entry.item) for row in self._rows if row.entry and row.runs
-            ]
-            self._problems = disagreements(managed)
+        if not self._problems:
+            self._problems = self._disagreements()
         if self._problems or compiled is None:
             raise plan_error(self._problems, list(self.secrets))
         own = masked_texts(compiled) if self._types_hide else ()
         known = dict.fromkeys((*self.secrets, *own, *self._secrets_before))
         return veil(compiled, self.found, tuple(known))
+
+    def _disagreements(self) -> list[Problem]:
+        """What manifests of the run say of the same resource in two ways."""
+        managed = [(row.declared, row.entry.item) for row in self._rows if row.entry and row.runs]
+        return disagreements(managed) if self._places > 1 else []
 
     def _manifest(
         self, place: Place, by: Declared | None, handed: Mapping[str, Any], managed: bool

@@ -92,6 +92,15 @@ MISTAKES = {
         "site.yaml", "Facts.host.info.os", "Facts.hots.info.os", "hots", 0
     ),
     "misspelt data": Mistake("site.yaml", "{{ Data.motd }}", "{{ Data.modt }}", "'motd'", 0),
+    "misspelt data in data": Mistake(
+        "site.yaml", "motd: Hello", 'motd: "{{ Data.prot }}"', "did you mean data.port?", 0
+    ),
+    "misspelt data in a data file": Mistake(
+        "data/role/web.yaml", "www-data", '"{{ Data.moted }}"', "web.yaml:1:9: data.moted", 0
+    ),
+    "misspelt fact in a data file": Mistake(
+        "data/role/web.yaml", "www-data", '"{{ Facts.rolle }}"', "did you mean role?", 0
+    ),
     "misspelt group": Mistake("peers.j2", "Groups.web", "Groups.wbe", "'web'", 0),
     "misspelt host": Mistake("peers.j2", "Hosts[n]", "Hosts.bd1", "'db1'", 0),
     "misspelt override": Mistake("site.yaml", "role:web:", "role:wbe:", "role:wbe", 0),
@@ -203,3 +212,18 @@ def test_a_mistake_of_the_command_line_is_found(
     found = check(capsys, *words)
     assert told in found[1], found[1]
     assert found[0] == code, found[1]
+
+
+def test_what_applies_disagree_on_is_found(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A child applied twice must not ask for two contents of one file."""
+    (site / "site.yaml").write_text(
+        """data: {ports: [1, 2]}
+ccm:
+  resources:
+    - apply:
+        - "{{ item }}": {foreach: Data.ports, manifest: roles/db.yaml, data: {port: "{{ item }}"}}
+"""
+    )
+    code, told = check(capsys)
+    assert "db.yaml:4:11: file#/etc/db.conf comes out twice, with another content" in told, told
+    assert code == 2

@@ -8,11 +8,12 @@ from orchestrator.planning.site.unknown_data import keep_common
 from tests.orchestrator.planning.planned import planner
 
 SITE = """
-data: {port: 80, app: {name: x}, empty: {}}
+data: {port: 80, app: {name: x}, empty: {}, url: "x{{ Data.domain }}"}
 overrides: {prod: {level: 1}}
 ccm:
   resources:
     - exec:
+        - "{{ key }}": {foreach: "Data.looped ?? {}"}
         - show: {command: "echo {{ lookup('data.given', '') }}", control: {if: "Data.on ?? true"}}
         - jet: {command: "echo {{ jet('part.jet') }}"}
     - scaffold:
@@ -34,7 +35,7 @@ def warnings(folder: Path, *data: str) -> list[str]:
 @pytest.mark.parametrize(
     "name",
     ["port", "app.name", "app.name.below", "empty.new", "level", "given", "on", "below",
-     "scaffolded", "jetted"],
+     "scaffolded", "jetted", "domain", "looped.x"],
 )  # fmt: skip
 def test_what_something_knows_is_no_warning(tmp_path: Path, name: str) -> None:
     """Data, overrides, expressions, templates and child manifests know names."""
