@@ -14,6 +14,7 @@ from remote_runtime.text.nearest import nearest
 Found = tuple[str, str, int]
 """A mistake: the message, a hint, and the ``lineno`` of its node."""
 _LISTED = 30
+_OF_FOREACH = ("item", "key", "index")
 
 
 class Vocabulary(NamedTuple):
@@ -83,6 +84,8 @@ def _spelt(node: nodes.Expr | None, concat: str) -> Spelt:
 def _meant(word: str, known: Collection[str], likely: Collection[str]) -> str:
     if word in likely:
         return f"it is a function: {word}(…)"
+    if word in _OF_FOREACH:
+        return "only an entry with foreach has it"
     found = nearest(word, (*known, *likely))
     if found:
         return f"did you mean {found}?"

@@ -34,7 +34,8 @@ def read_assertions(node: Node | None, problems: list[Problem]) -> list[Assertio
     if node is None:
         return []
     if not isinstance(node, Sequence) or not node.nodes:
-        message = f"{KEY} must be a list of conditions, not {node.describe()}"
+        what = "an empty list" if isinstance(node, Sequence) else node.describe()
+        message = f"{KEY} must be a list of conditions, not {what}"
         problems.append(Problem(message, node.position, _FORM, "input.type"))
         return []
     found = [_read(one, problems) for one in node.nodes]

@@ -69,8 +69,9 @@ def check_names(
                 elif min(unknown.get(kind, index), unknown.get(_ANY, index)) >= index:
                     what = f"{_id(entry)}: {key} names"
                     if found is None:
+                        known = [name for name, place in first.items() if place != index]
                         problems.append(
-                            _unheard_of(what, reference, where=where, known=first, earlier=earlier)
+                            _unheard_of(what, reference, where=where, known=known, earlier=earlier)
                         )
                     else:
                         begin = resources[found].begin

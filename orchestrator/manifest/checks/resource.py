@@ -296,7 +296,8 @@ def _loop(declared: Declared, node: Node, problems: list[Problem]) -> Expression
 def not_a_loop(declared: Declared, expression: Expression, value: object) -> Problem:
     """What is said where ``foreach`` gives neither a list nor a map."""
     source = expression.source.strip()
-    message = f"{declared.id}: foreach must give a list or a map, {source} gives {value!r:.60}"
+    given = "null" if value is None else f"{value!r:.60}"
+    message = f"{declared.id}: foreach must give a list or a map, {source} gives {given}"
     return Problem(message, expression.where, "such as data.users", "template.foreach")
 
 

@@ -60,7 +60,7 @@ def test_a_condition_that_cannot_be_told_refuses_too(
     ("entries", "message"),
     [
         ("{that: true}", "3:11: assert must be a list of conditions, not a map"),
-        ("[]", "assert must be a list of conditions"),
+        ("[]", "assert must be a list of conditions, not an empty list"),
         ("[x]", "an entry of assert must be a map with that and message, not "),
         ("[{that: true}]", "3:12: assert: message is missing"),
         ("[{message: m}]", "assert: that is missing"),

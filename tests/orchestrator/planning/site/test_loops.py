@@ -124,7 +124,7 @@ def test_names_must_come_out_different(tmp_path: Path) -> None:
         ("a: {foreach: '{{ Data.users }}'}", ["site.yaml:8:", "without braces"]),
         ("a: {foreach: \"'x'\"}", ["site.yaml:8:", "must give a list or a map"]),
         ("a: {foreach: [x]}", ["site.yaml:8:", "must be text"]),
-        ('"{{ item }}": {command: x}', ["site.yaml:8:", "item"]),
+        ('"{{ item }}": {command: x}', ["site.yaml:8:", "only an entry with foreach has it"]),
         ('"{{ itm }}": {foreach: Data.users}', ["site.yaml:8:", "did you mean item?"]),
         ('defaults: {foreach: Data.users}\n        - "a"', ["site.yaml:8:", "in defaults"]),
         ('"{{ item }}": {foreach: Data.users, alias: a, require: ["exec#a"]}', ["itself"]),
@@ -140,6 +140,7 @@ def test_mistakes_are_told_before_any_host(tmp_path: Path, entry: str, words: li
     ("entry", "words"),
     [
         ('"{{ item }}": {foreach: Data.gone}', ["site.yaml:8:", "foreach: "]),
+        ('"{{ item }}": {foreach: "Data.sites.c ?? nil"}', ["Data.sites.c ?? nil gives null"]),
         ('"{{ item }}": {foreach: "Data.users[0]"}', ["must give a list or a map", "'alice'"]),
         ('"{{ key }}": {foreach: Data.users}', ["'key' is undefined", "(foreach, index 0)"]),
     ],
