@@ -127,6 +127,8 @@ class Expression:
     def _explain(self, error: Exception) -> str:
         if isinstance(error, CcmError):
             return error.message
+        if isinstance(error, RecursionError):
+            return f"{self.source}: what it reads is nested too deeply"
         text = getattr(error, "message", None) or str(error) or type(error).__name__
         return f"{self.source}: {text}"
 

@@ -11,6 +11,7 @@ from orchestrator.expressions.expression import Expression
 from orchestrator.expressions.inventory_view import NO_INVENTORY
 from orchestrator.expressions.scan import UnclosedError, scan
 from orchestrator.expressions.scope import Scope
+from orchestrator.language.bounds import MAX_TEXT
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.kinds import as_text
 from orchestrator.language.positions import Positions
@@ -21,6 +22,7 @@ Locate = Callable[[str, int], Position | None]
 
 
 MOST_EXPRESSIONS = 100_000  # of one text; each takes some microseconds on every host
+MOST_TEXT = 4 * MAX_TEXT  # of the text with all that its expressions give
 
 _ALIKE = r"\b(?:Groups|Hosts|template|jet)\b"
 """What an expression has that may take long and come to the same on every host."""
@@ -100,13 +102,17 @@ class Template:
         return self.render_text(scope)
 
     def render_text(self, scope: Scope) -> str:
-        """The text, also where it is one expression only."""
-        return "".join(
-            [
-                piece if isinstance(piece, str) else as_text(piece.evaluate(scope))
-                for piece in self.pieces
-            ]
-        )
+        """The text, also where it is one expression only; EvaluationError where it is larger than
+        ``MOST_TEXT``: values that read one another twice grow with every step."""
+        texts, size = [], 0
+        for piece in self.pieces:
+            text = piece if isinstance(piece, str) else as_text(piece.evaluate(scope))
+            size += len(text)
+            if size > MOST_TEXT:
+                where = piece.where if isinstance(piece, Expression) else None
+                raise EvaluationError(f"the text is longer than {MOST_TEXT:,} characters", where)
+            texts.append(text)
+        return "".join(texts)
 
 
 class _Inside:

@@ -99,3 +99,19 @@ def test_a_map_computes_what_is_read() -> None:
     assert (found.get("c", 7), len(asked)) == (7, 1)
     assert json.dumps(found) == '{"a": 5, "b": 1}'
     assert repr(found) == "{'a': 5, 'b': 1}"
+
+
+def test_texts_that_double_are_refused(tmp_path: Path) -> None:
+    """Each value holds the next one twice: the error comes before the memory is gone."""
+    values = [f"a{n}: '{{{{ Data.a{n + 1} }}}}{{{{ Data.a{n + 1} }}}}'" for n in range(60)]
+    head = f"data: {{{', '.join(values)}, a60: {'x' * 1024}}}"
+    told = str(refused_host(tmp_path, head + RESOURCES))
+    assert "the text is longer than 67,108,864 characters" in told
+    assert "site.yaml:1:" in told
+
+
+def test_a_chain_that_is_too_long_is_refused_in_plain_words(tmp_path: Path) -> None:
+    """Not with those of the interpreter."""
+    values = [f"a{n}: '{{{{ Data.a{n + 1} }}}}'" for n in range(2000)]
+    told = str(refused_host(tmp_path, f"data: {{{', '.join(values)}, a2000: x}}" + RESOURCES))
+    assert "what it reads is nested too deeply" in told
