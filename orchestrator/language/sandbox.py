@@ -6,11 +6,12 @@ only filters whose cost is bounded are there, and operators and calls pass throu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, wraps
 from typing import Any
 
 from jinja2 import ChainableUndefined, StrictUndefined, Template, Undefined, nodes
+from jinja2.compiler import CodeGenerator, Frame
 from jinja2.filters import FILTERS
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -44,9 +45,22 @@ class Trusted:
     """
 
 
+class Generator(CodeGenerator):
+    """Makes code in which joined texts are bounded."""
+
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
+        """``a ~ b``."""
+        self.write("environment.joined((")
+        for part in node.nodes:
+            self.visit(part, frame)
+            self.write(", ")
+        self.write("))")
+
+
 class Sandbox(ImmutableSandboxedEnvironment):
     """Compiles bare expressions; one instance serves all threads."""
 
+    code_generator_class = Generator
     intercepted_binops = frozenset(bounds.OPERATORS)
 
     def __init__(self, undefined: type[Undefined]) -> None:
@@ -63,6 +77,12 @@ class Sandbox(ImmutableSandboxedEnvironment):
             self.filters[name] = bounded_filter(self.filters[name])
         self.filters.update({name: entry.function for name, entry in OWN_FILTERS.items()})
         self.tests.update({name: entry.function for name, entry in OWN_TESTS.items()})
+
+    def joined(self, parts: Iterable[Any]) -> str:
+        """One text of several values."""
+        texts = [str(part) for part in parts]
+        bounds.check_size(sum(map(len, texts)), bounds.MAX_TEXT, "the joined text")
+        return "".join(texts)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """``obj.attribute``: the key of a mapping first."""

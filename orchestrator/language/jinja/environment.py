@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import jinja2
 from jinja2 import TemplateSyntaxError, Undefined, nodes
-from jinja2.compiler import CodeGenerator, Frame
+from jinja2.compiler import Frame
 from jinja2.filters import FILTERS
 from jinja2.lexer import TokenStream
 from jinja2.runtime import LoopContext, Macro
@@ -26,7 +26,7 @@ from jinja2.utils import Cycler, Joiner, Namespace
 from orchestrator.language import bounds, kinds
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.positions import Positions
-from orchestrator.language.sandbox import Sandbox, bounded_filter
+from orchestrator.language.sandbox import Generator, Sandbox, bounded_filter
 
 # What expressions have no use for, but files do; the widths are bounded.
 _FILTERS = ("batch", "center", "e", "escape", "indent", "slice", "wordwrap")
@@ -61,16 +61,8 @@ class PlacedTemplate(jinja2.Template):
         return self.make_module()
 
 
-class _Generator(CodeGenerator):
+class _Generator(Generator):
     """Makes code in which joined texts and parts of texts are bounded."""
-
-    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
-        """``a ~ b``."""
-        self.write("environment.joined((")
-        for part in node.nodes:
-            self.visit(part, frame)
-            self.write(", ")
-        self.write("))")
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
         """``a[1:2]``; anything else as ever."""
@@ -145,12 +137,6 @@ class WholeSandbox(Sandbox):
     def handle_exception(self, source: str | None = None) -> NoReturn:
         """Jinja2 would give the traceback lines of the template, which are offsets here."""
         raise
-
-    def joined(self, parts: Iterable[Any]) -> str:
-        """One text of several values."""
-        texts = [str(part) for part in parts]
-        bounds.check_size(sum(map(len, texts)), bounds.MAX_TEXT, "the joined text")
-        return "".join(texts)
 
     def part(self, value: Any, key: slice) -> Any:
         """A part of a text or a list."""

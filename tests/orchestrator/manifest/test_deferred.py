@@ -101,12 +101,19 @@ def test_a_map_computes_what_is_read() -> None:
     assert repr(found) == "{'a': 5, 'b': 1}"
 
 
-def test_texts_that_double_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("twice", "words"),
+    [
+        ("{{ NEXT }}{{ NEXT }}", "the text is longer than 67,108,864 characters"),
+        ("{{ NEXT ~ NEXT }}", "the joined text has 33554432 items or characters, at most 16777216"),
+    ],
+)
+def test_texts_that_double_are_refused(tmp_path: Path, twice: str, words: str) -> None:
     """Each value holds the next one twice: the error comes before the memory is gone."""
-    values = [f"a{n}: '{{{{ Data.a{n + 1} }}}}{{{{ Data.a{n + 1} }}}}'" for n in range(60)]
+    values = [f"a{n}: '{twice.replace('NEXT', f'Data.a{n + 1}')}'" for n in range(60)]
     head = f"data: {{{', '.join(values)}, a60: {'x' * 1024}}}"
     told = str(refused_host(tmp_path, head + RESOURCES))
-    assert "the text is longer than 67,108,864 characters" in told
+    assert words in told
     assert "site.yaml:1:" in told
 
 
