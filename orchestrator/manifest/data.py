@@ -75,6 +75,8 @@ class DataSource:
         self._override_nodes: dict[str, Scalar] = {}
         self.order: list[Any] = ["default"]
         self.merging = Merging()
+        self.keys_merged: dict[str, Position] = {}
+        """The top-level keys that ``hierarchy.keys`` names, with where it does."""
         overrides = root.get("overrides")
         if isinstance(overrides, Mapping):
             self.overrides = {name: self._tree(overrides, name) for name in overrides}
@@ -228,6 +230,7 @@ class DataSource:
             return {}
         found = {k.text: self._word(v, f"keys.{k.text}", STRATEGIES) for k, v in node.pairs()}
         for key, _ in node.pairs():
+            self.keys_merged[key.text] = key.position
             if "." in key.text and not self.holds([key.text]):
                 hint = f"name {key.text.partition('.')[0]}"
                 self._report(key, f"keys has top-level keys of the data, not {key.text}", hint)

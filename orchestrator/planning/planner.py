@@ -199,6 +199,7 @@ class Planner:
         """
         from orchestrator.planning.site.check import (
             unknown_facts,
+            unknown_merges,
             unknown_reads,
             unreachable_files,
             unreachable_overrides,
@@ -218,6 +219,7 @@ class Planner:
         if is_whole and not self.survey.failing:
             found += unreachable_files(self._files, named)
             found += unknown_reads(self._all(), self._sources, self._given_keys, self._files)
+            found += unknown_merges(self._all(), self._sources, self._files)
         return list(dict.fromkeys(found))
 
     def _known_facts(self, host: Any) -> Iterator[str]:

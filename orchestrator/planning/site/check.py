@@ -193,6 +193,25 @@ def unknown_reads(
     return list(found)
 
 
+def unknown_merges(
+    parts: Iterable[Part], sources: Iterable[DataSource], files: DataFiles = NO_FILES
+) -> list[Problem]:
+    """A warning for each key of ``hierarchy.keys`` that no data has. The arguments are those of
+    ``unknown_reads``."""
+    data = [*sources, *(part.site.source for part in parts)]
+    held: list[Held] = [*data, files]
+    known = list(dict.fromkeys(key for source in held for key in source.known_keys()))
+    found = []
+    for source in data:
+        for key, where in source.keys_merged.items():
+            if key not in known:
+                likely = nearest(key, known)
+                hint = f"did you mean {likely}?" if likely else "nothing sets it"
+                message = f"hierarchy.keys names {key!r}, but no data has it"
+                found.append(Problem(message, where, hint, UNKNOWN_READ))
+    return found
+
+
 def unknown_facts(
     parts: Iterable[Part], known: Iterable[str], files: DataFiles = NO_FILES
 ) -> list[Problem]:

@@ -101,6 +101,9 @@ MISTAKES = {
     "misspelt fact in a data file": Mistake(
         "data/role/web.yaml", "www-data", '"{{ Facts.rolle }}"', "did you mean role?", 0
     ),
+    "misspelt key of a merge": Mistake(
+        "site.yaml", "merge: deep", "keys: {usres: unique}", "7:10: hierarchy.keys names 'usres'", 0
+    ),
     "misspelt group": Mistake("peers.j2", "Groups.web", "Groups.wbe", "'web'", 0),
     "misspelt host": Mistake("peers.j2", "Hosts[n]", "Hosts.bd1", "'db1'", 0),
     "misspelt override": Mistake("site.yaml", "role:web:", "role:wbe:", "role:wbe", 0),
