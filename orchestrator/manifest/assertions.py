@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.expressions import EvaluationError, Expression, NeedFileError, Scope
 from orchestrator.expressions.template import render_value
+from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.language.kinds import as_text
 from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.values import compile_node, expressions_in, parse_bare
@@ -105,6 +106,12 @@ def failing(assertions: Entries[Assertion], scope: Scope) -> list[Problem]:
         source = one.that.source.strip()
         found.append(Problem(message, one.that.where, f"{source} is not true", "plan.assert"))
     return found
+
+
+def is_untold(problem: Problem) -> bool:
+    """Whether it is an assertion that waits for facts which are not there."""
+    is_own = problem.message.startswith(f"{KEY}: ")
+    return is_own and problem.kind == FactsUnavailableError.default_kind
 
 
 def _not_boolean(expression: Expression, value: Any) -> Problem:

@@ -164,6 +164,7 @@ class Planner:
     def examine(self, host: Any) -> HostCheck:
         """What shows of a host's plan without contacting it: with the inventory's variables, its
         groups and ``--fact``."""
+        from orchestrator.manifest.assertions import is_untold
         from orchestrator.planning.facts import NothingGathered
         from orchestrator.planning.site.check import NEEDS_FACTS, HostCheck, UnknownFacts
         from orchestrator.planning.site.walk import Walk
@@ -190,6 +191,7 @@ class Planner:
             tuple(failing),
             known=len(items),
             unknown=len(unknown) + walk.unread,
+            untold=sum(is_untold(one) for one in problems),
         )
 
     def data_warnings(self, hosts: Sequence[Any] = ()) -> list[Problem]:

@@ -55,13 +55,14 @@ class UnknownFacts(Facts):
 
 class HostCheck(NamedTuple):
     """What is wrong with one host's plan, which of its resources are sure to fail, how many
-    resources were looked into, and how many could not be."""
+    resources were looked into, how many could not be, and how many assertions could not be."""
 
     host: str
     problems: tuple[Problem, ...]
     warnings: tuple[str, ...]
     known: int
     unknown: int
+    untold: int = 0
 
 
 class SiteCheck:
@@ -70,11 +71,12 @@ class SiteCheck:
     def __init__(self, checks: Iterable[HostCheck]) -> None:
         wrong: dict[Problem, list[str]] = {}
         doubtful: dict[str, list[str]] = {}
-        self.hosts = self.known = self.unknown = 0
+        self.hosts = self.known = self.unknown = self.untold = 0
         for check in checks:
             self.hosts += 1
             self.known += check.known
             self.unknown += check.unknown
+            self.untold += check.untold
             for problem in dict.fromkeys(check.problems):
                 wrong.setdefault(problem, []).append(check.host)
             for text in dict.fromkeys(check.warnings):
@@ -90,11 +92,15 @@ class SiteCheck:
         """What was looked into, in words, with what could not be."""
         hosts = f"{self.hosts} host{'' if self.hosts == 1 else 's'}"
         total = self.known + self.unknown
+        left = ""
+        if self.untold:
+            need = "assertion needs" if self.untold == 1 else "assertions need"
+            left = f", {self.untold} {need} facts that only a host gives"
         if not self.unknown:
-            return f"all {total} resources of {hosts} were checked"
+            return f"all {total} resources of {hosts} were checked{left}"
         return (
             f"{self.known} of {total} resources of {hosts} were checked, "
-            f"{self.unknown} need facts that only a host gives"
+            f"{self.unknown} need facts that only a host gives{left}"
         )
 
 

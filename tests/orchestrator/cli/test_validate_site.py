@@ -230,3 +230,16 @@ ccm:
     code, told = check(capsys)
     assert "db.yaml:4:11: file#/etc/db.conf comes out twice, with another content" in told, told
     assert code == 2
+
+
+def test_assertions_that_need_facts_are_counted(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says on how many hosts it could not look into one."""
+    path = site / "site.yaml"
+    text = path.read_text()
+    more = "    - {that: Facts.cpu.info | length > 1, message: one core}\n  resources:"
+    path.write_text(text.replace("  resources:", more, 1))
+    code, told = check(capsys)
+    assert "3 need facts that only a host gives, 3 assertions need facts that only" in told, told
+    assert code == 0
