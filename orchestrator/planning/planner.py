@@ -219,7 +219,9 @@ class Planner:
             bool(hosts) and all(host.name in self._examined for host in hosts)
         )
         if is_whole and not self.survey.failing:
-            found += unreachable_files(self._files, named)
+            # A manifest without an order leaves the files to other manifests of the project.
+            orders = any(source.order != ["default"] for source, _ in named)
+            found += unreachable_files(self._files, named) if hosts and orders else []
             found += unknown_reads(self._all(), self._sources, self._given_keys, self._files)
             found += unknown_merges(self._all(), self._sources, self._files)
         return list(dict.fromkeys(found))

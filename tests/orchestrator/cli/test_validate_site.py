@@ -243,3 +243,15 @@ def test_assertions_that_need_facts_are_counted(
     code, told = check(capsys)
     assert "3 need facts that only a host gives, 3 assertions need facts that only" in told, told
     assert code == 0
+
+
+def test_data_files_of_other_manifests_are_no_mistake(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A manifest without a hierarchy says nothing of the files that others of the project use, and
+    without an inventory nobody knows the hosts."""
+    (site / "data/role/mail.yaml").write_text("owner: mail\n")
+    for manifest, options in (("motd.yaml", ["-i", "hosts.yaml"]), ("site.yaml", [])):
+        (site / "motd.yaml").write_text("ccm: {resources: [{exec: [{'true': {}}]}]}")
+        assert main(["validate", *options, manifest]) == 0
+        assert "no host can reach" not in capsys.readouterr().err
