@@ -18,7 +18,7 @@ _LONGEST = 60  # characters of a value
 def lines(host: str, told: Explanation) -> Iterator[str]:
     """The explanation for people: the value, what was looked at, and the origin of each part."""
     key = ".".join(told.keys)
-    yield f"{key} on {host}: {_shown(told.value) if told.found else 'no data has it'}"
+    yield f"{key} on {host}: {_shown(told.value) if told.found else _missing(told)}"
     yield f"  merge {told.merge}, in this order:"
     rows = [(one.entry, str(one.where or "-"), _found(one)) for one in told.sources]
     yield from _table(rows)
@@ -59,6 +59,11 @@ def document(told: Explanation) -> dict[str, Any]:
             for path, part in told.parts
         ],
     }
+
+
+def _missing(told: Explanation) -> str:
+    counts = any(one.found and not one.note for one in told.sources)
+    return "removed by a later source" if counts else "no data has it"
 
 
 def _found(one: Source) -> str:

@@ -263,6 +263,9 @@ def test_a_value_that_nothing_has(ccm: Ccm) -> None:
     done = ccm.run("hiera", "explain", "nope.x", *words)
     assert (done.code, "nope.x on web1: no data has it" in done.stdout) == (1, True)
     assert ccm.run("hiera", "explain", "a..b", *words).code == 2
+    ccm.site(EXPLAINED.replace("app: {port: 81}", 'app: {port: "--"}'))
+    done = ccm.run("hiera", "explain", "app.port", *words)
+    assert (done.code, "app.port on web1: removed by a later source" in done.stdout) == (1, True)
 
 
 def test_render_explains_in_comments(ccm: Ccm) -> None:
