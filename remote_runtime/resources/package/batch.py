@@ -63,7 +63,7 @@ def carry_out(
         else:
             not_changed(other.item)
     if failed is not None and not provider.has_reached(first):
-        why = "%s together with others failed, it is tried alone" % str(first)
+        why = "%s failed together with other packages; ccm retries it alone" % str(first)
         context.notice("info", why)
         return provider.carry_out(first, lock_timeout)
     return found[0]

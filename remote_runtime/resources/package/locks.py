@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 LOCKED = "package.lock"
-LOCK_HINT = "let the other package manager finish, or give it longer with lock_timeout"
+LOCK_HINT = "wait for the other package manager, or raise lock_timeout"
 PAUSE = 0.5  # seconds between two looks at a lock
 _FLOCK = "hhqqi"  # struct flock: type, whence, start, length, pid
 
@@ -119,7 +119,7 @@ def wait(context: "Context", look: Look, deadline: float) -> None:
 def held_too_long(found: Holder) -> ResourceError:
     """The error of a lock that was not given back in time."""
     return ResourceError(
-        "the package lock %s, was not given back in time" % (found,),
+        "timed out waiting for the package lock %s" % (found,),
         kind=LOCKED,
         hint=LOCK_HINT,
     )

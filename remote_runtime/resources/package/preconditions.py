@@ -43,8 +43,8 @@ class Preconditions(object):
             return held
         if not available.known:
             return self._excluded() or Obstacle(
-                "no package list of this host has a package %r" % self._name,
-                "refresh the lists with `update_cache: 1h`, or add the repository that has it",
+                "package %r is not in the package lists of this host" % self._name,
+                "refresh the lists with `update_cache: 1h`, or add the repository that contains it",
             )
         if self._ensure not in (PRESENT, LATEST):
             return self._version(available)
@@ -77,11 +77,11 @@ class Preconditions(object):
     def _candidate(self, available: Available) -> Obstacle:
         if available.versions:
             found = self._provider.exclusion(self._name)
-            hint = "the host's package preferences (pinning) exclude them; name the version"
+            hint = "the host's package preferences (pinning) exclude them; set the version"
             if found:
-                hint = "%s excludes them: %s, or name the version" % found
+                hint = "%s excludes them: %s, or set the version" % found
             return Obstacle(
-                "%s has no installation candidate, though there are versions of it: %s"
+                "%s has no installation candidate, although versions exist: %s"
                 % (self._name, self._listed(available)),
                 hint,
             )
@@ -89,9 +89,9 @@ class Preconditions(object):
         if not providers:
             return self._excluded() or Obstacle(
                 "%s has no installation candidate" % self._name,
-                "it is known only because other packages mention it; name another package",
+                "it is only mentioned by other packages; use another package",
             )
         return Obstacle(
             "%s is a virtual package" % self._name,
-            "name one of the packages that provide it: %s" % providers,
+            "use one of the packages that provide it: %s" % providers,
         )

@@ -106,7 +106,7 @@ class Probe(object):
         files = self._context.files
         folder = files.private_folder()
         try:
-            self._context.progress("looking into %s" % ", ".join(i.name for i in missing))
+            self._context.progress("reading %s" % ", ".join(i.name for i in missing))
             packages.download(missing, folder)
             for name in sorted(os.listdir(folder)):
                 if name.endswith(packages.suffix):

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 # The same words on every host, so that a report says it once for all of them.
 LISTS_OUTDATED = (
-    "the package lists are missing or out of date, so what depends on packages is uncertain; "
-    "--refresh-lists refreshes them first, in a preview too, and `update_cache: 1h` on the first "
-    "package does in a push"
+    "the package lists are missing or out of date, so package changes are uncertain; "
+    "--refresh-lists refreshes them first, also in a preview, and `update_cache: 1h` on "
+    "the first package refreshes them in a push"
 )
 PRESENT, ABSENT, LATEST = "present", "absent", "latest"
 _OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")
@@ -266,8 +266,10 @@ class PackageProvider(Provider):
     def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
         """What is on the host then. What the packages hold is not known here."""
         name = operation.name
-        does, covers = ("takes along", taken) if operation.removal else ("brings", brought)
-        doubt = Uncertainty(UNKNOWN, "what the package %s %s is not known before" % (name, does))
+        does, covers = ("removal", taken) if operation.removal else ("installation", brought)
+        doubt = Uncertainty(
+            UNKNOWN, "the effects of the %s of package %s are not known yet" % (does, name)
+        )
         version = ""
         if not operation.removal:
             version = operation.version or self._candidate(name) or PRESENT

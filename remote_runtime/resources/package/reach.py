@@ -109,7 +109,7 @@ class Reach(object):
                     raise _too_much(name)
             total = [sum(sums[number] for sums in packages.values()) for number in (0, 1)]
             if not spare[system].holds(total[0], total[1]):
-                raise Unknowable("whether there is room for all of the packages is not known")
+                raise Unknowable("cannot predict whether there is enough space for all packages")
 
     # -- what goes --------------------------------------------------------------------------------
 
@@ -136,7 +136,7 @@ def _not_installed(name: str, error: ResourceError) -> ResourceError:
 
 def _too_much(name: str) -> ResourceError:
     return ResourceError(
-        "%s cannot be installed: there is no room for its files" % name,
+        "%s cannot be installed: not enough space for its files" % name,
         kind="package.space",
-        hint="make room on the host, or mount something larger",
+        hint="free space on the host, or mount a larger file system",
     )

@@ -149,7 +149,7 @@ class Resource(ResourceType):
                 self.provider.warn_of_lists()
             return outdated or self._pending_sources()
         if forced or (outdated and max_age is not None):
-            why = outdated or "--refresh-lists asks for it"
+            why = outdated or "requested by --refresh-lists"
             self.context.notice("info", "refreshing the package lists: %s" % why)
             self.provider.refresh_lists(self._lock_timeout())
             self.provider.refreshed = True
@@ -157,7 +157,7 @@ class Resource(ResourceType):
 
     def _pending_sources(self) -> str:
         for path, _ in self.provider.planned_sources():
-            return "the package lists do not know the pending %s yet" % path
+            return "the package lists do not contain the pending %s yet" % path
         return ""
 
     def _obstacle(self, installed: Installed, available: Available) -> "Optional[Obstacle]":
@@ -299,7 +299,7 @@ class Resource(ResourceType):
         would = [self._action(state, step, ())]
         holder = self.provider.holder()
         if holder:
-            raise Unknowable("a push has to wait for the package lock %s" % holder, would=would)
+            raise Unknowable("a push would wait for the package lock %s" % holder, would=would)
         try:
             return self.provider.foresee(step.operation)
         except Unknowable as error:
@@ -361,7 +361,7 @@ class Resource(ResourceType):
         if self._settled(state.installed, state.available):
             marked = not self._is_to_mark(state.installed)
             return "" if marked else "%s is marked as installed automatically" % self.name
-        return "%s is %s, not %s (the package manager says %s)" % (
+        return "%s is %s, not %s (package manager: %s)" % (
             self.name,
             state.ensure,
             self.ensure,

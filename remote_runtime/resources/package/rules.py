@@ -20,7 +20,7 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     if not isinstance(ensure, str):
         found.append(("ensure", 'quote the version: ensure: "%s"' % ensure))
     elif not _VERSION.match(ensure):
-        found.append(("ensure", "%r holds characters that no version has" % ensure))
+        found.append(("ensure", "%r contains characters that versions do not allow" % ensure))
     elif ensure not in (PRESENT, ABSENT, LATEST) and not re.search("[0-9]", ensure):
         found.append(("ensure", "%r is not present, absent, latest or a version" % ensure))
     for key in _DURATIONS:
@@ -30,9 +30,11 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
 
 def _check_name(name: str) -> List[Tuple[str, str]]:
     if not _NAME.match(name):
-        return [("name", "%r is not a package name: letters, digits and . _ + : ~ - only" % name)]
+        return [
+            ("name", ("%r is not a package name: use letters, digits and . _ + : ~ - only") % name)
+        ]
     if name.startswith("-"):
-        return [("name", "%r begins with a hyphen, no package does" % name)]
+        return [("name", "%r starts with a hyphen, which package names do not" % name)]
     return []
 
 

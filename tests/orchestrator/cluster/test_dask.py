@@ -331,7 +331,7 @@ def test_who_is_not_of_the_same_authority_is_not_let_in(scene: Scene) -> None:
         scene.ccm.environment[trust.VARIABLE] = str(others)
         done = scene.ccm.run(*scene.words(cluster, SITE))
         assert done.code == 2
-        assert "no Dask scheduler answers" in done.stderr
+        assert "no Dask scheduler responds" in done.stderr
         del scene.ccm.environment[trust.VARIABLE]
         plain = scene.ccm.run(*scene.words(cluster, SITE))
         assert plain.code == 2
@@ -354,7 +354,7 @@ def test_who_speaks_tls_to_one_that_does_not_is_told_so(scene: Scene) -> None:
         scene.ccm.environment[trust.VARIABLE] = str(tls)
         done = scene.ccm.run(*scene.words(cluster, SITE))
         for option, said in (("--scheduler", cluster.said("worker0")), ("--engine", done.stderr)):
-            assert f"{option}: no Dask scheduler answers at tls://{cluster.address}" in said
+            assert f"{option}: no Dask scheduler responds at tls://{cluster.address}" in said
             assert "it does not use TLS" in said
             assert "dask scheduler --protocol tls" in said
 

@@ -122,7 +122,7 @@ class Reading(unittest.TestCase):
         context = make_context(FakeCommands(missing=["apt-get", "dnf"]), [item])
         with self.assertRaises(ResourceError) as caught:
             Registry(context).create(item)
-        self.assertIn("apt: apt-get was not found; dnf: dnf was", str(caught.exception))
+        self.assertIn("apt: apt-get is not installed; dnf: dnf is", str(caught.exception))
 
 
 _LOCALE = ("LANG", "LC_C", "LC_N", "LC_T", "LC_M")  # how names of the host's own begin
@@ -165,7 +165,7 @@ class Acting(unittest.TestCase):
         """Each recorded failure of apt becomes its own kind, with apt's words and a hint."""
         rows = [
             ("broken-postinst", "package.script", "post-installation script", "below"),
-            ("full-disk", "package.space", "No space left on device", "make room"),
+            ("full-disk", "package.space", "No space left on device", "free space"),
             ("not-root", "package.root", "are you root", "become: true"),
             ("unknown", "package.unknown", "Unable to locate package nosuch", "update_cache"),
             ("unmet", "package.dependencies", "ccm-does-not-exist", "dependency"),
@@ -194,7 +194,7 @@ class Acting(unittest.TestCase):
             with self.assertRaises(ResourceError) as caught:
                 Plan(commands, ("ccm-hello", {})).carry_out()
             self.assertIn(mentioned, recorded(name + ".out") + recorded(name + ".err"))
-            told = "release what is on hold with `apt-mark unhold %s`" % mentioned
+            told = "release held packages with `apt-mark unhold %s`" % mentioned
             self.assertEqual(caught.exception.hint, told)
 
     def test_another_broken_package_is_not_this_ones_failure(self):

@@ -112,8 +112,8 @@ def test_a_package_that_is_not_there_fails_with_the_reason(debian: Host) -> None
     """Unknown names, versions and patterns fail the preview and the push alike."""
     for noop in (True, False):
         for name, ensure, words in (
-            ("ccm-nosuch", "present", "no package list"),
-            ("ccm-hell.", "present", "no package list"),
+            ("ccm-nosuch", "present", "not in the package lists"),
+            ("ccm-hell.", "present", "not in the package lists"),
             ("ccm-hello", "7.0", "available: 2.1~rc1-1, 2.0-1, 1.1-1, 1.0-1"),
             ("awk", "present", "mawk"),
         ):

@@ -73,14 +73,14 @@ class Reading(unittest.TestCase):
     def test_what_dpkg_refuses(self):
         """It does nothing then; a removal does not ask for overrides."""
         for text, why in (
-            ("ghost #0 644 /x\n", "no user 'ghost'"),
-            ("#0 nobody-at-all 644 /x\n", "no group 'nobody-at-all'"),
+            ("ghost #0 644 /x\n", "the user 'ghost'"),
+            ("#0 nobody-at-all 644 /x\n", "the group 'nobody-at-all'"),
             ("#0 #0 888 /x\n", "mode '888'"),
             ("#0 #0 10644 /x\n", "mode '10644'"),
             ("#0 #0 644\n", "line"),
             ("#x #0 644 /x\n", "user '#x'"),
             ("\n", "line"),
-            ("#0 #0 644 /x", "no end"),
+            ("#0 #0 644 /x", "no line break"),
             ("#0 #0 644 /x\n#0 #0 600 /x\n", "/x twice"),
         ):
             with self.assertRaisesRegex(ResourceError, why):
@@ -127,7 +127,7 @@ class Applying(unittest.TestCase):
                 try:
                     rules.refuse(files, contents, "p")
                 except ResourceError as error:
-                    self.assertIn("is a link to a file that is left out", str(error))
+                    self.assertIn("is a link to an excluded file", str(error))
                     self.assertTrue(refused, left_out)
                 else:
                     self.assertFalse(refused, left_out)
@@ -161,7 +161,7 @@ class Applying(unittest.TestCase):
             with self.assertRaises(ResourceError):
                 rules.refuse(files, Contents([member(path)], [], {}), "p")
         folder = Contents([member("/opt/none", "directory"), member("/opt/none/f")], [], {})
-        with self.assertRaisesRegex(ResourceError, "no folder /opt/none"):
+        with self.assertRaisesRegex(ResourceError, "the directory /opt/none"):
             HostRules({}, {}, filters("--path-exclude=/opt/none")).refuse(files, folder, "p")
         HostRules({}, {}, filters("--path-exclude=/opt/none/f")).refuse(files, folder, "p")
         forced = Settings((), frozenset(["overwrite-diverted"]))

@@ -145,7 +145,7 @@ class Reading(unittest.TestCase):
         fog, package = self.effects(plan)
         self.assertEqual(package[:2], ("ccm-hello", "0:2.0-2.el9"))
         self.assertTrue(fog.covers("path", "/etc/hello", False))
-        self.assertIn("what the package ccm-hello brings is not known", fog.doubt.reason)
+        self.assertIn("the changes of the package ccm-hello are not known", fog.doubt.reason)
         self.assertTrue(plan.commands.asked[-1].endswith(" ccm-hello-0:2.0-2.el9.noarch"))
 
     def changed(self, table):
@@ -170,7 +170,9 @@ class Reading(unittest.TestCase):
 
     def test_what_another_package_takes_the_place_of_is_not_known(self):
         """dnf obeys what obsoletes a package, and the push then does not find it."""
-        with self.assertRaisesRegex(Unknowable, "takes others in place of ccm-hello: ccm-next"):
+        with self.assertRaisesRegex(
+            Unknowable, "chooses other packages instead of ccm-hello: ccm-next"
+        ):
             self.changed(TABLE.replace("ccm-hello", "ccm-next "))
 
     def test_nobody_looks_into_packages_unasked(self):
@@ -179,7 +181,7 @@ class Reading(unittest.TestCase):
         options = plan.context.options._replace(package_probe=False)
         plan.context.options = options
         fog = self.effects(plan)[0]
-        self.assertIn("brings is not known before", fog.doubt.reason)
+        self.assertIn("effects of the installation of", fog.doubt.reason)
         self.assertFalse([line for line in plan.commands.asked if "chksum" in line])
 
     def test_an_installation_tells_what_came(self):
@@ -344,8 +346,14 @@ class Deciding(unittest.TestCase):
         # What dnf's plugins have to say is no answer.
         virtual = "Updating Subscription Management repositories.\n" + record("ccm-virtual", "1-1")
         rows = [
-            ("nosuch", "present", "", "no package list of this host", "update_cache"),
-            ("ccm-hello-2.0", "present", "", "no package list of this host", "update_cache"),
+            ("nosuch", "present", "", "not in the package lists of this host", "update_cache"),
+            (
+                "ccm-hello-2.0",
+                "present",
+                "",
+                "not in the package lists of this host",
+                "update_cache",
+            ),
             ("ccm-hello", "7", "", "version 7 of ccm-hello is not", "2.0-2.el9, 2.0-1.el9, 2.0~"),
             ("ccm-role", "present", virtual, "ccm-role is a virtual", "provide it: ccm-virtual"),
         ]
@@ -425,7 +433,7 @@ class Acting(unittest.TestCase):
         """Each recorded failure of dnf becomes its own kind, with dnf's words and a hint."""
         rows = [
             ("broken", "package.script", "%prein(ccm-broken-0:1.0-1.noarch) scriptlet", "below"),
-            ("full", "package.space", "needs 1 more inodes on", "make room"),
+            ("full", "package.space", "needs 1 more inodes on", "free space"),
             ("not-root", "package.root", "superuser privileges", "become: true"),
             ("unknown", "package.unknown", "Unable to find a match: nosuch", "update_cache"),
             ("unmet", "package.dependencies", "nothing provides ccm-does-not-exist", "dependency"),
@@ -460,7 +468,7 @@ class Acting(unittest.TestCase):
         plan.carry_out()
         ((level, text),) = notices_of(plan.context)
         self.assertEqual(level, "warning")
-        self.assertIn("installing ccm-hello is done, though: %post(x", text)
+        self.assertIn("installing ccm-hello was completed, but: %post(x", text)
 
     def test_a_lock_that_dnf_loses_is_waited_for(self):
         """dnf's own lock and RPM's, taken by somebody who was faster, are waited for."""
@@ -501,7 +509,7 @@ class Choosing(unittest.TestCase):
         context = make_context(FakeCommands(missing=["rpm"]), [item])
         with self.assertRaises(ResourceError) as caught:
             Registry(context).create(item)
-        self.assertIn("dnf: rpm was not found", str(caught.exception))
+        self.assertIn("dnf: rpm is not installed", str(caught.exception))
 
     def test_a_host_without_apt(self):
         """Where apt is missing dnf is chosen without being named."""
@@ -619,7 +627,7 @@ class PackageLists(unittest.TestCase):
         plan = self.plan(update_cache="1h")
         plan.commands.on("dnf makecache", Result(0, "", "Ignoring repositories: a, b\n"))
         plan.resources[0].observe()
-        warning = ("warning", "the lists of a, b could not be refreshed")
+        warning = ("warning", "could not refresh the lists of a, b")
         self.assertIn(warning, notices_of(plan.context))
 
     def test_a_failed_refresh_is_an_error(self):

@@ -150,7 +150,12 @@ def test_what_cannot_be_had_fails_alone(rpms: Host) -> None:
     preview = list(apply(rpms, *plan[:4], noop=True).events.values())
     events = list(apply(rpms, *plan[:2], *plan[3:]).events.values())
     events.insert(2, one(rpms, "ccm-one", ensure="7.0"))
-    words = ["no package list", "no package list", "available: 1.0-1.el9", "it: ccm-virtual"]
+    words = [
+        "not in the package lists",
+        "not in the package lists",
+        "available: 1.0-1.el9",
+        "it: ccm-virtual",
+    ]
     words += ["as intended", "ccm-does-not-exist"]
     for event, reason in zip([*preview, *events], words[:4] + words):
         assert event["failed"], event

@@ -128,7 +128,7 @@ class Settings(unittest.TestCase):
         """It does not start at all then; where, and what is wrong, is told."""
         for line, why in (
             ('path-exclude="/x', "unbalanced quotes"),
-            ("path-exclude", "needs a value"),
+            ("path-exclude", "requires a value"),
             (" path-exclude=/x", "unknown option ''"),
             ("force-confold=x", "unknown option 'force-confold'"),
             ("force-confold,confdef", "unknown option 'force-confold,confdef'"),

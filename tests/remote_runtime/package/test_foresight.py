@@ -150,7 +150,7 @@ class Simulation(unittest.TestCase):
         plan.context.expect([broken], Uncertainty(), "file#x")
         with self.assertRaises(Missing) as caught:
             plan.messages()
-        self.assertIn("dpkg would refuse", caught.exception.message)
+        self.assertIn("dpkg would fail", caught.exception.message)
         self.assertEqual([a.message for a in caught.exception.would], ["Would have installed"])
         self.assertEqual(commands.count("apt-config dump"), 1)
 

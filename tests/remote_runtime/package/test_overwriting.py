@@ -35,8 +35,10 @@ class Overwriting(unittest.TestCase):
         )
 
     def test_a_file_of_another_package(self):
-        """dpkg would refuse it, and says whose it is."""
-        with self.assertRaisesRegex(ResourceError, "/etc/hostname is in package other already"):
+        """dpkg would fail it, and says whose it is."""
+        with self.assertRaisesRegex(
+            ResourceError, "/etc/hostname already belongs to package other"
+        ):
             self.refuse(replaces="Replaces: third")
 
     def test_what_dpkg_allows(self):
@@ -77,7 +79,7 @@ class Overwriting(unittest.TestCase):
             Uncertainty(),
             "x#b",
         )
-        with self.assertRaisesRegex(ResourceError, "package b already"):
+        with self.assertRaisesRegex(ResourceError, "already belongs to package b"):
             self.refuse(planned=before)
         self.context.expect([PackageEffect("b", "")], Uncertainty(), "x#c")
         self.refuse(planned=before)

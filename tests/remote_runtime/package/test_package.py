@@ -111,7 +111,7 @@ class States(unittest.TestCase):
         resource = Plan(commands, ("ccm-hello", {})).resources[0]
         self.assertEqual(
             resource.unsettled(resource.observe()),
-            "ccm-hello is absent, not present (the package manager says half-configured)",
+            "ccm-hello is absent, not present (package manager: half-configured)",
         )
 
     def test_not_settled_where_the_latest_did_not_come(self):
@@ -138,7 +138,7 @@ class Obstacles(unittest.TestCase):
     def test_an_unknown_package(self):
         """A package that no list has is missing, with what noop would have said."""
         error = missing(self, one("nosuch"))
-        self.assertIn("no package list of this host has a package 'nosuch'", str(error))
+        self.assertIn("package 'nosuch' is not in the package lists of this host", str(error))
         self.assertIn("update_cache", error.hint)
         self.assertEqual([a.message for a in error.would], ["Would have installed"])
 
@@ -146,7 +146,7 @@ class Obstacles(unittest.TestCase):
         """Patterns and the suffixes - and + never reach apt: they are unknown packages."""
         for name in ("bash-", "ccm-hell.", "~nbash", "ccm-hello+"):
             plan = one(name)
-            self.assertIn("no package list", str(missing(self, plan)), name)
+            self.assertIn("not in the package lists", str(missing(self, plan)), name)
             self.assertEqual(plan.commands.count("apt-get"), 0)
 
     def test_a_version_that_is_not_there_names_those_that_are(self):

@@ -26,7 +26,7 @@ class Manager(object):
         return (left > right) - (left < right)
 
 
-SETTING = ("`exclude=x` in /etc/dnf/dnf.conf", "take it out of that line")
+SETTING = ("`exclude=x` in /etc/dnf/dnf.conf", "remove it from that line")
 
 
 def found(available, ensure="present", installed=None, **manager):
@@ -45,13 +45,13 @@ class Obstacles(unittest.TestCase):
         held = Installed("1", "installed", held=True)
         rows = [
             (found(Available(True, "2", ("2",)), "latest", held), "held at version 1", "apt-mark"),
-            (found(Available()), "no package list", "update_cache"),
+            (found(Available()), "not in the package lists", "update_cache"),
             (found(Available(), excluded=SETTING), "x is excluded by `exclude=x`", "that line"),
             (found(Available(True, "1", ("1",)), "2"), "version 2 of x is not", "available: 1"),
             (found(Available(True, "1", ("1",)), "2", excluded=SETTING), "version 2", "dnf.conf"),
             (found(Available(True, "", ("1",))), "no installation candidate", "preferences"),
             (found(Available(True, "", ("1",)), excluded=SETTING), "candidate", "dnf.conf excl"),
-            (found(Available(True)), "no installation candidate", "other packages mention"),
+            (found(Available(True)), "no installation candidate", "mentioned by other packages"),
             (found(Available(True), excluded=SETTING), "x is excluded by", "that line"),
             (found(Available(True), providers=("a", "b")), "virtual package", "a, b"),
         ]

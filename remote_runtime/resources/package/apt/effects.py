@@ -332,7 +332,7 @@ class Consequences(object):
 
     def _unknown(self, change: VersionChange) -> None:
         """Nothing is known of what it holds: what is not there may be its own."""
-        doubt = Uncertainty(UNKNOWN, "what the package %s brings is not known" % change.name)
+        doubt = Uncertainty(UNKNOWN, "the changes of the package %s are not known" % change.name)
         self._doubtful.append(UnknownEffect(doubt, self._brought_by(change, set())))
 
     def _brought_by(

@@ -18,7 +18,7 @@ _TABLE = (
     known(
         r"are you root\?|Could not open lock file .*Permission denied",
         "package.root",
-        "packages are changed by root: set `become: true` for this host",
+        "only root can change packages: set `become: true` for this host",
     ),
     known(
         r"Could not get lock|Unable to lock|Unable to acquire the dpkg frontend lock",
@@ -28,7 +28,7 @@ _TABLE = (
     known(
         r"No space left on device|don't have enough free space",
         "package.space",
-        "make room on the host, `apt-get clean` removes downloaded packages",
+        "free space on the host; `apt-get clean` removes downloaded packages",
     ),
     known(
         r"Read-only file system",
@@ -38,12 +38,12 @@ _TABLE = (
     known(
         r"dpkg was interrupted",
         "package.interrupted",
-        "run `dpkg --configure -a` on the host, in an earlier exec resource for example",
+        "run `dpkg --configure -a` on the host, for example in an earlier exec resource",
     ),
     known(
         r"dpkg: error processing",
         SCRIPT,
-        "the package's own script failed; its output is below",
+        "a script of the package failed; see its output below",
     ),
     known(
         r"Held packages were changed",
@@ -53,17 +53,17 @@ _TABLE = (
     known(
         r"Unable to locate package|has no installation candidate",
         "package.unknown",
-        "refresh the package lists with `update_cache: 1h`, or add the repository that has it",
+        "refresh the package lists with `update_cache: 1h`, or add the repository that contains it",
     ),
     known(
         r"Failed to fetch|Unable to fetch",
         "package.download",
-        "the mirror cannot be reached, or the lists are out of date (`update_cache: 1h`)",
+        "the mirror is unreachable, or the lists are out of date (`update_cache: 1h`)",
     ),
     known(
         r"held broken packages|[Uu]nmet dependencies",
         "package.dependencies",
-        "a dependency cannot be had from the host's repositories, or a hold or pin prevents it",
+        "a dependency is not available in the host's repositories, or a hold or pin prevents it",
     ),
 )
 _NOISE = re.compile(
@@ -91,7 +91,7 @@ def explain(
         words = set(_WORD.findall(text))
         names = " ".join(name for name in held() if name in words)
         if names:
-            error.hint = "release what is on hold with `apt-mark unhold %s`" % names
+            error.hint = "release held packages with `apt-mark unhold %s`" % names
     return error
 
 

@@ -72,8 +72,8 @@ def _warn(context: "Context", hooks: List[str], told: List[str], when: str) -> N
             told.append(hook)
             context.notice(
                 "warning",
-                "apt runs a command of its own settings %s, which may restart services or change "
-                "files, and this preview does not tell what it does: %s" % (when, hook),
+                "apt runs the command of its setting %s, which may restart services or "
+                "change files; this preview cannot predict its effects: %s" % (when, hook),
             )
 
 

@@ -26,7 +26,7 @@ class Readiness(object):
         """The error that a transaction would end with; ``what`` is "installing nginx"."""
         if self._user() != 0:
             return ResourceError(
-                "%s would fail: only root may change packages" % what,
+                "%s would fail: only root can change packages" % what,
                 "package.root",
                 "set `become: true` for this host",
             )
@@ -42,7 +42,7 @@ class Readiness(object):
             return ResourceError(
                 "%s would fail: dpkg was interrupted" % what,
                 "package.interrupted",
-                "run `dpkg --configure -a` on the host, in an earlier exec resource for example",
+                "run `dpkg --configure -a` on the host, for example in an earlier exec resource",
             )
         return None
 

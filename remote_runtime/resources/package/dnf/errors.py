@@ -16,7 +16,7 @@ _TABLE = (
     known(
         r"superuser privileges|must be root|[Pp]ermission denied",
         "package.root",
-        "packages are changed by root: set `become: true` for this host",
+        "only root can change packages: set `become: true` for this host",
     ),
     known(
         r"already locked by \d+|can't create transaction lock|obtain rpm transaction lock",
@@ -27,7 +27,7 @@ _TABLE = (
         r"No space left on device|[Dd]isk [Rr]equirements"
         r"|needs \d+ ?[A-Z]*B? (?:more (?:space|inodes) )?on the",
         "package.space",
-        "make room on the host, `dnf clean packages` removes downloaded packages",
+        "free space on the host; `dnf clean packages` removes downloaded packages",
     ),
     known(
         r"Read-only file system",
@@ -43,39 +43,39 @@ _TABLE = (
     known(
         r"removing the following protected packages|protected package",
         "package.protected",
-        "dnf refuses to remove what the system cannot do without",
+        "dnf refuses to remove packages that the system requires",
     ),
     known(
         r"scriptlet failed|Error in \w+ scriptlet",
         "package.script",
-        "the package's own script failed; its output is below",
+        "a script of the package failed; see its output below",
     ),
     known(
         r"Failed to download metadata|Cannot download repomd|Error during downloading metadata"
         r"|Error downloading packages|Cannot download|All mirrors were tried"
         r"|Errors during downloading|incorrect checksum|Error opening",
         "package.download",
-        "the mirror cannot be reached, or the package lists are out of date (`update_cache: 1h`)",
+        "the mirror is unreachable, or the package lists are out of date (`update_cache: 1h`)",
     ),
     known(
         r"Unable to find a match|No match for argument|No packages? .* available",
         "package.unknown",
-        "refresh the package lists with `update_cache: 1h`, or add the repository that has it",
+        "refresh the package lists with `update_cache: 1h`, or add the repository that contains it",
     ),
     known(
         r"filtered out by exclude filtering|filtered out by modular filtering",
         "package.excluded",
-        "look for `exclude=` in /etc/dnf and /etc/yum.repos.d, and at `dnf versionlock list`",
+        "check `exclude=` in /etc/dnf and /etc/yum.repos.d, and `dnf versionlock list`",
     ),
     known(
         r"nothing provides|conflicting requests|conflicts with|requires .*, but none of",
         "package.dependencies",
-        "a dependency cannot be had from the host's repositories",
+        "a dependency is not available in the host's repositories",
     ),
     known(
         r"malformed|rpmdb|Packages database|database disk image",
         "package.database",
-        "look at the RPM database on the host, `rpm --rebuilddb` repairs most of what happens",
+        "check the RPM database on the host; `rpm --rebuilddb` usually repairs it",
     ),
 )
 _NOISE = re.compile(

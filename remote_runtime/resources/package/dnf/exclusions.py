@@ -23,7 +23,7 @@ def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
     """
     for path, pattern in _excludes(root):
         if _names(pattern, name):
-            return ("`exclude=%s` in /%s" % (pattern, path), "take it out of that line")
+            return ("`exclude=%s` in /%s" % (pattern, path), "remove it from that line")
     for path, pattern in _locks(root):
         if _names(pattern, name):
             where = "the version lock %s in /%s" % (pattern, path)

@@ -27,7 +27,7 @@ _FOLDERS = (
     "/usr/lib/sysimage/libdnf5",
 )
 _BASES = ("/usr/src", "/usr/games", "/mnt", "/media")
-_WHY = "dnf cannot be asked without leaving anything on the host"
+_WHY = "cannot query dnf without leaving files on the host"
 _SCRIPT = """\
 base=$1
 keep=$2
@@ -66,7 +66,7 @@ def isolated(context: Context, argv: Sequence[str], keep: str = "") -> Tuple[str
         return tuple(argv)
     base = next((base for base in _BASES if os.path.isdir(base)), "")
     if not base or not context.commands.find("unshare"):
-        raise Unknowable("%s: there is no unshare" % _WHY)
+        raise Unknowable("%s: unshare is not installed" % _WHY)
     return ("unshare", "--mount", "sh", "-c", _SCRIPT, "ccm", base, keep, *_FOLDERS, "--", *argv)
 
 

@@ -60,7 +60,7 @@ class Packed(Content):
         text = self._member.text.encode("utf-8", "surrogateescape")
         if len(text) != self.size:
             raise Unknowable(
-                "what %s holds is not known before %s is installed"
+                "the contents of %s are not known until %s is installed"
                 % (self._member.path, self._package)
             )
         yield text

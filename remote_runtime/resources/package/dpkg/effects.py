@@ -264,7 +264,7 @@ class DebConsequences(Consequences):
         path, files = member.path, self._context.files
         if differs is None and not self._rules.forces("confask"):
             doubt = Uncertainty(
-                UNKNOWN, "whether %s differs from the one before is not known" % path
+                UNKNOWN, "cannot predict whether %s differs from the previous version" % path
             )
             self._scripted.append(_fog(doubt, {path, path + _DIST, path + _OLD}))
             return
@@ -288,7 +288,7 @@ class DebConsequences(Consequences):
         leads = os.path.normpath(
             os.path.join(os.path.dirname(path), self._context.files.link(path))
         )
-        doubt = Uncertainty(UNKNOWN, "%s is a link, and a configuration file of a package" % path)
+        doubt = Uncertainty(UNKNOWN, "%s is a link and a configuration file of a package" % path)
         beside = (".dpkg-new", _DIST, _OLD)
         self._scripted.append(
             _fog(doubt, {one + ending for one in (path, leads) for ending in ("", *beside)})

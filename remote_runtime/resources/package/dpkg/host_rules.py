@@ -109,7 +109,7 @@ class HostRules(object):
         targets = {diversion.to for diversion in self._diversions.values()}
         for member in contents.members:
             if member.path in targets and not self.forces("overwrite-diverted"):
-                raise _not_unpacked(package, "%s is where another file is diverted to", member.path)
+                raise _not_unpacked(package, "%s is the target of a diversion", member.path)
         applied = self.applied(contents, package).members
         if [member.path for member in applied] == [member.path for member in contents.members]:
             return
@@ -118,7 +118,7 @@ class HostRules(object):
         for member in applied:
             above = os.path.dirname(member.path)
             if above not in folders and not files.is_directory(above):
-                raise _not_unpacked(package, "there will be no folder %s for its file", above)
+                raise _not_unpacked(package, "the directory %s for its file will not exist", above)
 
     def _refuse_links(self, files: "Files", contents: Contents, package: str) -> None:
         """A file that is another name of one that is left out has nothing to be linked to."""
@@ -126,8 +126,8 @@ class HostRules(object):
         for member in contents.members:
             if member.kind == "file" and member.target in gone and member.path not in gone:
                 if files.is_there(self.place(member.target, package)):
-                    raise Unknowable("%s becomes a link to what is there already" % member.path)
-                raise _not_unpacked(package, "%s is a link to a file that is left out", member.path)
+                    raise Unknowable("%s becomes a link to an existing path" % member.path)
+                raise _not_unpacked(package, "%s is a link to an excluded file", member.path)
 
 
 def _plain(package: str) -> str:
@@ -138,7 +138,7 @@ def _not_unpacked(package: str, why: str, path: str) -> ResourceError:
     return ResourceError(
         "%s cannot be installed: %s" % (package, why % path),
         kind="package.conflict",
-        hint="look at `dpkg-divert --list` and at the path-exclude of /etc/dpkg on the host",
+        hint="check `dpkg-divert --list` and path-exclude in /etc/dpkg on the host",
     )
 
 
@@ -166,7 +166,7 @@ def _text(files: "Files", path: str) -> str:
         return ""
     text = files.read(path, _MOST, follow=True).decode("utf-8", "surrogateescape")
     if text and not text.endswith("\n"):
-        raise _refused(path, "its last line has no end")
+        raise _refused(path, "its last line has no line break")
     return text
 
 
@@ -179,7 +179,7 @@ def _diversions(text: str) -> Dict[str, Diversion]:
     for at in range(0, len(lines), 3):
         path, to = _node(lines[at]), _node(lines[at + 1])
         if taken & {path, to}:
-            raise _refused(DIVERSIONS, "two diversions are about %s or %s" % (path, to))
+            raise _refused(DIVERSIONS, "two diversions concern %s or %s" % (path, to))
         taken |= {path, to}
         package = lines[at + 2]
         found[path] = Diversion(to, "" if package == _LOCAL else package)
@@ -208,10 +208,10 @@ def _number(accounts: "Accounts", kind: str, name: str) -> int:
             raise _refused(OVERRIDES, "it has the %s %r" % (kind, name))
         return int(name[1:])
     if name.isdigit():
-        raise Unknowable("whether there is a %s of the name %s is not known" % (kind, name))
+        raise Unknowable("cannot tell whether the %s %s exists" % (kind, name))
     found = accounts.number(kind, name)
     if found is None:
-        raise _refused(OVERRIDES, "there is no %s %r, which it names" % (kind, name))
+        raise _refused(OVERRIDES, "it names the %s %r, which does not exist" % (kind, name))
     return found
 
 
@@ -224,7 +224,7 @@ def _node(path: str) -> str:
 
 def _refused(path: str, why: str) -> ResourceError:
     return ResourceError(
-        "dpkg would refuse to work: %s: %s" % (path, why),
+        "dpkg would fail: %s: %s" % (path, why),
         kind=REFUSED,
-        hint="mend it with `dpkg-statoverride` or `dpkg-divert` on the host",
+        hint="fix it with `dpkg-statoverride` or `dpkg-divert` on the host",
     )

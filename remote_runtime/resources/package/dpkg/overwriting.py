@@ -52,9 +52,12 @@ def refuse(
         for path, owner in sorted(clashes.items()):
             if owner not in allowed:
                 raise ResourceError(
-                    "%s cannot be installed: %s is in package %s already" % (name, path, owner),
+                    "%s cannot be installed: %s already belongs to package %s"
+                    % (name, path, owner),
                     kind="package.conflict",
-                    hint="a host can have one of the two packages; leave the other out",
+                    hint=(
+                        "the two packages conflict on a host; remove one of them from the manifest"
+                    ),
                 )
 
 

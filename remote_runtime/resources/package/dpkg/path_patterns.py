@@ -92,7 +92,7 @@ def _class(special: "re.Match[bytes]") -> List[int]:
     if special.group(1) != b":":
         if len(special.group(2)) == 1:
             return list(special.group(2))
-        raise Unknowable("what %r stands for among dpkg's paths is not known" % special.group())
+        raise Unknowable("cannot predict which of dpkg's paths %r matches" % special.group())
     if name not in _CLASSES:
         return []
     known = re.compile("[%s]" % _CLASSES[name])

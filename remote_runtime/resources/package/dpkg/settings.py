@@ -92,7 +92,7 @@ class _Reader(object):
             raise _refused("%s: unbalanced quotes in '%s'" % (where, name))
         if name in (_INCLUDE, _EXCLUDE, *_FORCE):
             if value is None:
-                raise _refused("%s: '%s' needs a value" % (where, name))
+                raise _refused("%s: '%s' requires a value" % (where, name))
             self._set(name, value)
             return
         for option in _FORCE:
@@ -157,9 +157,9 @@ def _value(rest: str) -> Optional[str]:
 
 def _refused(message: str) -> ResourceError:
     return ResourceError(
-        "dpkg would refuse to run: " + message,
+        "dpkg would fail: " + message,
         kind=REFUSED,
-        hint="mend that file on the host, in an earlier file resource for example",
+        hint="fix that file on the host, for example in an earlier file resource",
     )
 
 
@@ -193,7 +193,7 @@ def read(
         if why:
             raise _refused("%s: %s" % (where, why))
         if option.partition("=")[0] in _DECIDING:
-            unclear = "what dpkg does with its option %s is known once it runs" % option
+            unclear = "the effect of dpkg's option %s is not known until it runs" % option
     return Settings(reader.filters, frozenset(reader.forced), unclear)
 
 
@@ -232,5 +232,5 @@ def trouble(commands: "Commands", option: str) -> str:
     named = (option, "'%s'" % name, "'%s'" % name.partition("-")[2], "--" + name)
     ours = any(one in said for one in named)
     if said.startswith(("configuration error", "unknown force")) and not ours:
-        raise Unknowable("what dpkg takes cannot be asked, since its settings are broken")
-    return said.rpartition(": ")[2] or "dpkg does not take %s" % option
+        raise Unknowable("cannot query the settings of dpkg: they are invalid")
+    return said.rpartition(": ")[2] or "dpkg does not accept %s" % option

@@ -35,7 +35,7 @@ class Copy(Content):
 
     def chunks(self) -> Chunks:
         if len(self._data) != self.size:
-            raise Unknowable("what %s holds is not known beforehand" % self._path)
+            raise Unknowable("the contents of %s are not known yet" % self._path)
         yield self._data
 
 

@@ -20,13 +20,13 @@ def fog(package: str, calls: Sequence[Open], own: Sequence[str]) -> List[Unknown
     found = []
     named = [call for call in calls if paths_of(call) is not None]
     if named:
-        text = "the scripts of the package %s may bring or change it" % package
+        text = "the scripts of the package %s may create or change it" % package
         patterns = [path for call in named for path in paths_of(call) or ()]
         found.append(UnknownEffect(Uncertainty(NOT_KNOWN, text), _named(patterns)))
     unknown = [call for call in calls if paths_of(call) is None]
     if unknown:
         names = sorted({call.call for call in unknown})
-        text = "the scripts of the package %s run %s, which may bring or change it"
+        text = "the scripts of the package %s run %s, which may create or change it"
         doubt = Uncertainty(NOT_KNOWN, text % (package, _listed(names)))
         found.append(UnknownEffect(doubt, _anything(" ".join(call.text for call in unknown), own)))
     return found

@@ -74,7 +74,7 @@ class Provider(PackageProvider):
         """Return which program is missing, or ""."""
         if self._unmanageable is None:
             missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
-            self._unmanageable = "%s was not found" % ", ".join(missing) if missing else ""
+            self._unmanageable = "%s is not installed" % ", ".join(missing) if missing else ""
         return self._unmanageable
 
     def compare(self, left: str, right: str) -> int:
@@ -138,7 +138,7 @@ class Provider(PackageProvider):
         if result.code != 0:
             from remote_runtime.resources.package.apt import errors as apt_errors
 
-            raise apt_errors.explain("asking apt-cache", result)
+            raise apt_errors.explain("querying apt-cache", result)
         return result.stdout
 
     def _ask(self, argv: Sequence[str], **options: Any) -> "Result":
@@ -225,7 +225,9 @@ class Provider(PackageProvider):
             text = apt_simulation.status(database, versions, shown, self._architecture)
         except KeyError as error:
             name, version = error.args[0]
-            raise Unknowable("the lists do not say what %s %s needs" % (name, version)) from error
+            raise Unknowable(
+                "the lists do not contain the dependencies of %s %s" % (name, version)
+            ) from error
         path = self._bench().path("status")
         with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)
@@ -307,7 +309,7 @@ class Provider(PackageProvider):
 
             result = self._ask(["apt-config", "dump"])
             if result.code != 0:
-                raise Unknowable("the settings of apt cannot be read")
+                raise Unknowable("cannot read the settings of apt")
             apt_hooks.warn(self.context, result.stdout, self._hooks_told)
             self._options, self._options_at = dpkg_settings.of_apt(result.stdout), now
         return self._options
@@ -396,7 +398,7 @@ class Provider(PackageProvider):
             # the outcome of the broken package, not of this one.
             if error.kind != apt_errors.SCRIPT or not all(map(self.has_reached, operations)):
                 raise
-            self.context.notice("warning", "%s is done, though: %s" % (what, error.message))
+            self.context.notice("warning", "%s was completed, but: %s" % (what, error.message))
         self.acted()
         changes = apt_simulation.done(printed[0], self._architecture)
         if self.context.options.package_probe:

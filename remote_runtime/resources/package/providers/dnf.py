@@ -75,7 +75,7 @@ class Provider(PackageProvider):
     def unmanageable(self, properties: Properties) -> str:
         """Return which program is missing, or ""."""
         missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
-        return "%s was not found" % ", ".join(missing) if missing else ""
+        return "%s is not installed" % ", ".join(missing) if missing else ""
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions as RPM does; what one of them leaves open is not compared."""
@@ -171,7 +171,7 @@ class Provider(PackageProvider):
         asked = ("dnf", "-q") + options + ("repoquery", "--queryformat", form) + words
         argv = isolated_run.isolated(self.context, asked)
         return transaction.ask(
-            self.context, self._manager(), what="asking dnf", argv=argv, limit=_LIMIT
+            self.context, self._manager(), what="querying dnf", argv=argv, limit=_LIMIT
         )
 
     def _lists(self) -> "Lists":
@@ -192,7 +192,7 @@ class Provider(PackageProvider):
         result = self._transaction("refreshing the package lists", REFRESH, lock_timeout)
         ignored = dnf_errors.ignored_repositories(result)
         if ignored:  # their skip_if_unavailable says that this is no error
-            self.context.notice("warning", "the lists of %s could not be refreshed" % ignored)
+            self.context.notice("warning", "could not refresh the lists of %s" % ignored)
         self._lists().refreshed()
         self.forget_lists()
 
@@ -215,13 +215,13 @@ class Provider(PackageProvider):
         planned = self.planned_versions()
         removes = operation.removal or self._is_older(operation)
         if planned and (removes or not all(planned.values())):
-            raise Unknowable("dnf does not tell before what %s comes to after others" % what)
+            raise Unknowable("dnf cannot predict %s after other changes" % what)
         # Over what comes before, it is what dnf adds to that in one transaction.
         before = [Operation(name, version) for name, version in sorted(planned.items())]
         asking = self._asking([operation, *before])
         result = self.context.commands.run(asking, limit=_LIMIT)
         if planned and not dnf_transaction.only_adds(result.stdout, planned):
-            raise Unknowable("dnf does not tell before what %s comes to after others" % what)
+            raise Unknowable("dnf cannot predict %s after other changes" % what)
         if result.code != 0 and _ASKED not in result.stdout + result.stderr:
             raise self._explain(what, result)
         self._refuse_left(operation, what, result.stdout)
@@ -229,7 +229,9 @@ class Provider(PackageProvider):
         names = [] if operation.removal else dnf_transaction.changed(result.stdout)
         real = bool(names) and bool(self._candidate(operation.name))
         if real and self._package(operation.name) not in names:
-            raise Unknowable("dnf takes others in place of %s: %s" % (operation.name, names[0]))
+            raise Unknowable(
+                "dnf chooses other packages instead of %s: %s" % (operation.name, names[0])
+            )
         return ()
 
     def _refuse_left(self, operation: Operation, what: str, printed: str) -> None:
@@ -278,7 +280,7 @@ class Provider(PackageProvider):
         from remote_runtime.resources.package import owned
 
         what = str(operation._replace(version=self.shown(operation.version)))
-        doubt = Uncertainty(UNKNOWN, "what %s changes is not known before" % what)
+        doubt = Uncertainty(UNKNOWN, "the changes of %s are not known yet" % what)
         theirs = UnknownEffect(doubt, owned.of_rpms(self.context, names))
         return [theirs, *super().effects(operation, foreseen)]
 
@@ -355,7 +357,7 @@ class Provider(PackageProvider):
         if self._lists().repositories() != known:
             self.forget_lists()  # the package brought a repository, as epel-release does
         for complaint in dnf_errors.complaints(result):
-            self.context.notice("warning", "%s is done, though: %s" % (what, complaint))
+            self.context.notice("warning", "%s was completed, but: %s" % (what, complaint))
         self._confirm(result.stdout)
         return result.stdout
 

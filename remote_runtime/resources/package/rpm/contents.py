@@ -35,14 +35,14 @@ class Header(object):
 
         words = shlex.split(printed)
         if len(words) < _OF_SCRIPTS:
-            raise ValueError("rpm did not say what was asked")
+            raise ValueError("unexpected output of rpm")
         self.scripts: Dict[str, str] = {}
         for name, tags in _SCRIPTS:
             text = "".join([_script(words.pop(0), words.pop(0)) for _ in tags])
             if text:
                 self.scripts[name] = text
         if len(words) % 4:
-            raise ValueError("rpm did not say what was asked")
+            raise ValueError("unexpected output of rpm")
         rows = list(zip(words[::4], words[1::4], words[2::4], words[3::4]))
         brought = [row for row in rows if not int(row[1]) & _GHOST]
         self.paths = [row[0] for row in brought]

@@ -41,7 +41,7 @@ class RpmConsequences(Consequences):
             return not present and (kind, value) in maybe
 
         if maybe or volatile:
-            doubt = Uncertainty(UNKNOWN, "the installation of %s may make it" % name)
+            doubt = Uncertainty(UNKNOWN, "the installation of %s may create it" % name)
             self._scripted.append(UnknownEffect(doubt, covers))
 
     def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
