@@ -8,6 +8,9 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from jinja2 import pass_context
@@ -16,6 +19,7 @@ from orchestrator.language import kinds
 from orchestrator.language.filters.registry import documented
 
 _FAMILY = "Encoding"
+_environ: ContextVar[Any] = ContextVar("environ", default=None)
 _HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b")
 
 
@@ -72,4 +76,15 @@ def hash_(context: Any, text: Any, algorithm: Any = "sha1") -> str:
 
 def secrets_of(context: Any) -> Any:
     """Where the texts are that must be masked on this host; None where no host is at hand."""
-    return getattr(context.get("Environ"), "heard", None)
+    heard = getattr(context.get("Environ"), "heard", None)
+    return getattr(_environ.get(), "heard", None) if heard is None else heard
+
+
+@contextmanager
+def hearing(environ: Any) -> Iterator[None]:
+    """Have secrets heard also where a template does not see ``Environ``, as in what it imports."""
+    token = _environ.set(environ)
+    try:
+        yield
+    finally:
+        _environ.reset(token)

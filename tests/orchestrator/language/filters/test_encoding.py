@@ -1,6 +1,7 @@
 """Base64 and hashes, and the secrets in them."""
 
 import hashlib
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +49,15 @@ def test_a_secret_stays_one(how: str) -> None:
         shown = Mask(environ.heard).text(made)
         assert MASKED in shown
         assert "hunter2" not in shown
+
+
+def test_a_hash_of_an_imported_macro_stays_a_secret(tmp_path: Path) -> None:
+    """A file that is imported does not see the environment, and yet its hashes are masked."""
+    (tmp_path / "m.j2").write_text("{% macro m(x) %}{{ x | hash }}{% endmacro %}")
+    environ = Environ({"DB_TOKEN": "hunter2"})
+    source = "{% import 'm.j2' as m %}{{ m.m(Environ.DB_TOKEN) }}"
+    made = text(source, tmp_path, environ=environ)
+    assert Mask(environ.heard).text(made) == MASKED
 
 
 def test_the_hash_of_what_is_no_secret_is_shown() -> None:
