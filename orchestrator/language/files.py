@@ -9,6 +9,8 @@ from pathlib import Path
 from orchestrator.language.errors import EvaluationError
 
 MAX_BYTES = 16 * 1024 * 1024
+_LONGEST_PATH, _LONGEST_PART = 4096, 255  # bytes
+_SHOWN = 40
 
 
 class Folder:
@@ -30,8 +32,9 @@ class Folder:
         the manifest's folder. EvaluationError.
         """
         path = self.path / name
-        if not is_file_name(name):
-            raise EvaluationError(f"{name!r} is not a file name", kind="template.file")
+        if not is_file_name(str(path)):
+            shown = name if len(name) < _LONGEST_PART else name[:_SHOWN] + "…"
+            raise EvaluationError(f"{shown!r} is not a file name", kind="template.file")
         if not literal and not _is_below(path, self.path):
             message = (
                 f"{name!r} leads out of the manifest's folder; only a path that is written out may"
@@ -58,9 +61,11 @@ class Folder:
 def is_file_name(name: str) -> bool:
     """Whether a text, which may come from a host, can name a file of this machine at all."""
     try:
-        return b"\0" not in os.fsencode(name)
+        found = os.fsencode(name)
     except UnicodeEncodeError:
         return False
+    longest = max(map(len, found.split(b"/")))
+    return b"\0" not in found and len(found) < _LONGEST_PATH and longest <= _LONGEST_PART
 
 
 def _is_below(path: Path, folder: Path) -> bool:

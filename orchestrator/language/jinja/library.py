@@ -26,6 +26,7 @@ from remote_runtime.errors import InputError, Position, Problem
 
 KNOWN = (*TEMPLATE_VARIABLES, *FUNCTIONS, *TEMPLATE_FUNCTIONS, "managed")
 """The names of a template beside those that are added."""
+_SHOWN = 400
 
 
 class LoadedTemplate:
@@ -202,7 +203,10 @@ class Library:
         try:
             place = folder.locate(name, literal=False)
         except EvaluationError as error:
-            message = f"{path!r} is no file of the manifest's folder, and no other may be included"
+            message = (
+                f"{path[:_SHOWN]!r} is no file of the manifest's folder, "
+                "and no other may be included"
+            )
             raise EvaluationError(message, kind="template.file") from error
         if not place.is_file():
             return None

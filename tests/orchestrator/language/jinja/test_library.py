@@ -85,3 +85,13 @@ def test_every_mistake_of_all_files_is_told(tmp_path: Path) -> None:
 def test_lenient_templates_give_nothing_for_what_is_missing() -> None:
     """In data, overrides and the order a missing path is empty."""
     assert text("{% if 1 %}<{{ Data.nope.x }}>{% endif %}", lenient=True) == "<>"
+
+
+@pytest.mark.parametrize("path", ["a" * 5000, "a/" * 3000, "a" * 256])
+@pytest.mark.parametrize("how", ["", " ignore missing"])
+def test_a_path_that_is_too_long(path: str, how: str, tmp_path: Path) -> None:
+    """A path that came from a host may be longer than any file's: a mistake with its place."""
+    with pytest.raises(EvaluationError, match="is no file of the manifest's folder") as caught:
+        text("\n{% include Data.path" + how + " %}", tmp_path, data={"path": path})
+    assert str(caught.value).endswith("(t.j2:2:4)")
+    assert len(str(caught.value)) < 600
