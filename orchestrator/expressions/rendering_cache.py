@@ -7,6 +7,7 @@ holds for all hosts; where one is read, the template is rendered for each host.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -67,18 +68,16 @@ class RenderingCache:
         self._levels: dict[Hashable, int] = {}
         self._values: dict[Hashable, Any] = {}
         self._bytes = 0
-        self._last_data: tuple[Any, str] = (None, "")
+        self._last_data: tuple[Any, bytes] = (None, b"")
 
     def render(self, template: Hashable, scope: S, render: Callable[[S], Any]) -> Any:
         """What ``render`` makes of the scope; ``template`` is what it renders."""
         level = self._levels.get(template, _ALIKE)
         while level < _OWN:
             if level == _BY_DATA and scope.data.__class__ is not dict:
-                return render(scope)  # data that is being resolved has no text yet
-            if level == _BY_DATA and scope.data.__class__ is not dict:
                 return render(scope)  # data that is resolved as it is read, and is not to be here
-            data = self._key(scope.data) if level == _BY_DATA else ""
-            loop = json.dumps(dict(scope.loop)) if scope.loop else ""
+            data = self._key(scope.data) if level == _BY_DATA else b""
+            loop = _digest(dict(scope.loop)) if scope.loop else b""
             key = (template, data, loop)
             if key in self._values:
                 return self._values[key]
@@ -105,13 +104,18 @@ class RenderingCache:
         self._values[key] = value
         self._bytes += size
 
-    def _key(self, data: Any) -> str:
-        """The text of the data, made once for those of one host."""
-        known, text = self._last_data
+    def _key(self, data: Any) -> bytes:
+        """What stands for the data, made once for those of one host."""
+        known, digest = self._last_data
         if known is not data:
-            text = json.dumps(data, sort_keys=True)
-            self._last_data = data, text
-        return text
+            digest = _digest(data)
+            self._last_data = data, digest
+        return digest
+
+
+def _digest(values: Any) -> bytes:
+    """A few bytes that equal values in the same order share; values may take much memory."""
+    return hashlib.sha256(json.dumps(values).encode("ascii")).digest()
 
 
 def _without_host(scope: S, level: int) -> S:

@@ -91,6 +91,22 @@ def test_the_same_data_counts_as_the_same() -> None:
     assert counting.count == 3  # without data in vain, then for each of both
 
 
+def test_data_in_another_order_is_not_the_same() -> None:
+    """The order of a map shows in a loop, so that data in another order are rendered again."""
+    seen, counting = view(), Counting("{{ Groups.web | length }} {{ Data.map | join }}")
+    found = [
+        counting.on("web0", seen, data={"map": one}) for one in ({"a": 1, "b": 2}, {"b": 2, "a": 1})
+    ]
+    assert found == ["3 ab", "3 ba"]
+
+
+def test_large_data_take_no_room() -> None:
+    """Of the data that a rendering depends on, nothing but a digest is kept."""
+    seen, counting = view(), Counting("{{ Groups.web | length }} {{ Data.text | length }}")
+    counting.on("web0", seen, data={"text": "x" * 9999})
+    assert len(repr(list(seen.renderings._values))) < 999
+
+
 def test_each_turn_of_a_loop_has_its_own() -> None:
     """What a turn of foreach sees is a part of what decides."""
     seen = view()
