@@ -7,7 +7,7 @@ carried out (controller).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Sized, ValuesView
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice
@@ -23,8 +23,11 @@ MAX_WIDTH = 10_000
 MAX_STEPS = 1_000_000
 """Of one whole template: passes of loops, calls, each ``PER_STEP`` characters of long texts."""
 PER_STEP = 64
+PER_LOOK = 4096
 LONG = 4096
 _PER_ENTRY = 4  # characters
+_HOLDERS = (dict, list, tuple, ItemsView, ValuesView)
+"""What has the text of all that it holds in its own."""
 
 _WIDTH = re.compile(r"\*|\d{5,}")
 _COMPUTED = re.compile(r"\{[^{}]*:[^{}]*\{")
@@ -56,6 +59,12 @@ def spend(steps: int) -> None:
         spent[0] += steps
         if spent[0] > MAX_STEPS:
             raise TooLargeError(f"the template takes more than {MAX_STEPS} steps")
+
+
+def spend_look(value: Any) -> None:
+    """Count a look at a long text, which is far cheaper than a copy of it."""
+    if value.__class__ is str:
+        spend(len(value) // PER_LOOK)
 
 
 def spend_text(length: int) -> None:
@@ -131,7 +140,19 @@ def add(left: Any, right: Any) -> Any:
     if isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
         limit = MAX_TEXT if isinstance(left, str) else MAX_SUM
         check_size(len(left) + len(right), limit, "the sum")
+    _check_whole("the sum", left, right)
     return left + right
+
+
+def subtract(left: Any, right: Any) -> Any:
+    """``left - right`` with a result of bounded size."""
+    _check_whole("the difference", left, right)
+    return left - right
+
+
+def _check_whole(what: str, left: Any, right: Any) -> None:
+    if isinstance(left, int) and isinstance(right, int):
+        check_size(max(left.bit_length(), right.bit_length()), MAX_BITS, what, "bits")
 
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -139,6 +160,7 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "**": power,
     "%": modulo,
     "+": add,
+    "-": subtract,
 }
 
 
@@ -176,7 +198,7 @@ def weight(value: Any) -> int:
         one = left.pop()
         if isinstance(one, str | bytes):
             found += len(one)
-        elif isinstance(one, dict | list | tuple):
+        elif isinstance(one, _HOLDERS):
             found += _PER_ENTRY * len(one)
             if found <= MAX_TEXT:
                 left += _values(one)
@@ -186,7 +208,7 @@ def weight(value: Any) -> int:
 def _values(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return [*dict.keys(value), *dict.values(value)]  # past what those of ccm's own heed
-    return value if isinstance(value, list | tuple) else ()
+    return value if isinstance(value, _HOLDERS) else ()
 
 
 def gathered(items: Iterable[Any]) -> list[Any]:

@@ -80,7 +80,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def joined(self, parts: Iterable[Any]) -> str:
         """One text of several values."""
-        texts = [str(part) for part in parts]
+        texts = [part if part.__class__ is str else _text_of(part) for part in parts]
         bounds.check_size(sum(map(len, texts)), bounds.MAX_TEXT, "the joined text")
         return "".join(texts)
 
@@ -254,3 +254,9 @@ def _bounded(function: Any, check: Any) -> Any:
 def sandbox(lenient: bool) -> Sandbox:
     """The environment where undefined is an error, or the lenient one where it is empty."""
     return Sandbox(ChainableUndefined if lenient else Missing)
+
+
+def _text_of(value: Any) -> str:
+    """The text of a value that is not too large to be written."""
+    bounds.check_size(bounds.weight(value), bounds.MAX_TEXT, "the value")
+    return str(value)

@@ -16,12 +16,12 @@ from functools import wraps
 from typing import Any, NamedTuple, NoReturn
 
 import jinja2
-from jinja2 import TemplateSyntaxError, Undefined, nodes
+from jinja2 import TemplateSyntaxError, Undefined, nodes, utils
 from jinja2.compiler import Frame
 from jinja2.filters import FILTERS
 from jinja2.lexer import TokenStream
 from jinja2.runtime import LoopContext, Macro
-from jinja2.utils import Cycler, Joiner, Namespace
+from jinja2.utils import Cycler, Joiner
 
 from orchestrator.language import bounds, kinds
 from orchestrator.language.errors import EvaluationError
@@ -97,6 +97,7 @@ class WholeSandbox(Sandbox):
         join: Callable[[str, str], str],
     ) -> None:
         super().__init__(undefined)
+        self.filters = {name: _looking(one) for name, one in self.filters.items()}
         self.variable_start_string, self.variable_end_string = settings.delimiters or ("{{", "}}")
         self.trim_blocks = settings.trim_blocks
         self.lstrip_blocks = settings.lstrip_blocks
@@ -150,6 +151,7 @@ class WholeSandbox(Sandbox):
         bounds.spend(_PER_MACRO if isinstance(__obj, Macro) else 1)
         if isinstance(__obj, LoopContext) and args and isinstance(args[0], Sized):
             bounds.spend(len(args[0]))
+        bounds.spend_look(getattr(__obj, "__self__", None))
         found = super().call(__context, __obj, *args, **kwargs)
         if found.__class__ is str and not isinstance(__obj, Macro):
             bounds.spend_text(len(found))
@@ -211,6 +213,25 @@ def _placed(pieces: Iterable[tuple[int, str, str]], text: str) -> Iterator[tuple
     except TemplateSyntaxError as error:
         error.lineno = at + 1
         raise
+
+
+class Namespace(utils.Namespace):
+    """Tells nothing of what it holds: its text could be without end."""
+
+    def __repr__(self) -> str:
+        return "<Namespace>"
+
+
+def _looking(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter that counts how long the text is that it looks at."""
+    at = int(hasattr(function, "jinja_pass_arg"))
+
+    @wraps(function)
+    def looking(*args: Any, **kwargs: Any) -> Any:
+        bounds.spend_look(args[at])
+        return function(*args, **kwargs)
+
+    return looking
 
 
 def _by_line(function: Callable[..., Any]) -> Callable[..., Any]:

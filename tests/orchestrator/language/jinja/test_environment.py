@@ -61,6 +61,38 @@ GROW = "{% set n = namespace(x='x' * 9999) %}{% for i in range(60) %}GROWN{% end
         ),
         ("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}", "steps"),
         ("{% for a in range(9999) %}{{ 'x' * 9999 }}{% endfor %}", "16 MiB"),
+        (GROW.replace("GROWN", "{% set n.x = [n.x, n.x] %}") + "{{ n.x ~ '' }}", "at most"),
+        (
+            GROW.replace("GROWN", "{% set n.x = [n.x, n.x] %}") + "{{ {'a': n.x}.values() ~ '' }}",
+            "at most",
+        ),
+        (
+            GROW.replace("GROWN", "{% set n.x = [n.x, n.x] %}")
+            + "{{ {'a': n.x}.items() | string }}",
+            "at most",
+        ),
+        (
+            "{% set n = namespace(x=3) %}"
+            "{% for i in range(9999) %}{% for j in range(3) %}{% set n.x = n.x + n.x %}"
+            "{% endfor %}{% endfor %}",
+            "bits",
+        ),
+        (
+            "{% set n = namespace(x=3) %}"
+            "{% for i in range(9999) %}{% for j in range(3) %}{% set n.x = n.x - -n.x %}"
+            "{% endfor %}{% endfor %}",
+            "bits",
+        ),
+        (
+            "{% set b = 'x' * 9999999 %}"
+            "{% for i in range(999) %}{% set c = b | reverse %}{% endfor %}",
+            "steps",
+        ),
+        (
+            "{% set b = 'x' * 9999999 %}"
+            "{% for i in range(999) %}{% set c = b.find('y') %}{% endfor %}",
+            "steps",
+        ),
         ("{{ ('x\n' * 99999) | indent(9999) }}", "at most"),
         ("{{ ('x\n' * 99999) | indent('y' * 9999) }}", "at most"),
         ("{{ ('x' * 99999) | wordwrap(1, true, 'y' * 9999) }}", "at most"),
@@ -82,6 +114,12 @@ def test_a_template_that_includes_itself_twice_is_stopped(tmp_path: Path) -> Non
     )
     told = failure("{% set n = 40 %}{% include 'a.j2' %}", folder=tmp_path)
     assert "takes more than 1000000 steps" in told or "nested too deeply" in told
+
+
+def test_the_text_of_a_namespace_is_short() -> None:
+    """What namespaces hold could be without end, so that their text has nothing of it."""
+    nested = "{% set n.x = namespace(a=n.x, b=n.x) %}"
+    assert text(GROW.replace("GROWN", nested) + "{{ n.x | string }}") == "<Namespace>"
 
 
 def test_what_is_no_value_is_not_written() -> None:
