@@ -24,6 +24,7 @@ MAX_STEPS = 1_000_000
 """Of one whole template: passes of loops, calls, each ``PER_STEP`` characters of long texts."""
 PER_STEP = 64
 PER_LOOK = 4096
+PER_GLANCE = 512
 LONG = 4096
 _PER_ENTRY = 4  # characters
 _HOLDERS = (dict, list, tuple, ItemsView, ValuesView)
@@ -59,6 +60,16 @@ def spend(steps: int) -> None:
         spent[0] += steps
         if spent[0] > MAX_STEPS:
             raise TooLargeError(f"the template takes more than {MAX_STEPS} steps")
+
+
+def check_made(value: Any) -> None:
+    """Refuse a new list or map that is too large with all in it: one that holds the same one twice,
+    and so on, would be small itself, but without end to who compares it."""
+    if any(isinstance(one, _HOLDERS) for one in _values(value)):
+        size = weight(value)
+        if size > MAX_TEXT:
+            check_size(size, MAX_TEXT, "the value, with all in it,")
+        spend(size // PER_GLANCE)
 
 
 def spend_look(value: Any) -> None:

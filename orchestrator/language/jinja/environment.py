@@ -64,6 +64,26 @@ class PlacedTemplate(jinja2.Template):
 class _Generator(Generator):
     """Makes code in which joined texts and parts of texts are bounded."""
 
+    def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
+        """``[a, b]``."""
+        self._made(super().visit_List, node, frame)
+
+    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
+        """``(a, b)``; where it is set, as ever."""
+        if node.ctx == "load":
+            self._made(super().visit_Tuple, node, frame)
+        else:
+            super().visit_Tuple(node, frame)
+
+    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
+        """``{a: b}``."""
+        self._made(super().visit_Dict, node, frame)
+
+    def _made(self, visit: Callable[[Any, Frame], None], node: Any, frame: Frame) -> None:
+        self.write("environment.made(")
+        visit(node, frame)
+        self.write(")")
+
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
         """``a[1:2]``; anything else as ever."""
         if not isinstance(node.arg, nodes.Slice):
@@ -139,6 +159,11 @@ class WholeSandbox(Sandbox):
         """Jinja2 would give the traceback lines of the template, which are offsets here."""
         raise
 
+    def made(self, value: Any) -> Any:
+        """A new list or map, which does not hold the same ones again and again."""
+        bounds.check_made(value)
+        return value
+
     def part(self, value: Any, key: slice) -> Any:
         """A part of a text or a list."""
         found = value[key]
@@ -152,6 +177,7 @@ class WholeSandbox(Sandbox):
         if isinstance(__obj, LoopContext) and args and isinstance(args[0], Sized):
             bounds.spend(len(args[0]))
         bounds.spend_look(getattr(__obj, "__self__", None))
+        bounds.check_made(_kept(__obj, args, kwargs))
         found = super().call(__context, __obj, *args, **kwargs)
         if found.__class__ is str and not isinstance(__obj, Macro):
             bounds.spend_text(len(found))
@@ -213,6 +239,16 @@ def _placed(pieces: Iterable[tuple[int, str, str]], text: str) -> Iterator[tuple
     except TemplateSyntaxError as error:
         error.lineno = at + 1
         raise
+
+
+def _kept(function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    """What is given to a function that may give a list or a map of it."""
+    if isinstance(function, Macro):
+        more = (value for name, value in named.items() if name not in function.arguments)
+        return (*given[len(function.arguments) :], *more)
+    if function is Cycler or getattr(function, "__name__", "") == "_dict":
+        return (*given, *named.values())
+    return ()
 
 
 class Namespace(utils.Namespace):

@@ -71,6 +71,22 @@ GROW = "{% set n = namespace(x='x' * 9999) %}{% for i in range(60) %}GROWN{% end
             + "{{ {'a': n.x}.items() | string }}",
             "at most",
         ),
+        (GROW.replace("GROWN", "{% set n.x = [n.x, n.x] %}") + "{{ n.x == [n.x] }}", "at most"),
+        (GROW.replace("GROWN", "{% set n.x = [n.x] + [n.x] %}"), "at most"),
+        (GROW.replace("GROWN", "{% set n.x = (n.x, n.x) %}"), "at most"),
+        (GROW.replace("GROWN", "{% set n.x = {'a': n.x, 'b': n.x} %}"), "at most"),
+        (GROW.replace("GROWN", "{% set n.x = dict(a=n.x, b=n.x) %}"), "at most"),
+        (GROW.replace("GROWN", "{% set n.x = cycler(n.x, n.x).items %}"), "at most"),
+        (
+            "{% macro m(n) %}{% set n.x = varargs %}{% endmacro %}"
+            + GROW.replace("GROWN", "{{ m(n, n.x, n.x) }}"),
+            "at most",
+        ),
+        (
+            "{% macro m(n) %}{% set n.x = kwargs %}{% endmacro %}"
+            + GROW.replace("GROWN", "{{ m(n, a=n.x, b=n.x) }}"),
+            "at most",
+        ),
         (
             "{% set n = namespace(x=3) %}"
             "{% for i in range(9999) %}{% for j in range(3) %}{% set n.x = n.x + n.x %}"
