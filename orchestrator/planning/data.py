@@ -17,6 +17,7 @@ from orchestrator.expressions.environ import Environ
 from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
+from orchestrator.language.filters.encoding import noting_hashes
 from orchestrator.manifest.annotations import Annotation, check_annotations, secrets
 from orchestrator.manifest.data import BASE, DataSource, Held, Layer, load_source
 from orchestrator.manifest.data_files import DataFiles
@@ -197,6 +198,15 @@ class ManifestData:
         )
 
     def _resolve(self, scope: Scope, handed: Mapping[str, Any]) -> Resolved:
+        with noting_hashes() as made:
+            resolved = self._resolved(scope, handed)
+        hidden = dict.fromkeys(resolved.secrets)
+        for text, found in made:  # in order: of a hash, another one may have been made
+            if any(secret in text for secret in hidden):
+                hidden[found] = None
+        return resolved._replace(secrets=list(hidden))
+
+    def _resolved(self, scope: Scope, handed: Mapping[str, Any]) -> Resolved:
         resolver = Resolver(scope)
 
         def bind(layer: Layer, key: str, value: Any) -> Any:

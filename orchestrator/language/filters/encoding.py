@@ -20,6 +20,7 @@ from orchestrator.language.filters.registry import documented
 
 _FAMILY = "Encoding"
 _environ: ContextVar[Any] = ContextVar("environ", default=None)
+_made: ContextVar[list[tuple[str, str]] | None] = ContextVar("made", default=None)
 _HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b")
 
 
@@ -71,6 +72,9 @@ def hash_(context: Any, text: Any, algorithm: Any = "sha1") -> str:
     heard = secrets_of(context)
     if heard is not None and any(secret in text for secret in list(heard)):
         heard[found] = None
+    made = _made.get()
+    if made is not None:
+        made.append((text, found))
     return found
 
 
@@ -78,6 +82,18 @@ def secrets_of(context: Any) -> Any:
     """Where the texts are that must be masked on this host; None where no host is at hand."""
     heard = getattr(context.get("Environ"), "heard", None)
     return getattr(_environ.get(), "heard", None) if heard is None else heard
+
+
+@contextmanager
+def noting_hashes() -> Iterator[list[tuple[str, str]]]:
+    """Gives each text that is hashed meanwhile, with its hash, for who learns later what of it is
+    secret."""
+    made: list[tuple[str, str]] = []
+    token = _made.set(made)
+    try:
+        yield made
+    finally:
+        _made.reset(token)
 
 
 @contextmanager

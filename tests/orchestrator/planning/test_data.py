@@ -1,5 +1,6 @@
 """Where data comes from, and what it comes to."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -194,6 +195,19 @@ def test_secret_values_are_listed_for_masking(tmp_path: Path) -> None:
 """
     made = plan(tmp_path, text + RESOURCES)
     assert made.secrets == ("sesame-linux", "tok#en", "first", "secnd", "12345")
+
+
+def test_the_hash_of_a_secret_in_the_data_is_masked(tmp_path: Path) -> None:
+    """What is made of an annotated value inside of the data itself is as secret."""
+    text = """data:
+  # @secret
+  password: sesame123
+  hash: "{{ Data.password | hash }}"
+  other: "{{ 'x' | hash }}"
+"""
+    found = plan(tmp_path, text + RESOURCES).secrets
+    assert hashlib.sha1(b"sesame123").hexdigest() in found
+    assert hashlib.sha1(b"x").hexdigest() not in found
 
 
 def test_data_sees_facts_environ_and_data(tmp_path: Path) -> None:
