@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sized
 from functools import wraps
+from math import isfinite
 from typing import Any, NamedTuple, NoReturn
 
 import jinja2
@@ -219,13 +220,22 @@ def as_output(value: Any) -> str:
         return str(value)
     if isinstance(value, str | Undefined):
         return str(value)
+    if kind is float and not isfinite(value):
+        raise ValueError(f"{value} is not a number that can be written")
     if value is None or kind in (bool, int, float):
         return kinds.as_text(value)
     if not isinstance(value, dict | list | tuple | range):
         hint = "; put |list behind it" if kind.__name__ == "generator" else ""
         raise ValueError(f"{kinds.kind(value)} is not text, a number, a list or a map{hint}")
     bounds.check_size(bounds.weight(value), bounds.MAX_TEXT, "the value")
-    return json.dumps(kinds.plain(value), ensure_ascii=False)
+    return json.dumps(kinds.plain(value), ensure_ascii=False, allow_nan=False, default=_inside)
+
+
+def _inside(value: Any) -> str:
+    """What no JSON can have: a missing value tells its name as it raises."""
+    if isinstance(value, Undefined):
+        return str(value)
+    raise ValueError(f"{kinds.kind(value)} in a list or a map cannot be written")
 
 
 def _placed(pieces: Iterable[tuple[int, str, str]], text: str) -> Iterator[tuple[int, str, str]]:
