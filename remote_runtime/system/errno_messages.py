@@ -26,7 +26,10 @@ _WORDS = {
     errno.ELOOP: ("too many symlinks", "check the links on the host"),
     errno.ENAMETOOLONG: ("the name is too long", "a name has at most 255 bytes"),
     errno.ENOTDIR: ("a part of the path is not a directory", "check the path"),
-    errno.ENOTEMPTY: ("the directory is not empty", "remove its contents first, or check the path"),
+    errno.ENOTEMPTY: (
+        "the directory is not empty",
+        "check the path, ccm does not empty it",
+    ),
 }
 
 

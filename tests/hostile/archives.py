@@ -169,7 +169,7 @@ class _Place:
         told = str(event["error"])
         if "defect" in told:
             self._defect = told
-        return "is not there" in told  # it was extracted, without what creates names
+        return "was extracted into" in told  # it was extracted, without what creates names
 
     def harm(self) -> str:
         """What has happened that must not, "" for nothing; empties ``out``."""

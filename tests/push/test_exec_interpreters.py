@@ -167,6 +167,6 @@ def test_guards_inherit_and_override(remote: Target, host: Host) -> None:
     words = preview.event("exec#inherits")["noop_message"]
     assert words == preview.event("exec#overrides")["noop_message"] == "Would have executed"
     assert "onlyif: program ruby not found" in done.event("exec#no-such-interpreter")["error"][0]
-    assert "no program pwsh" in done.event("exec#no-powershell")["error"][0]
+    assert "program pwsh not found" in done.event("exec#no-powershell")["error"][0]
     assert host.read("/tmp/as") == "/opt /usr/lib/java appuser deploy\n"
     assert host.run("stat -c '%U %G %a' /tmp/as").stdout == "appuser deploy 640\n"

@@ -177,7 +177,7 @@ class Resource(PathType):
         if there and not self.context.files.is_directory(parent):
             raise ResourceError(
                 "extract_parent %s is not a directory" % parent,
-                hint="choose another directory, or remove the existing file",
+                hint="choose another directory; ccm does not change the existing file",
             )
         above = (
             [] if there else requirements.parents(self.context, parent.rstrip("/") + "/.", 0o755)

@@ -44,7 +44,7 @@ def in_the_way(archive: str, parent: Folder, kinds: Dict[str, str]) -> None:
                 archive,
                 "%s is a %s, but the archive has a %s"
                 % (os.path.join(parent.path, path), there, kinds[path]),
-                hint="extract into another directory, or remove the existing path",
+                hint="extract into another directory; ccm does not change the existing path",
             )
 
 

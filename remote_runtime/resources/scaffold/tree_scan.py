@@ -66,7 +66,7 @@ class Look(object):
 
     def in_the_way(self, full: str, message: str) -> None:
         """Note what must go first."""
-        hint = "use another directory, or remove the existing file"
+        hint = "use another directory; ccm does not change the existing file"
         self.unmet.append(Missing(message, hint=hint))
 
     def refuse(self, wanted: Wanted, found: Status) -> None:
@@ -157,5 +157,5 @@ def parent_in_the_way(context: Context, root: str) -> Optional[Missing]:
         return None
     return Missing(
         "%s is not a directory" % above,
-        hint="use another directory, or remove the existing file",
+        hint="use another directory; ccm does not change the existing file",
     )

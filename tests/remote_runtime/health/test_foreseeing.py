@@ -17,7 +17,10 @@ class ForeseeingTest(FolderTest):
         """The check cannot be started, which fails its resource and keeps what requires it."""
         plain = self.write("plain", b"#!/bin/sh\n")
         for command, why in (
-            ("/nowhere/check_x -w 1", "health check check_x would be UNKNOWN: there is no program"),
+            (
+                "/nowhere/check_x -w 1",
+                "health check check_x would be UNKNOWN: program /nowhere/check_x not found",
+            ),
             (plain, "is not an executable file"),
             ("check 'x", "quot"),
         ):

@@ -114,7 +114,7 @@ class OverlayTest(unittest.TestCase):
         number = accounts.uid("ccm-new")
         self.assertEqual((number < 0, accounts.user_name(number)), (True, "ccm-new"))
         self.assertEqual((accounts.gid("ccm-known"), accounts.gid("root")), (4711, 0))
-        self.assertIn("no user 'root'", accounts.lacking("user", "root")[0])
+        self.assertIn("user 'root' does not exist", accounts.lacking("user", "root")[0])
         with self.assertRaises(Unknowable):
             accounts.identity("ccm-new")
 

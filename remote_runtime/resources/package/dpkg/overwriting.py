@@ -56,7 +56,7 @@ def refuse(
                     % (name, path, owner),
                     kind="package.conflict",
                     hint=(
-                        "the two packages conflict on a host; remove one of them from the manifest"
+                        "the two packages conflict on a host; keep only one of them in the manifest"
                     ),
                 )
 
