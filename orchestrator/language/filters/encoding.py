@@ -8,19 +8,14 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 from jinja2 import pass_context
 
-from orchestrator.language import kinds
+from orchestrator.language import hash_notes, kinds
 from orchestrator.language.filters.registry import documented
 
 _FAMILY = "Encoding"
-_environ: ContextVar[Any] = ContextVar("environ", default=None)
-_made: ContextVar[list[tuple[str, str]] | None] = ContextVar("made", default=None)
 _HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b")
 
 
@@ -72,35 +67,11 @@ def hash_(context: Any, text: Any, algorithm: Any = "sha1") -> str:
     heard = secrets_of(context)
     if heard is not None and any(secret in text for secret in list(heard)):
         heard[found] = None
-    made = _made.get()
-    if made is not None:
-        made.append((text, found))
+    hash_notes.note(text, found)
     return found
 
 
 def secrets_of(context: Any) -> Any:
     """Where the texts are that must be masked on this host; None where no host is at hand."""
     heard = getattr(context.get("Environ"), "heard", None)
-    return getattr(_environ.get(), "heard", None) if heard is None else heard
-
-
-@contextmanager
-def noting_hashes() -> Iterator[list[tuple[str, str]]]:
-    """Gives each text that is hashed meanwhile, with its hash, for who learns later what of it is
-    secret."""
-    made: list[tuple[str, str]] = []
-    token = _made.set(made)
-    try:
-        yield made
-    finally:
-        _made.reset(token)
-
-
-@contextmanager
-def hearing(environ: Any) -> Iterator[None]:
-    """Have secrets heard also where a template does not see ``Environ``, as in what it imports."""
-    token = _environ.set(environ)
-    try:
-        yield
-    finally:
-        _environ.reset(token)
+    return hash_notes.heard_here() if heard is None else heard

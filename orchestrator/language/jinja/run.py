@@ -11,7 +11,7 @@ from jinja2 import TemplateError, TemplateNotFound
 
 from orchestrator.language import bounds
 from orchestrator.language.errors import EvaluationError, NeedFileError
-from orchestrator.language.filters.encoding import hearing
+from orchestrator.language.hash_notes import hearing
 from orchestrator.language.jinja.environment import PlacedTemplate
 from orchestrator.language.jinja.library import KNOWN, LoadedTemplate
 from orchestrator.language.names import (

@@ -1,0 +1,48 @@
+"""Notes the hashes that templates make, so that those of secrets are masked (controller).
+
+Without Jinja2, since a run whose manifest has no template loads this, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+_environ: ContextVar[Any] = ContextVar("environ", default=None)
+_made: ContextVar[list[tuple[str, str]] | None] = ContextVar("made", default=None)
+
+
+def note(text: str, found: str) -> None:
+    """Note a text and its hash for who asked for it with ``noting_hashes``."""
+    made = _made.get()
+    if made is not None:
+        made.append((text, found))
+
+
+def heard_here() -> Any:
+    """Where the texts are that must be masked on this host; None where no host is at hand."""
+    return getattr(_environ.get(), "heard", None)
+
+
+@contextmanager
+def noting_hashes() -> Iterator[list[tuple[str, str]]]:
+    """Gives each text that is hashed meanwhile, with its hash, for who learns later what of it is
+    secret."""
+    made: list[tuple[str, str]] = []
+    token = _made.set(made)
+    try:
+        yield made
+    finally:
+        _made.reset(token)
+
+
+@contextmanager
+def hearing(environ: Any) -> Iterator[None]:
+    """Have secrets heard also where a template does not see ``Environ``, as in what it imports."""
+    token = _environ.set(environ)
+    try:
+        yield
+    finally:
+        _environ.reset(token)
