@@ -7,12 +7,12 @@ holds for all hosts; where one is read, the template is rendered for each host.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NoReturn, Protocol, TypeVar
 
 from orchestrator.language.errors import EvaluationError, NeedFileError
+from orchestrator.support.hashing import sha256
 
 MOST_BYTES = 64 << 20
 _EACH = 200
@@ -115,7 +115,7 @@ class RenderingCache:
 
 def _digest(values: Any) -> bytes:
     """A few bytes that equal values in the same order share; values may take much memory."""
-    return hashlib.sha256(json.dumps(values).encode("ascii")).digest()
+    return sha256(json.dumps(values).encode("ascii")).digest()
 
 
 def _without_host(scope: S, level: int) -> S:

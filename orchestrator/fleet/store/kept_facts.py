@@ -6,13 +6,13 @@ and nothing in it is a path, a name of a file or a template.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from orchestrator.support.hashing import sha256
 from orchestrator.support.plain_text import plain_json_value
 from orchestrator.support.state_folder import make_private
 from orchestrator.support.whole_file import replacing
@@ -98,5 +98,5 @@ class KeptFacts:
     def _path(self, host: Known) -> Path:
         """The file of a host. Another inventory may have another host of that name."""
         about = [host.name, host.address, host.port, host.jump, host.connection]
-        digest = hashlib.sha256(json.dumps(about).encode("ascii")).hexdigest()[:16]
+        digest = sha256(json.dumps(about).encode("ascii")).hexdigest()[:16]
         return self._folder / f"{host.name[:_MOST_NAME]}-{digest}.json"
