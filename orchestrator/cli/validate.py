@@ -134,7 +134,6 @@ def _found(
     from orchestrator.cli.child_validation import check_as_part
     from orchestrator.planning.site.check import UNKNOWN_READ
     from orchestrator.runs import wiring
-    from orchestrator.runs.fleet_facts import show_hosts
     from remote_runtime.errors import InputError
 
     site, planner = wiring.planner(manifest, data)
@@ -143,6 +142,8 @@ def _found(
         failing = [problem for _, problem in survey.failing]
         raise InputError(list(dict.fromkeys([*survey.conditional, *failing])))
     if chosen is not None:
+        from orchestrator.runs.fleet_facts import show_hosts
+
         show_hosts([planner], chosen.inventory)
     checked = _check_hosts(planner, chosen) if chosen is not None else ""
     notes = [note for note in planner.notes() if noted is None or note not in noted]
