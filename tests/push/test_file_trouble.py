@@ -144,8 +144,8 @@ ccm:
 
 
 @contextlib.contextmanager
-def halfway(remote: Target) -> Iterator["subprocess.Popen[str]"]:
-    """A push in whose middle a large blob is on its way."""
+def halfway(remote: Target, host: Host) -> Iterator["subprocess.Popen[str]"]:
+    """A push in whose middle a large blob is on its way. Its runtime on the host is stopped."""
     with (remote.ccm.scratch / "big").open("wb") as big:
         big.truncate(1 << 31)  # more than arrives until somebody ends it
     remote.write("big", "old\n")
@@ -157,8 +157,11 @@ def halfway(remote: Target) -> Iterator["subprocess.Popen[str]"]:
             assert time.monotonic() < deadline, "nothing arrived"
             assert push.poll() is None, push.communicate()
             time.sleep(0.05)
+        # The rest fills the pipes and no more, however slow this machine and fast the host.
+        host.run("pkill -STOP -f '[v]ersion_info<'")
         yield push
     finally:
+        host.run("pkill -CONT -f '[v]ersion_info<' || true")
         if push.poll() is None:
             push.kill()
         push.communicate()
@@ -172,9 +175,12 @@ def temporary(remote: Target) -> list[Path]:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_interrupted_in_a_large_file(remote: Target, host: Host, number: signal.Signals) -> None:
     """However the controller ends, the file is the old one, whole, and nothing is left behind."""
-    with halfway(remote) as push:
+    with halfway(remote, host) as push:
         assert runtimes(host)
         push.send_signal(number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            push.wait(timeout=2)  # it may wait for its runtime
+        host.run("pkill -CONT -f '[v]ersion_info<' || true")
         code = push.wait(timeout=20)
         if number == signal.SIGINT:
             assert code == 130
