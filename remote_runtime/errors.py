@@ -66,7 +66,10 @@ class CcmError(Exception):
         return self.hint
 
     def __str__(self) -> str:
-        return "%s (%s)" % (self.message, self.advice) if self.advice else self.message
+        if not self.advice:
+            return self.message
+        # After a diff, a hint on its last line would read as part of it.
+        return "%s%s(%s)" % (self.message, "\n" if "\n" in self.message else " ", self.advice)
 
 
 class UsageError(CcmError):

@@ -88,6 +88,16 @@ class RehearsalTest(FolderTest):
         events = self.run_plan(*plan, binding=binding).events
         self.assertEqual([e["status"] for e in events], ["changed", "changed"])
 
+    def test_a_diff_stands_apart_from_the_hint(self) -> None:
+        """The diff of what drifted ends before the line that says what to do."""
+        plan = [self.want("a", content="planned\n")]
+        self.write("a", b"old\n")
+        binding = self.binding(*plan)
+        self.write("a", b"drifted\n")
+        lines = self.refusal(self.run_plan(*plan, binding=binding))["message"].split("\n")
+        self.assertIn("+planned", lines)
+        self.assertTrue(lines[-1].startswith("(nothing was changed"), lines)
+
     def test_what_a_file_that_goes_holds_is_observed(self) -> None:
         """A file that was edited since is not removed."""
         plan = [self.want("gone", ensure="absent")]
