@@ -20,11 +20,11 @@ from remote_runtime.options import RunOptions
 from remote_runtime.state.earlier_refreshes import Refreshes
 
 if TYPE_CHECKING:
+    from remote_runtime.execution.rebooting import Boot
     from remote_runtime.overlay.overlay import World
     from remote_runtime.protocol.blobs import Blobs
     from remote_runtime.protocol.channel import Channel
     from remote_runtime.protocol.package_sharing import Shared
-    from remote_runtime.rebooting import Boot
     from remote_runtime.reporting.masking import Mask
     from remote_runtime.system.accounts import Accounts
     from remote_runtime.system.files import Files

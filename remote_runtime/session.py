@@ -11,10 +11,10 @@ from typing import Any, Dict, Optional, Sequence, Type
 
 from remote_runtime.cancellation import Cancellation, Cancelled, GoingDown, end_on_signals
 from remote_runtime.context import Context
-from remote_runtime.engine import Ended, Engine
 from remote_runtime.errors import CcmError
+from remote_runtime.execution.engine import Ended, Engine
+from remote_runtime.execution.lifecycle import Lifecycle, defect
 from remote_runtime.item import Item, each_of
-from remote_runtime.lifecycle import Lifecycle, defect
 from remote_runtime.plans import plan as plans
 from remote_runtime.protocol import wire
 from remote_runtime.protocol.blobs import Blobs
@@ -331,7 +331,7 @@ class Session(object):
         )
 
         def depart(index: int, seconds: float) -> None:
-            from remote_runtime.rebooting import announce
+            from remote_runtime.execution.rebooting import announce
 
             announce(self._channel, index, seconds, engine.record(plan.items))
             recall.pause()
@@ -351,7 +351,7 @@ class Session(object):
     def _lifecycle(plan: plans.Plan) -> Type[Lifecycle]:
         if not plan.options.adhoc:
             return Lifecycle
-        from remote_runtime.fleet_commands import AdhocLife
+        from remote_runtime.execution.fleet_commands import AdhocLife
 
         return AdhocLife
 

@@ -9,10 +9,10 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 from remote_runtime.context import Context
 from remote_runtime.effects import ASSUMED, Uncertainty, UnknownEffect, everything
-from remote_runtime.engine import Turn
 from remote_runtime.errors import ProtocolError
-from remote_runtime.rebooting import Boot
-from remote_runtime.rebooting import parse as parse_boot
+from remote_runtime.execution.engine import Turn
+from remote_runtime.execution.rebooting import Boot
+from remote_runtime.execution.rebooting import parse as parse_boot
 
 _DOUBT = Uncertainty(ASSUMED, "an earlier command of the session may change this first")
 _FLAGS = ("met", "changed", "noop")

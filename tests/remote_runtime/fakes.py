@@ -15,10 +15,10 @@ from remote_runtime.cancellation import Cancellation
 from remote_runtime.changes import Action, Change, Unknowable
 from remote_runtime.content import Chunks, Content
 from remote_runtime.context import Context
-from remote_runtime.engine import Engine
 from remote_runtime.errors import ResourceError
+from remote_runtime.execution.engine import Engine
+from remote_runtime.execution.lifecycle import Lifecycle
 from remote_runtime.item import Item
-from remote_runtime.lifecycle import Lifecycle
 from remote_runtime.options import RunOptions
 from remote_runtime.protocol.blobs import Blobs, Part
 from remote_runtime.registry import Registry

@@ -7,8 +7,8 @@ from typing import Any
 from inventory.document import Mapping, Node, to_plain
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.manifest.values import compile_node
-from remote_runtime.command_rules import of_settings, of_words
 from remote_runtime.errors import Problem
+from remote_runtime.validation.command_rules import of_settings, of_words
 
 PATHS = ("exists", "absent")
 COMMAND = "command"

@@ -11,7 +11,7 @@ from orchestrator.planning.compiled import Whole
 from orchestrator.planning.facts import Gathered
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import UsageError
-from remote_runtime.fleet_commands import FETCH
+from remote_runtime.execution.fleet_commands import FETCH
 from remote_runtime.item import Item
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Dict
 
-from remote_runtime.command_rules import Found, listed, of_settings, of_words
+from remote_runtime.validation.command_rules import Found, listed, of_settings, of_words
 
 
 def problems(name: str, properties: Dict[str, Any]) -> Found:

@@ -2,8 +2,8 @@
 
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from remote_runtime.command_rules import parse_umask
 from remote_runtime.text import duration
+from remote_runtime.validation.command_rules import parse_umask
 
 _INHERITED = ("cwd", "environment", "path", "user", "group", "umask", "timeout")
 

@@ -2,9 +2,9 @@
 
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime import rules
 from remote_runtime.resources.file.modes import parse_mode
 from remote_runtime.text import shell_words
+from remote_runtime.validation import rules
 
 
 def problems(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:

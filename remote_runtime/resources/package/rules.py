@@ -3,10 +3,10 @@
 import re
 from typing import List, Tuple
 
-from remote_runtime import rules
 from remote_runtime.base import Properties
 from remote_runtime.resources.package.provider import ABSENT, LATEST, PRESENT
 from remote_runtime.text import duration
+from remote_runtime.validation import rules
 
 _NAME = re.compile(r"[A-Za-z0-9._+:~-]+\Z")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:~^-]*\Z")

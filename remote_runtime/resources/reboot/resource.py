@@ -11,12 +11,12 @@ from remote_runtime.base import (
     Uncertainty,
     UnknownEffect,
 )
-from remote_runtime.command_rules import of_settings, of_words
 from remote_runtime.effects import UNKNOWN, Effect
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.exec.settings import of_guard
 from remote_runtime.resources.reboot import wording
 from remote_runtime.text import duration
+from remote_runtime.validation.command_rules import of_settings, of_words
 
 if TYPE_CHECKING:
     from remote_runtime.item import Item

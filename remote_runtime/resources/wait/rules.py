@@ -2,8 +2,8 @@
 
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime.command_rules import of_settings, of_words
 from remote_runtime.text import duration
+from remote_runtime.validation.command_rules import of_settings, of_words
 
 CONDITIONS = ("port", "url", "file", "command")
 _BELONGS = {

@@ -4,8 +4,8 @@ import os
 import unittest
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime.engine import Turn
 from remote_runtime.errors import ProtocolError
+from remote_runtime.execution.engine import Turn
 from remote_runtime.state.session_state import parse
 from tests.remote_runtime.fakes import OWNER, FolderTest, Script, ScriptRegistry, item, run_items
 

@@ -1,7 +1,7 @@
 import unittest
 
-from remote_runtime.rules import of_path, of_text
 from remote_runtime.text import duration
+from remote_runtime.validation.rules import of_path, of_text
 
 
 class RulesTest(unittest.TestCase):

@@ -85,7 +85,7 @@ class Lifecycle(object):
     def ask(self, outcome: Outcome, noop: bool) -> Uncertainty:
         """Ask what the control of an item does on the host: the outcome is skipped where that does
         not hold, and has failed where it cannot be asked. The doubt over it."""
-        from remote_runtime.control import Answer, ask
+        from remote_runtime.execution.control import Answer, ask
 
         answers: List[Answer] = []
         self._try(lambda: answers.append(ask(outcome.item, self._context, noop)), outcome)
@@ -153,7 +153,7 @@ class Lifecycle(object):
         self._converge(resource, refresh, outcome)
 
     def _foresee(self, outcome: Outcome, refresh: bool, gate: Uncertainty) -> None:
-        from remote_runtime.preview import Previewer
+        from remote_runtime.execution.preview import Previewer
 
         Previewer(self._context, self._registry, self._render).tell(outcome, refresh, gate)
 
@@ -179,7 +179,7 @@ class Lifecycle(object):
         if noop and outcome.changed:
             outcome.noop_message = APPLIED
         if noop and not outcome.health_only:
-            from remote_runtime.preview import summed_up
+            from remote_runtime.execution.preview import summed_up
 
             summed_up(outcome, ran)
 

@@ -4,7 +4,7 @@ import signal
 import time
 from typing import Any, Dict
 
-from remote_runtime.fleet_commands import KEPT, LONGEST_OUTPUT
+from remote_runtime.execution.fleet_commands import KEPT, LONGEST_OUTPUT
 from remote_runtime.system.locks import Lock
 from tests.remote_runtime.controller import RuntimeTest, alive
 from tests.remote_runtime.fakes import blob

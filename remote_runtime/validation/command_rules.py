@@ -2,8 +2,8 @@
 
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime import rules
 from remote_runtime.text import duration, shell_words
+from remote_runtime.validation import rules
 
 Found = List[Tuple[str, str]]
 

@@ -11,8 +11,8 @@ from typing import List
 from remote_runtime.changes import Ended
 from remote_runtime.effects import Uncertainty
 from remote_runtime.errors import ResourceError
+from remote_runtime.execution.lifecycle import Lifecycle
 from remote_runtime.item import Item, Properties
-from remote_runtime.lifecycle import Lifecycle
 from remote_runtime.reporting.events import Outcome
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.text import duration

@@ -1,0 +1,1 @@
+"""Takes the resources of one plan through their turns (target)."""

@@ -1,0 +1,1 @@
+"""Rules that several resource types share (both sides)."""
