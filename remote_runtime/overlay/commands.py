@@ -113,8 +113,15 @@ class WorldCommands(Commands):
         return True
 
     def _sees_today(self, argv: Sequence[str], cwd: str, read: Optional[List[str]]) -> bool:
-        """Whether a command reads nothing that is planned, so it can run on the host as it is."""
-        if read is None or _ABOUT_INODES.search(" ".join(argv)):
+        """Whether a command reads nothing that is planned and writes nothing, so it can run on the
+        host as it is."""
+        from remote_runtime.overlay.probe_commands import may_write, named
+
+        found = named(argv)
+        if read is None or found is None or _ABOUT_INODES.search(" ".join(argv)):
+            return False
+        names = {os.path.basename(program) for program in found.programs}
+        if may_write(argv, [path for path in read if os.path.basename(path) in names]):
             return False
         return all(map(self._is_as_today, read)) and not self._layer.find(cwd, True).laid
 

@@ -29,6 +29,9 @@ _PARTS = re.compile(r"[;|&(`\n{]")
 _KEPT = re.compile(r"=[\"']?(\$\(|`)")  # the output of a command in a variable
 _REDIRECTED = re.compile(r"\d*[<>]&\d*-?|(?:&>|\d*[<>])>?\s*[^\s;|&<>()`]+")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+# A redirection that writes anywhere but to another output or nowhere.
+_WRITTEN_TO = re.compile(r">(?!>?\s*/dev/null(?![\w./-])|&\s*[\d-])")
+_OF_THE_SYSTEM = ("/bin", "/usr/bin")
 # What runs shows there, too; accounts and packages show in their databases.
 _LIVE = re.compile(
     r"((?<![\w-])/(proc|sys|dev|run)|/var/(run|lock))(?![\w.-])(?!/null)"
@@ -141,6 +144,13 @@ def named(argv: Sequence[str]) -> Optional[Named]:
                 words.remove(word)
     words = [word for word in words if word.strip("=") and not word.startswith("-")]
     return Named([argv[0], *begun], words, links)
+
+
+def may_write(argv: Sequence[str], programs: Sequence[str]) -> bool:
+    """Whether a command that ``named`` can read may change the host: by a redirection, or because
+    one of the ``programs``, as full paths, is not the system's own of that name."""
+    foreign = any(os.path.dirname(program) not in _OF_THE_SYSTEM for program in programs)
+    return foreign or any(_WRITTEN_TO.search(word) for word in argv)
 
 
 def _links(command: Sequence[str]) -> List[str]:

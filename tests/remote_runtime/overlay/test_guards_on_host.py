@@ -34,3 +34,20 @@ def test_guards_see_what_is_planned(host: Host) -> None:
     assert {name: e["changed"] for name, e in pushed.items()} == {
         name: e["changed"] for name, e in preview.items()
     }
+
+
+def test_guards_that_write_leave_nothing(host: Host) -> None:
+    """A guard that reads nothing planned and writes runs on the layer, by whichever program."""
+    host.run(
+        "mkdir -p /srv/d /opt/app; printf '#!/bin/sh\\necho left > /srv/d/cat\\n' > /opt/app/cat"
+    )
+    host.run("chmod 755 /opt/app/cat")
+    plan = [
+        resource("file", "/srv/d/a", content="x\n", **_OWNED),
+        resource("exec", "one", command="true", onlyif="sh -c 'echo left > /srv/d/one'"),
+        resource("exec", "two", command="true", onlyif="/opt/app/cat /etc/hostname"),
+    ]
+    events = apply(host, *plan, noop=True).events
+    assert host.run("ls /srv/d").stdout == ""
+    assert events["exec#one"]["changed"], events
+    assert events["exec#two"]["changed"], events

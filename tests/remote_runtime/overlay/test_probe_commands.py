@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.overlay.probe_commands import asked, asked_by_script, named
+from remote_runtime.overlay.probe_commands import asked, asked_by_script, may_write, named
 
 PLANNED = {"app", "app.service"}
 
@@ -180,3 +180,30 @@ class LookingTest(unittest.TestCase):
             [("user", "shop"), ("group", "www"), ("package", "nginx"), ("unit", "ssh"),
              ("program", "x")],
         )  # fmt: skip
+
+
+class WritingTest(unittest.TestCase):
+    def test_redirections(self) -> None:
+        """Only what goes to another output or nowhere writes nothing."""
+        rows = [
+            ("test -e /srv/a", False),
+            ("cat /srv/a >/dev/null 2>&1", False),
+            ("grep -q x /srv/a > /dev/null", False),
+            ("grep -q x /srv/a &> /dev/null", False),
+            ("echo x >&2", False),
+            ("cat < /srv/a", False),
+            ("echo x > /srv/a", True),
+            ("echo x >>/srv/a", True),
+            ("echo x >| /srv/a", True),
+            ("echo x >& /srv/a", True),
+            ("echo x 1<> /srv/a", True),
+            ("echo x > /dev/null.d", True),
+            ("echo x > /dev/null/../../srv/a", True),
+        ]
+        for text, expected in rows:
+            self.assertIs(may_write(["sh", "-c", text], ["/usr/bin/sh"]), expected, text)
+
+    def test_programs_of_somebody_else(self) -> None:
+        """A program that has the name of one that only reads may do anything."""
+        self.assertTrue(may_write(["/opt/app/cat", "/srv/a"], ["/opt/app/cat"]))
+        self.assertFalse(may_write(["cat", "/srv/a"], ["/bin/cat", "/usr/bin/cat"]))
