@@ -233,9 +233,9 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("data and facts")
     group.add_argument(
         "--hiera",
-        metavar="FILE",
+        metavar="FILE|URL",
         action="append",
-        help="a file with data that overrides the manifest's",
+        help="a file with data that overrides the manifest's, or https://HOST/PATH#sha256=HEX",
     )
     group.add_argument(
         "--data",
@@ -244,7 +244,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="one value of the data; a.b=1 sets a nested key; overrides everything; repeatable",
     )
-    parser.set_defaults(data_dir=None, facts_max_age=None)
+    parser.set_defaults(data_dir=None, source_hosts=None, facts_max_age=None)
     add_facts(group)
     add_registration(group)
 

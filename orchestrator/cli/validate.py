@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.rollout.detection import is_stages
     from remote_runtime.errors import InputError
 
-    data = read_selection(args)
+    data = read_selection(args)._replace(contact=False)
     chosen = _chosen(args)
     _tell("note", project_notes(project_files(args.manifest)))
     if is_stages(args.manifest):
@@ -156,7 +156,7 @@ def _found(
         if part is not None:
             doubtful = [one for one in doubtful if one.kind != UNKNOWN_READ]
             doubtful += [one for one in part.warnings if one.kind == UNKNOWN_READ]
-    _tell("warning", doubtful)
+    _tell("warning", [*doubtful, *planner.unread()])
     found = f"{survey.resources} resource{'' if survey.resources == 1 else 's'}"
     if survey.manifests > 1:
         found += f" in {survey.manifests} manifests"

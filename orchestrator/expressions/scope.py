@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions.environ import OWN, Environ
@@ -130,6 +131,19 @@ class Scope(NamedTuple):
             kind = "template.registrations"
             raise EvaluationError(f"registrations(): {error}", kind=kind) from error
 
+    def outside(self) -> Scope:
+        """What an expression sees that came from another machine: the facts and the ``Host`` that
+        it is evaluated for, nothing of the controller or of other hosts."""
+        return self._replace(
+            data={},
+            environ=Environ({}),
+            folder=_CLOSED,
+            registry=None,
+            target_files={},
+            loop={},
+            inventory=NO_INVENTORY,
+        )
+
     def _refuse_for_query(self, query: str) -> None:
         first = query.split(".", 1)[0].split("|", 1)[0]
         self.facts.refuse(first)
@@ -145,6 +159,16 @@ class Scope(NamedTuple):
         if path not in self.target_files:
             raise NeedFileError(path)
         return self.target_files[path]
+
+
+class _ClosedFolder(Folder):
+    """No file can be read beside what is from another machine."""
+
+    def locate(self, name: str, literal: bool) -> Path:
+        raise EvaluationError("data of another machine cannot read files", kind="template.file")
+
+
+_CLOSED = _ClosedFolder(Path("/"))
 
 
 class ManifestText(str):

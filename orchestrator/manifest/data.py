@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Entries
 from typing import Any, NamedTuple, Protocol
 
 from inventory.checking import is_null
-from inventory.document import Mapping, Node, Scalar, Sequence, ambiguous_values, read_document
+from inventory.document import (
+    Mapping,
+    Node,
+    Scalar,
+    Sequence,
+    ambiguous_values,
+    parse_document,
+    read_document,
+    to_plain,
+)
 from orchestrator.expressions import Expression, Scope, Template
+from orchestrator.expressions.scan import holds_expression
 from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.manifest.annotations import Annotation, read_annotations
 from orchestrator.manifest.checks.schema_errors import suggestion
@@ -61,11 +71,21 @@ of the layer."""
 class DataSource:
     """``data``, ``hierarchy`` and ``overrides`` of one file; shared by all hosts.
 
-    ``notes`` are the places of that file that YAML 1.1 would read otherwise.
+    ``notes`` are the places of that file that YAML 1.1 would read otherwise. What comes from
+    another machine (``remote``) has plain values; expressions in its order and its checks see the
+    host and its facts, and nothing of the controller.
     """
 
-    def __init__(self, root: Mapping, problems: list[Problem], warnings: list[Problem]) -> None:
+    def __init__(
+        self,
+        root: Mapping,
+        problems: list[Problem],
+        warnings: list[Problem],
+        *,
+        remote: bool = False,
+    ) -> None:
         self.notes = ambiguous_values(root)
+        self.is_remote = remote
         self._problems = problems
         self._maps: list[Mapping] = []
         self.data = self._tree(root, "data")
@@ -88,6 +108,8 @@ class DataSource:
         self._read_hierarchy(root.get("hierarchy"))
         self.annotations: list[Annotation] = read_annotations(root.get("data"), problems, warnings)
         self._warn_of_data(warnings)
+        if remote:
+            warnings += [one for node in self._maps for one in _templates_in(node)]
 
     def is_static(self, files: DataFiles = NO_FILES) -> bool:
         """Whether it comes to the same for every host."""
@@ -147,6 +169,7 @@ class DataSource:
     def resolve(self, scope: Scope, bind: Bind, files: DataFiles = NO_FILES) -> dict[str, Any]:
         """The data of one host with its templates as ``bind`` makes them. ``scope`` is a lenient
         one; EvaluationError."""
+        scope = scope.outside() if self.is_remote else scope
         data = begin(self.merging, bind(self._base, "", self.data))
         taken: set[str] = set()
         is_first = True
@@ -180,6 +203,7 @@ class DataSource:
 
     def names_of_order(self, scope: Scope) -> list[str | None]:
         """What each entry of the order comes to; None for one whose expressions are all empty."""
+        scope = scope.outside() if self.is_remote else scope
         return [_render_entry(entry, scope) for entry in self.order]
 
     def layers(self, name: str | None, files: DataFiles = NO_FILES) -> list[Layer]:
@@ -200,6 +224,8 @@ class DataSource:
             self._report(node, f"{key} must be a map, not {node.describe()}")
             return {}
         self._maps.append(node)
+        if self.is_remote:
+            return to_plain(node)
         return compile_node(node, self._problems, lenient=True)
 
     def _read_hierarchy(self, node: Node | None) -> None:
@@ -275,14 +301,18 @@ class DataSource:
         self._problems.append(Problem(message, node.position, hint, "input.type"))
 
 
-def load_source(path: str, problems: list[Problem], warnings: list[Problem]) -> DataSource | None:
-    """The data of a ``--hiera`` file; None where it cannot be read at all."""
-    if "://" in path:
-        hint = "give a file; fetch it first"
-        problems.append(Problem(f"--hiera {path}: only files can be read", None, hint))
-        return None
+def load_source(
+    path: str, problems: list[Problem], warnings: list[Problem], text: str | None = None
+) -> DataSource | None:
+    """The data of a ``--hiera`` file; None where it cannot be read at all.
+
+    With a ``text`` it is that, from another machine, and ``path`` is what positions call it.
+    """
     try:
-        root = read_document(path, problems)
+        if text is None:
+            root = read_document(path, problems)
+        else:
+            root = parse_document(text, path, problems)
     except InputError as error:
         problems.extend(error.problems)
         return None
@@ -293,7 +323,22 @@ def load_source(path: str, problems: list[Problem], warnings: list[Problem]) -> 
     refuse_unknown_keys(
         root, KEYS, what="external data", problems=problems, hint="put values under data:"
     )
-    return DataSource(root, problems, warnings)
+    return DataSource(root, problems, warnings, remote=text is not None)
+
+
+def _templates_in(node: Node) -> Iterator[Problem]:
+    """A warning for each value of a remote source that looks like a template."""
+    if isinstance(node, Scalar):
+        if node.kind == "str" and holds_expression(node.text):
+            message = "this is plain text: data of another machine is never a template"
+            hint = "put templates into the manifest or a local file"
+            yield Problem(message, node.position, hint, "data.remote")
+    elif isinstance(node, Mapping):
+        for _, below in node.pairs():
+            yield from _templates_in(below)
+    elif isinstance(node, Sequence):
+        for below in node.nodes:
+            yield from _templates_in(below)
 
 
 def refuse_unknown_keys(

@@ -10,6 +10,7 @@ from typing import Any
 
 from orchestrator.plan_files.digests import secret_digest
 from orchestrator.planning.content.blobs import MOST_SEARCHED
+from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, Problem
 from remote_runtime.reporting.masking import Mask
 
@@ -18,20 +19,30 @@ _SLOW = "scrypt:"
 
 
 def here(path: str) -> str:
-    """A path as a plan names it: from the working folder where it is below that."""
+    """A path as a plan names it: from the working folder where it is below that; a URL as it is."""
+    if is_url(path):
+        return path
     path = os.path.abspath(path)
     below = os.path.relpath(path)
     return path if below.startswith(os.pardir) else below
 
 
-def digests_of(paths: Iterable[str | Path], secrets: Collection[str], salt: str) -> dict[str, str]:
+def digests_of(
+    paths: Iterable[str | Path],
+    secrets: Collection[str],
+    salt: str,
+    texts: Mapping[str, str] | None = None,
+) -> dict[str, str]:
     """Each file's digest, by its path as a plan names it; what is no regular file has none.
 
-    A file that may hold one of the ``secrets`` is told by a digest that is slow to guess.
+    A file that may hold one of the ``secrets`` is told by a digest that is slow to guess. Of a URL
+    that is its text in ``texts``.
     """
     mask = Mask(secrets) if secrets else None
     names = sorted({here(str(path)) for path in paths if os.path.isfile(path)})
-    return {name: _digest(name, _may_hold(name, mask), salt) for name in names}
+    found = {name: _digest(name, _may_hold(name, mask), salt) for name in names}
+    slow = mask is not None
+    return found | {url: _told(_of_text(text), slow, salt) for url, text in (texts or {}).items()}
 
 
 def missing_inputs(record: Mapping[str, Any]) -> list[str]:
@@ -60,14 +71,26 @@ def check_whole(path: str, record: Mapping[str, Any]) -> None:
         raise InputError(problems)
 
 
-def check_unchanged(files: Mapping[str, str], salt: str) -> None:
-    """InputError with every file that is not what the plan was made of."""
+def check_unchanged(
+    files: Mapping[str, str], salt: str, texts: Mapping[str, str] | None = None
+) -> None:
+    """InputError with every file that is not what the plan was made of.
+
+    ``texts`` are those of the URLs that the plan names.
+    """
     problems = []
     for name, known in files.items():
-        if not os.path.isfile(name):
+        slow = known.startswith(_SLOW)
+        if is_url(name):
+            text = (texts or {}).get(name)
+            if text is not None and _told(_of_text(text), slow, salt) == known:
+                continue
+            message = f"{Mask().text(name)} is not what the plan was made of"
+            hint = "plan anew with what it holds now"
+        elif not os.path.isfile(name):
             message = f"{name}, which the plan was made of, is not here"
             hint = "push it from the same folder of the same checkout"
-        elif _digest(name, known.startswith(_SLOW), salt) != known:
+        elif _digest(name, slow, salt) != known:
             message = f"{name} is not what the plan was made of"
             hint = "check out what it was made of, or plan anew"
         else:
@@ -92,6 +115,12 @@ def _digest(name: str, slow: bool, salt: str) -> str:
     with open(name, "rb") as file:
         while block := file.read(_BLOCK):
             digest.update(block)
-    if slow:
-        return f"{_SLOW}{secret_digest(digest.digest(), salt)}"
-    return f"sha256:{digest.hexdigest()}"
+    return _told(digest.digest(), slow, salt)
+
+
+def _of_text(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _told(digest: bytes, slow: bool, salt: str) -> str:
+    return f"{_SLOW}{secret_digest(digest, salt)}" if slow else f"sha256:{digest.hex()}"

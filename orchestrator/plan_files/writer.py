@@ -184,8 +184,14 @@ class PlanWriter(Subscriber):
         left_out = self._left_out.items()
         return {host: why["message"] for host, why in left_out if why["kind"] == TOO_LARGE}
 
-    def finish(self, about: Mapping[str, Any], files: Iterable[str | Path]) -> PlanFile:
-        """The plan; ``about`` are the members that the command knows, ``files`` were read."""
+    def finish(
+        self,
+        about: Mapping[str, Any],
+        files: Iterable[str | Path],
+        texts: Mapping[str, str] | None = None,
+    ) -> PlanFile:
+        """The plan; ``about`` are the members that the command knows, ``files`` were read, and the
+        ``texts`` of URLs."""
         record: Record = {
             "protocol": PROTOCOL,
             "format": FORMAT,
@@ -202,7 +208,7 @@ class PlanWriter(Subscriber):
             if one.secret:
                 item["secret"] = ""
         record["salt"] = salt = work_of(record)
-        record["files"] = digests_of([*files, *self._files], self._secrets, salt)
+        record["files"] = digests_of([*files, *self._files], self._secrets, salt, texts)
         for item, one in zip(record["items"], self._items, strict=True):
             if one.secret:
                 item["secret"] = secret_digest(one.secret, salt)

@@ -26,7 +26,9 @@ from orchestrator.manifest.deferred import Resolver
 from orchestrator.manifest.merge import merge_deep
 from orchestrator.planning.explanation import Explainer, Explanation
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
-from remote_runtime.errors import PlanError, Problem
+from orchestrator.planning.remote_data import UnknownData, fetched, shown
+from orchestrator.sources.address import is_url
+from remote_runtime.errors import InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask
 
 MOST_PROBLEMS = 20
@@ -54,11 +56,28 @@ class Given:
         self.data = merge_deep(options.handed, assignments("--data", options.data))
         given = options.environ
         self.environ = Environ(load_environ() if given is None else given)
-        found = [load_source(path, problems, warnings) for path in options.hiera]
+        options = self._fetched(options, problems)
+        self.unread = [
+            name for name in options.hiera if is_url(name) and name not in options.fetched
+        ]
+        """The URLs of ``--hiera`` that were not read."""
+        found = [
+            load_source(shown(path), problems, warnings, options.fetched.get(path))
+            for path in options.hiera
+            if path not in self.unread
+        ]
         self.sources = [source for source in found if source]
         self.files = DataFiles(options.data_dir, problems, warnings)
         self.registry = _registry(options.registration)
         self.inventory: InventoryView = NO_INVENTORY
+
+    @staticmethod
+    def _fetched(options: PlanOptions, problems: list[Problem]) -> PlanOptions:
+        try:
+            return fetched(options)
+        except InputError as error:
+            problems += error.problems
+            return options._replace(contact=False)
 
     def see(self, inventory: Inventory | InventoryView) -> None:
         """Have templates see these hosts as ``Groups`` and ``Hosts``."""
@@ -99,15 +118,19 @@ class ManifestData:
         self._own = source
         self._folder = folder
         self._given = given
-        self._annotations = [a for s in (source, *given.sources) for a in s.annotations]
-        self._is_static = source.is_static(given.files) and all(
-            one.is_static() for one in given.sources
+        self._annotations = [a for s in self._sources(remote=False) for a in s.annotations]
+        self._remote_annotations = [a for s in self._sources(remote=True) for a in s.annotations]
+        self._is_static = not given.unread and (
+            source.is_static(given.files) and all(one.is_static() for one in given.sources)
         )
         held: list[Held] = [source, *given.sources, given.files]
         self._reads_data = any(
             _MAY_READ.search(expression.source) for one in held for expression in one.expressions()
         )
         self._shared: dict[Declared | None, Resolved] = {}
+
+    def _sources(self, *, remote: bool) -> list[DataSource]:
+        return [one for one in (self._own, *self._given.sources) if one.is_remote == remote]
 
     def shared(self, by: Declared | None, handed: Mapping[str, Any]) -> Resolved | None:
         """What it comes to on every host, None where that differs.
@@ -162,7 +185,7 @@ class ManifestData:
         explainer.assign(self._given.data)
         told = explainer.explanation()
         # What another source replaces is no value of the data, and as secret.
-        annotations = [*self._annotations, *self._annotations_of_files(explainer.scope)]
+        annotations = [*self._annotations_of(explainer.scope), *self._remote_annotations]
         whole = (_below(keys, one.value) for one in told.sources if one.found)
         more = [text for tree in whole for text in secrets(annotations, tree)]
         more += explainer.scope.environ.heard
@@ -207,6 +230,8 @@ class ManifestData:
         return resolved._replace(secrets=list(hidden))
 
     def _resolved(self, scope: Scope, handed: Mapping[str, Any]) -> Resolved:
+        if self._given.unread:
+            return Resolved(UnknownData(), [], [])
         resolver = Resolver(scope)
 
         def bind(layer: Layer, key: str, value: Any) -> Any:
@@ -226,18 +251,20 @@ class ManifestData:
             message = f"data cannot wait for {error.path}, which is a file of the target"
             hint = "use a path beside the manifest"
             return Resolved({}, [Problem(message, None, hint, error.kind)], [])
-        annotations = [*self._annotations, *self._annotations_of_files(scope)]
+        annotations = self._annotations_of(scope)
         problems = check_annotations(annotations, data, scope)
+        problems += check_annotations(self._remote_annotations, data, scope.outside())
+        annotations += self._remote_annotations
         hidden = dict.fromkeys([*secrets(annotations, data), *scope.environ.heard])
         return Resolved(data, problems, list(hidden))
 
-    def _annotations_of_files(self, scope: Scope) -> list[Annotation]:
-        """What the data files that the order comes to demand of the data."""
+    def _annotations_of(self, scope: Scope) -> list[Annotation]:
+        """What the user's own sources, and the data files that the order comes to, demand."""
         files = self._given.files
         if not files.has_annotations:
-            return []
+            return list(self._annotations)
         found = map(files.get, self._own.reached(scope, files))
-        return [one for file in found if file for one in file.annotations]
+        return [*self._annotations, *(one for file in found if file for one in file.annotations)]
 
 
 def _below(keys: Sequence[str], value: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from inventory.document import Scalar, parse_document
 from orchestrator.manifest.merge import merge_deep, nest
 from orchestrator.project.settings import FACTS_MAX_AGE
+from orchestrator.sources.address import PLACEHOLDER, kept_name
 from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.item import SELECTION
 from remote_runtime.options import RunOptions
@@ -23,7 +24,9 @@ class PlanOptions(NamedTuple):
     ``registration`` is where ``registrations()`` looks, None for the default. The options of the
     ``run`` make no other plans, only warnings. ``data_dir`` is the project's data directory, ""
     for none. Facts of other hosts are gathered anew where those that are kept are older than
-    ``facts_max_age``.
+    ``facts_max_age``. An entry of ``hiera`` may be a URL: ``fetched`` has the texts of those that
+    were read, ``source_hosts`` are read without a digest, and without ``contact`` no machine is
+    contacted for one.
     """
 
     hiera: Sequence[str] = ()
@@ -39,6 +42,9 @@ class PlanOptions(NamedTuple):
     run: RunOptions = RunOptions()
     data_dir: str = ""
     facts_max_age: str = FACTS_MAX_AGE
+    source_hosts: Sequence[str] = ()
+    fetched: Mapping[str, str] = {}
+    contact: bool = True
 
     def record(self) -> dict[str, Any]:
         """What may be kept of them: a value may be secret, its name is not."""
@@ -46,16 +52,13 @@ class PlanOptions(NamedTuple):
             key: [text.partition("=")[0] for text in texts]
             for key, texts in (("data", self.data), ("fact", self.fact))
         }
-        return {"hiera": self.hiera, "facts": self.facts, **names, **self.selection()}
+        hiera = [kept_name(name) for name in self.hiera]
+        return {"hiera": hiera, "facts": self.facts, **names, **self.selection()}
 
     def selection(self) -> dict[str, list[str]]:
         """What chooses a part of a manifest, by the names of its options; {} for all of it."""
         given = [(name, getattr(self, name)) for name in SELECTION]
         return {name: list(map(Mask().text, texts)) for name, texts in given if texts}
-
-
-PLACEHOLDER = "..."
-"""What a command that a report prints has in place of each value of ``--data`` and ``--fact``."""
 
 
 def assignments(option: str, texts: Sequence[str]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from orchestrator.manifest.site import Site
 from orchestrator.planning.data import Given, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions
+from orchestrator.planning.remote_data import shown
 from orchestrator.planning.site.manifests import Part, Parts, Place
 from orchestrator.planning.site.overview import Survey
 from remote_runtime.errors import InputError, PlanError, Problem
@@ -68,7 +69,8 @@ class Planner:
             )
             for declared, problem in survey.failing
         ]
-        if options.data and survey.is_whole and not (survey.failing or problems):
+        is_known = survey.is_whole and not (survey.failing or given.unread or problems)
+        if options.data and is_known:
             from orchestrator.planning.site.unknown_data import unknown_data
 
             site.warnings += unknown_data(options.data, survey.parts, given.sources, given.files)
@@ -218,7 +220,7 @@ class Planner:
         is_whole = self.survey.is_whole or (
             bool(hosts) and all(host.name in self._examined for host in hosts)
         )
-        if is_whole and not self.survey.failing:
+        if is_whole and not (self.survey.failing or self._given.unread):
             # A manifest without an order leaves the files to other manifests of the project.
             orders = any(source.order != ["default"] for source, _ in named)
             found += unreachable_files(self._files, named) if hosts and orders else []
@@ -246,6 +248,13 @@ class Planner:
             except (EvaluationError, NeedFileError):
                 return None
         return found
+
+    def unread(self) -> list[str]:
+        """What could not be looked into, as no other machine was to be contacted, in words."""
+        return [
+            f"the data of {shown(name)} was not checked: no other machine is contacted"
+            for name in self._given.unread
+        ]
 
     def unmatched(self) -> list[str]:
         """What of the selection of resources meant nothing on any host that had a plan."""

@@ -19,6 +19,7 @@ from inventory.document import (
 )
 from orchestrator.project.finding import ProjectFile
 from orchestrator.project.settings import SETTINGS, Project, Written
+from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, Problem
 
 _LOGIN = "the file is shared with others: give the login in CCM_REGISTRATION"
@@ -57,8 +58,8 @@ def _values(project: Project) -> Any:
 
 
 def _real(name: str, value: Any) -> Any:
-    if isinstance(value, list):
-        return [os.path.realpath(one) for one in value]
+    if isinstance(value, list) and name != "source_hosts":
+        return [one if is_url(one) else os.path.realpath(one) for one in value]
     return os.path.realpath(value) if name == "data_dir" else value
 
 
@@ -106,14 +107,17 @@ def _value(name: str, node: Node, folder: str) -> Any:
         return text if "://" in text else _path(text, folder)
     if name == "data_dir":
         return _folder(str(to_plain(node)), folder)
-    if name in ("inventory", "hiera"):
+    if name in ("inventory", "hiera", "source_hosts"):
         entries = node.nodes if isinstance(node, Sequence) else [node]
-        return [_path(entry.text, folder) for entry in entries if isinstance(entry, Scalar)]
+        texts = [entry.text for entry in entries if isinstance(entry, Scalar)]
+        return texts if name == "source_hosts" else [_path(text, folder) for text in texts]
     return to_plain(node)
 
 
 def _path(text: str, folder: str) -> str:
     """A path that starts from the file's folder; names with commas between them are hosts."""
+    if is_url(text):
+        return text
     path = os.path.normpath(os.path.join(folder, os.path.expanduser(text)))
     return text if "," in text and not os.path.exists(path) else path
 

@@ -70,6 +70,14 @@ SETTINGS = (
         key="data",
     ),
     Setting(
+        name="source_hosts",
+        variable="CCM_SOURCE_HOSTS",
+        meaning="A host from which data is read over https without a digest",
+        many=True,
+        default=(),
+        flag=False,
+    ),
+    Setting(
         name="facts_max_age",
         variable="CCM_FACTS_MAX_AGE",
         meaning="Age up to which stored facts of other hosts are used: a duration such as `10m`",

@@ -44,7 +44,9 @@ def apply_plan_file(request: RunRequest, reporter: Reporter) -> RunResult:
     if approvers:
         reporter.note(f"approved by {', '.join(approvers)}")
     check_whole(path, kept.record)
-    check_unchanged(kept.record["files"], kept.record["salt"])
+    request = request._replace(data=request.data._replace(hiera=kept.record["hiera"]))
+    request = wiring.with_sources(request)
+    check_unchanged(kept.record["files"], kept.record["salt"], request.data.fetched)
     words = [f"--signers={required.signers}"] if required.signers else []
     words += [f"--approvals={required.approvals}"] if required.approvals else []
     return apply_plan(kept, request, reporter, words=(*words, path))

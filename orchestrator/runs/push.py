@@ -41,6 +41,7 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
 
         return push_expected(request, reporter)
     check_request(request)
+    request = wiring.with_sources(request)
     chosen = wiring.choose(request.hosts, reporter.warn, request.manifest)
     if is_stages(request.manifest):
         from orchestrator.runs.staged import staged_push
@@ -62,5 +63,6 @@ def drift(request: RunRequest, reporter: Reporter) -> RunResult:
     run = request.run._replace(noop=True, drift=True, package_probe=False)
     request = request._replace(run=run)
     check_request(request)
+    request = wiring.with_sources(request)
     chosen = wiring.choose(request.hosts, reporter.warn, request.manifest)
     return run_request(wiring.manifest_push(request), request, chosen, reporter)

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.sources.address import is_url
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -130,7 +131,8 @@ class RemoteWork:
             if push.data is None:
                 named += [Path(planner.said.script)] if planner.said.script else []
                 continue
-            named += [Path(path) for path in (*push.data.hiera, *push.data.facts)]
+            given = (*push.data.hiera, *push.data.facts)
+            named += [Path(path) for path in given if not is_url(path)]
             named += planner.files()
             if push.data.data_dir or push.data.hiera or planner.reach() is None:
                 folders.append(planner.site.path.parent)
@@ -147,6 +149,7 @@ class RemoteWork:
                 continue
             data = push.data._asdict()
             del data["run"], data["environ"]
+            data["contact"] = False  # what URLs name goes along
             yield Recipe(str(planner.site.path), data, push.identity, *self._stage_of(push))
 
     def _stage_of(self, push: "PushJob") -> "tuple[str, tuple[str, ...]]":

@@ -4,8 +4,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.planning.options import PLACEHOLDER
 from orchestrator.project.settings import DEFAULT_FORKS
+from orchestrator.sources.address import PLACEHOLDER
 from remote_runtime.item import SELECTION
 from remote_runtime.options import RunOptions
 

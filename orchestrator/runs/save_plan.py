@@ -50,6 +50,7 @@ def push_expected(request: RunRequest, reporter: Reporter) -> RunResult:
     run = request.run
     if run.noop or run.monitor_only:
         raise UsageError("--expect requires a push", hint="ccm plan shows the ID of a plan")
+    request = wiring.with_sources(request)
     preview = request._replace(command="plan", run=run._replace(noop=True))
     result = _preview(preview, reporter.for_preview(), _DAY)
     if result.plan is None:
@@ -61,6 +62,7 @@ def push_expected(request: RunRequest, reporter: Reporter) -> RunResult:
 def _preview(request: RunRequest, reporter: Reporter, valid: float) -> RunResult:
     """Preview; the result has a plan if at least one host has one."""
     check_request(request)
+    request = wiring.with_sources(request)
     manifest = request.manifest
     chosen = wiring.choose(request.hosts, reporter.warn, manifest)
     if is_stages(manifest):
@@ -74,7 +76,7 @@ def _preview(request: RunRequest, reporter: Reporter, valid: float) -> RunResult
     if result.interrupted:
         return result
     about = {**_about(request, push), "created": created, "expires": created + int(valid)}
-    kept = maker.finish(about, _named_files(request))
+    kept = maker.finish(about, _named_files(request), request.data.fetched)
     left_out = maker.too_large()
     for host, why in left_out.items():
         reporter.say(f"{host} is left out of the plan: {why}")

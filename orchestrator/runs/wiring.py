@@ -98,6 +98,16 @@ def planner(manifest: str, options: PlanOptions) -> tuple[Site, Planner]:
     return site, Planner(site, options)
 
 
+def with_sources(request: RunRequest) -> RunRequest:
+    """The request with the data that it names by URLs, read once for all that is pushed.
+
+    InputError.
+    """
+    from orchestrator.planning.remote_data import fetched
+
+    return request._replace(data=fetched(request.data))
+
+
 def manifest_push(request: RunRequest) -> PushJob:
     """What pushes the manifest of a request to its hosts; InputError with every mistake."""
     from orchestrator.manifest.identity import identity

@@ -21,6 +21,7 @@ ROOMS = (
     "expressions",
     "language",
     "registration",
+    "sources",
     "site_types",
     "image",
     "support",

@@ -19,6 +19,7 @@ from orchestrator.planning.content.blob_references import Travel
 from orchestrator.planning.content.hash_redaction import veil
 from orchestrator.planning.data import INHERIT, plan_error
 from orchestrator.planning.implications import masked_texts
+from orchestrator.planning.remote_data import UnknownData
 from orchestrator.planning.rendering import Rendering, filled, names_vary
 from orchestrator.planning.resources import Resources
 from orchestrator.planning.site.agreement import disagreements
@@ -256,7 +257,8 @@ class Walk:
         and its own over that."""
         own: Mapping[str, Any] = properties.get("data") or {}
         inherited = {}
-        for number, key in enumerate(properties.get(INHERIT) or ()):
+        known = not isinstance(data, UnknownData)
+        for number, key in enumerate((properties.get(INHERIT) or ()) if known else ()):
             if key in data:
                 inherited[key] = data[key]
             elif managed:

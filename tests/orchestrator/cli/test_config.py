@@ -30,6 +30,7 @@ def test_each_value_with_its_origin(
         ["inventory", "hosts", "ccm.yaml:1:12"],
         ["hiera", "a.yaml", "--hiera"],
         ["data_dir", "-", "default"],
+        ["source_hosts", "-", "default"],
         ["facts_max_age", "1h", "default"],
         ["registration", "-", "default"],
         ["forks", "7", "ccm.yaml:2:8"],

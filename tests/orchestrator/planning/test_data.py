@@ -74,7 +74,8 @@ def test_external_data_and_assignments_go_on_top(tmp_path: Path) -> None:
     ("options", "words"),
     [
         ({"hiera": ["/nowhere/x.yaml"]}, "/nowhere/x.yaml"),
-        ({"hiera": ["https://example.org/x"]}, "only files can be read"),
+        ({"hiera": ["https://example.org/x"]}, "has no digest"),
+        ({"hiera": ["ftp://example.org/x"]}, "ftp:// is not supported"),
         ({"facts": ["/nowhere/f.json"]}, "/nowhere/f.json"),
     ],
 )

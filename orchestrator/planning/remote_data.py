@@ -1,0 +1,62 @@
+"""The data of a run that other machines hold, read once for all its manifests (controller)."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from orchestrator.language.errors import FactsUnavailableError
+from orchestrator.language.facts import Facts
+from orchestrator.planning.options import PlanOptions
+from orchestrator.sources.address import SourceError, is_url, parse_address
+from orchestrator.sources.reading import Access, read_text
+from remote_runtime.errors import InputError, Problem
+
+
+def fetched(options: PlanOptions) -> PlanOptions:
+    """The options with the text of each URL that ``hiera`` names. InputError with every problem.
+
+    Without ``contact`` some may be missing.
+    """
+    wanted = [name for name in options.hiera if is_url(name) and name not in options.fetched]
+    if not wanted:
+        return options
+    access = Access(options.source_hosts, options.contact)
+    texts = dict(options.fetched)
+    problems: list[Problem] = []
+    for name in dict.fromkeys(wanted):
+        try:
+            text = read_text(name, access)
+        except SourceError as error:
+            message = f"--hiera: {error.message}"
+            problems.append(Problem(message, None, error.hint, error.kind))
+            continue
+        if text is not None:
+            texts[name] = text
+    if problems:
+        raise InputError(problems)
+    return options._replace(fetched=texts)
+
+
+def shown(name: str) -> str:
+    """A source of data as positions and reports name it."""
+    return parse_address(name).shown if is_url(name) else name
+
+
+class UnknownData(Facts):
+    """The data of a manifest of which a part was not read: asking for any of it raises."""
+
+    are_partial = True
+
+    def __init__(self) -> None:
+        super().__init__({}, {})
+
+    def refuse(self, key: object) -> NoReturn:
+        """Raise FactsUnavailableError."""
+        raise FactsUnavailableError(str(key), "no source of data is contacted")
+
+    def refuse_any(self) -> NoReturn:
+        """Raise it, too."""
+        self.refuse("data")
+
+    def __getitem__(self, key: str) -> Any:
+        self.refuse(key)

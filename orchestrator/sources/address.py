@@ -1,0 +1,112 @@
+"""Reads ``https://HOST/PATH#sha256=HEX`` and ``kv://BUCKET/KEY`` (controller)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+from orchestrator.support.plain_text import one_line
+from remote_runtime.errors import CcmError
+
+SCHEMES = ("https", "http", "kv")
+_HEX = re.compile("[0-9a-fA-F]{64}")
+_BUCKET = re.compile("[A-Za-z0-9_-]+")
+_KEY = re.compile("[-/_=.A-Za-z0-9]+")
+_OPTIONS = ("sha256", "manifest")
+_LONGEST = 4096
+
+
+PLACEHOLDER = "..."
+"""What a command that a report prints has in place of each value that may be secret."""
+
+
+class SourceError(CcmError):
+    """What a URL names could not be read; no host is to blame."""
+
+    default_kind = "input.source"
+
+
+class Address(NamedTuple):
+    """What a URL names. ``url`` is without its fragment, which gives the ``digest`` (SHA-256 in
+    hexadecimal, "" for none) and the ``manifest`` within an archive."""
+
+    scheme: str
+    host: str
+    path: str
+    url: str
+    digest: str = ""
+    manifest: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The address for people: what stands behind ``?`` may be a secret."""
+        return one_line(kept_name(self.url))
+
+
+def is_url(text: str) -> bool:
+    """Whether a text names a source on another machine and not a file."""
+    return re.match("[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
+
+
+def kept_name(text: str) -> str:
+    """A source as it may be kept in a record: of a URL without what stands behind ``?``."""
+    if not is_url(text) or "?" not in text:
+        return text
+    url, mark, fragment = text.partition("#")
+    before, query, _ = url.partition("?")
+    return f"{before}{query}{PLACEHOLDER if query else ''}{mark}{fragment}"
+
+
+def parse_address(text: str) -> Address:
+    """What a URL names; SourceError, which never repeats a password."""
+    if len(text) > _LONGEST or not text.isprintable() or " " in text:
+        raise SourceError("this URL is too long or has a blank or a control character")
+    url, _, fragment = text.partition("#")
+    try:
+        found = urlsplit(url)
+        host = found.hostname or ""
+        login = found.username is not None or found.password is not None
+        _ = found.port
+    except ValueError as error:
+        raise SourceError("this URL is invalid", hint="use https://HOST/PATH") from error
+    scheme = found.scheme.lower()
+    if scheme not in SCHEMES:
+        hint = "use a file, https://HOST/PATH#sha256=HEX or kv://BUCKET/KEY"
+        raise SourceError(f"{one_line(scheme, 20)}:// is not supported", hint=hint)
+    if login:
+        raise SourceError(
+            f"the URL of {one_line(host)} holds a login, which commands and reports would show",
+            hint="keep the login in ~/.netrc (machine HOST login NAME password WORD)",
+        )
+    address = Address(scheme, host, found.path, url)
+    if found.query == PLACEHOLDER:
+        text = f"{address.shown} is a placeholder: what follows ? may be secret, so it was not kept"
+        raise SourceError(text, hint="write the URL of the first run")
+    if scheme == "kv":
+        _check_kv(found.netloc, found.path, f"{found.query}{fragment}", address.shown)
+        return address._replace(host=found.netloc)
+    if not host or not found.path.strip("/"):
+        raise SourceError(f"{address.shown} names no file", hint="use https://HOST/PATH")
+    return address._replace(**_options(fragment, address.shown))
+
+
+def _check_kv(bucket: str, path: str, rest: str, shown: str) -> None:
+    key = path[1:]
+    if rest or not _BUCKET.fullmatch(bucket) or not _KEY.fullmatch(key) or key.startswith("."):
+        hint = "use kv://BUCKET/KEY with letters, digits, - and _; a key may also have . / and ="
+        raise SourceError(f"{shown} does not name a key of a NATS bucket", hint=hint)
+
+
+def _options(fragment: str, shown: str) -> dict[str, str]:
+    """What stands behind ``#``; SourceError."""
+    found = dict(parse_qsl(fragment, keep_blank_values=True))
+    unknown = [name for name in found if name not in _OPTIONS]
+    if unknown or (fragment and not found):
+        what = repr(one_line((unknown or [fragment])[0], 40))
+        raise SourceError(f"{shown} has {what} after #", hint="write #sha256=HEX")
+    digest = found.get("sha256", "")
+    if "sha256" in found and not _HEX.fullmatch(digest):
+        hint = "sha256sum FILE prints one"
+        raise SourceError(f"{shown}: sha256 must be 64 hexadecimal digits", hint=hint)
+    return {"digest": digest.lower(), "manifest": found.get("manifest", "")}

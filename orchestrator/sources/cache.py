@@ -1,0 +1,58 @@
+"""What was downloaded and has a digest, kept on the controller under that digest."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import time
+from pathlib import Path
+
+from orchestrator.support.state_folder import make_private, state_folder
+from orchestrator.support.whole_file import replacing
+
+MOST = 100
+"""How many entries are kept; those that were not used for longest are removed."""
+_DAY = 86_400.0
+
+
+def cache_folder() -> Path:
+    """The folder of the cache, which need not be there yet."""
+    return state_folder() / "sources"
+
+
+def kept(digest: str, most: int) -> bytes | None:
+    """The bytes with this SHA-256; None where they are not kept, or larger than ``most``."""
+    path = cache_folder() / digest
+    try:
+        with open(path, "rb") as file:
+            data = file.read(most + 1)
+        os.utime(path)
+    except OSError:
+        return None
+    return data if hashlib.sha256(data).hexdigest() == digest else None
+
+
+def keep(digest: str, data: bytes) -> None:
+    """Keep bytes under their SHA-256. What cannot be kept is downloaded again: no error."""
+    with contextlib.suppress(OSError):
+        folder = make_private(cache_folder())
+        with replacing(folder / digest) as out:
+            out.write(data)
+        prune(folder)
+
+
+def prune(folder: Path) -> None:
+    """Remove what is beyond ``MOST`` and was not used for a day. OSError."""
+    entries = sorted(
+        ((entry.stat(follow_symlinks=False).st_mtime, entry.path) for entry in os.scandir(folder)),
+        reverse=True,
+    )
+    for used, path in entries[MOST:]:
+        if used > time.time() - _DAY:
+            continue  # another run may be reading it
+        if os.path.isdir(path):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            os.unlink(path)

@@ -1,0 +1,202 @@
+"""Downloads one file over HTTPS, bounded in size and time (controller)."""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import time
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.sources.address import Address, SourceError, parse_address
+from orchestrator.support.plain_text import one_line
+
+if TYPE_CHECKING:
+    from urllib.request import OpenerDirector, Request
+
+SECONDS = 60.0
+_SILENCE = 20.0
+_BLOCK = 1 << 16
+_MOST_REDIRECTS = 5
+_CODES = (301, 302, 303, 307, 308)
+
+
+def check_trust(address: Address, hosts: Collection[str]) -> None:
+    """SourceError for an address that is neither bound to a digest nor on a named host."""
+    if address.digest:
+        return
+    if address.scheme == "http":
+        raise SourceError(
+            f"{address.shown}: plain http is only read with a digest, as anyone could change it",
+            hint="use https, or append #sha256=HEX",
+        )
+    if address.host not in hosts:
+        raise SourceError(
+            f"{address.shown} has no digest, and source_hosts does not name {address.host}",
+            hint=f"append #sha256=HEX, or write source_hosts: [{address.host}] in ccm.yaml",
+        )
+
+
+def download(
+    address: Address, hosts: Collection[str] = (), *, most: int, seconds: float = SECONDS
+) -> bytes:
+    """The bytes at an address, at most ``most`` of them, within ``seconds``; SourceError.
+
+    Each redirect must lead to an address that could have been named itself. The digest is not
+    compared here.
+    """
+    check_trust(address, hosts)
+    answers: list[bytes | BaseException] = []
+    is_there = threading.Event()
+    until = time.monotonic() + seconds
+
+    def work() -> None:
+        try:
+            answers.append(_Download(address, hosts, most, until).read())
+        except BaseException as error:  # told by whoever waits
+            answers.append(error)
+        is_there.set()
+
+    # A resolver or a server may keep it longer than anyone waits. It ends with its work: worker
+    # processes are copies of a process that has no other thread.
+    thread = threading.Thread(target=work, name="download", daemon=True)
+    thread.start()
+    if not is_there.wait(seconds):
+        raise _late(address, seconds)
+    thread.join()
+    (answer,) = answers
+    if isinstance(answer, bytes):
+        return answer
+    if isinstance(answer, SourceError):
+        raise answer
+    raise _told(address, answer, seconds) from answer
+
+
+class _Download:
+    """One download with its redirects."""
+
+    def __init__(self, address: Address, hosts: Collection[str], most: int, until: float) -> None:
+        self._address = address
+        self._hosts = hosts
+        self._most = most
+        self._until = until
+
+    def read(self) -> bytes:
+        """All bytes; SourceError, OSError and what else urllib raises."""
+        from urllib.error import HTTPError
+
+        here, opener = self._address, _opener()
+        for _ in range(_MOST_REDIRECTS + 1):
+            try:
+                with opener.open(_request(here), timeout=_SILENCE) as response:
+                    return self._body(response)
+            except HTTPError as error:
+                with error:
+                    here = self._next(here, error)
+        raise SourceError(f"{self._address.shown} redirects more than {_MOST_REDIRECTS} times")
+
+    def _body(self, response: Any) -> bytes:
+        parts: list[bytes] = []
+        left = self._most
+        while block := response.read1(_BLOCK):
+            left -= len(block)
+            if left < 0:
+                text = f"{self._address.shown} is larger than {self._most >> 20} MiB"
+                raise SourceError(text, hint="divide it")
+            if time.monotonic() > self._until:
+                raise TimeoutError
+            parts.append(block)
+        expected = response.headers.get("Content-Length")
+        if expected is not None and expected.strip() != str(self._most - left):
+            raise SourceError(f"{self._address.shown} was cut short", hint="try again")
+        return b"".join(parts)
+
+    def _next(self, here: Address, error: Any) -> Address:
+        """Where a redirect leads; SourceError for any other answer."""
+        from urllib.parse import urljoin
+
+        if error.code not in _CODES:
+            text = f"{here.shown} answers {error.code} {one_line(str(error.reason), 60)}"
+            raise SourceError(text.rstrip(), hint=_ADVICE.get(error.code, "check the URL"))
+        to = urljoin(here.url, error.headers.get("Location", "")).partition("#")[0]
+        try:
+            address = parse_address(to)._replace(digest=self._address.digest)
+            if address.scheme == "kv" or (here.scheme == "https" and address.scheme != "https"):
+                raise SourceError(f"{address.shown} is not https")
+            check_trust(address, self._hosts)
+        except SourceError as refused:
+            text = f"{here.shown} redirects to an address that is refused: {refused.message}"
+            raise SourceError(text, hint=refused.hint or "name the final URL") from refused
+        return address
+
+
+_ADVICE = {
+    401: "add the login of this host to ~/.netrc",
+    403: "check the login of this host in ~/.netrc",
+    404: "check the URL",
+}
+
+
+def _opener() -> OpenerDirector:
+    """HTTP, HTTPS and the proxies of the environment; nothing else, and no redirects."""
+    from urllib import request
+
+    opener = request.OpenerDirector()
+    for handler in (
+        request.ProxyHandler(),
+        request.HTTPHandler(),
+        request.HTTPSHandler(context=ssl.create_default_context()),
+        request.HTTPErrorProcessor(),
+        request.HTTPDefaultErrorHandler(),
+    ):
+        opener.add_handler(handler)
+    return opener
+
+
+def _request(address: Address) -> Request:
+    from urllib.request import Request
+
+    headers = {"User-Agent": "ccm", "Accept-Encoding": "identity"}
+    if address.scheme == "https":
+        headers.update(_login(address))
+    return Request(address.url, headers=headers)
+
+
+def _login(address: Address) -> dict[str, str]:
+    """The header with the login of a host in ``~/.netrc``; SourceError."""
+    from base64 import b64encode
+    from netrc import NetrcParseError, netrc
+
+    try:
+        known = netrc().hosts.get(address.host)
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, NetrcParseError) as error:
+        reason = error.msg if isinstance(error, NetrcParseError) else type(error).__name__
+        raise SourceError(f"~/.netrc cannot be read: {one_line(str(reason), 120)}") from error
+    if known is None:
+        return {}
+    login = b64encode(f"{known[0]}:{known[2]}".encode()).decode("ascii")
+    return {"Authorization": f"Basic {login}"}
+
+
+def _late(address: Address, seconds: float) -> SourceError:
+    return SourceError(
+        f"{address.shown} was not read within {seconds:g} s", hint="is the server reachable?"
+    )
+
+
+def _told(address: Address, error: BaseException, seconds: float) -> SourceError:
+    """What a failure of urllib says to the user."""
+    reason = getattr(error, "reason", error)
+    if isinstance(reason, TimeoutError):
+        return _late(address, seconds)
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        text = f"{address.shown}: TLS certificate not trusted: {reason.verify_message}"
+        return SourceError(text, hint="SSL_CERT_FILE can name a file with your own CA")
+    if isinstance(reason, ssl.SSLError):
+        why = reason.reason or type(reason).__name__
+        return SourceError(f"{address.shown}: TLS failed: {one_line(str(why), 120)}")
+    why = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+    text = f"{address.shown} cannot be read: {one_line(str(why), 120)}"
+    return SourceError(text, hint="is the URL right, and the server up?")

@@ -1,0 +1,67 @@
+"""Reads the text that a URL names (controller)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from typing import NamedTuple
+
+from orchestrator.sources.address import Address, SourceError, parse_address
+
+MOST_TEXT = 4 << 20
+"""The bytes of a source of data."""
+
+
+class Access(NamedTuple):
+    """What may be read. ``hosts`` are read without a digest. Without ``contact`` no other machine
+    is contacted: what was kept counts."""
+
+    hosts: Collection[str] = ()
+    contact: bool = True
+
+
+def read_text(name: str, access: Access) -> str | None:
+    """The text of the source with this URL; None where no machine may be contacted for it.
+
+    SourceError.
+    """
+    address = parse_address(name)
+    if address.manifest:
+        hint = "manifest= is for apply"
+        raise SourceError(f"{address.shown} is data and no archive", hint=hint)
+    data = read_bytes(address, access, MOST_TEXT)
+    if data is None:
+        return None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{address.shown} is not UTF-8 text") from error
+
+
+def read_bytes(address: Address, access: Access, most: int) -> bytes | None:
+    """The bytes at an address, of the cache where it has a digest; None as in ``read_text``.
+
+    SourceError, also where they have another digest.
+    """
+    from orchestrator.sources import cache
+    from orchestrator.sources.download import check_trust, download
+
+    check_trust(address, access.hosts)
+    if address.digest:
+        known = cache.kept(address.digest, most)
+        if known is not None:
+            return known
+    if not access.contact:
+        return None
+    data = download(address, access.hosts, most=most)
+    if not address.digest:
+        return data
+    found = hashlib.sha256(data).hexdigest()
+    if found != address.digest:
+        raise SourceError(
+            f"{address.shown} is not what its digest says: expected sha256 {address.digest}, "
+            f"got {found}",
+            hint="look at what changed before you write the new digest",
+        )
+    cache.keep(found, data)
+    return data
