@@ -27,23 +27,26 @@ class PartCheck(NamedTuple):
 def check_as_part(manifest: str, data: PlanOptions, chosen: Chosen | None) -> PartCheck | None:
     """Check a manifest with what those that apply it give; None where none in the project does.
 
-    Where only templates fit its path, what is wrong under all of those manifests is a problem.
+    What its parents give is right. What is wrong in its own templates and in what it applies, no
+    parent mends. Where only templates fit its path, what is wrong under all of those is a problem.
     With hosts of an inventory, the plans of its parents are made for them.
     """
     from orchestrator.manifest.parents import parents_of
     from orchestrator.project.finding import folders_above
 
     child = Path(manifest)
-    parents = parents_of(child, folders_above(manifest))
+    folders = folders_above(manifest)
+    if not child.is_absolute():  # name the files as the user names this one
+        folders = [Path(os.path.relpath(folder)) for folder in folders]
+    parents = parents_of(child, folders)
     if not parents:
         return None
     certain = [parent for parent in parents if parent.certain]
     found = [_under(parent, child, data, chosen) for parent in certain or parents]
-    wrong = [_of(child, problems) for problems, _ in found]
-    problems = list(dict.fromkeys(problem for problems in wrong for problem in problems))
+    problems = list(dict.fromkeys(problem for wrong, _ in found for problem in wrong))
     if not certain:
-        problems = [one for one in problems if all(one in other for other in wrong)]
-    warnings = dict.fromkeys(one for _, doubtful in found for one in _of(child, doubtful))
+        problems = [one for one in problems if all(one in wrong for wrong, _ in found)]
+    warnings = dict.fromkeys(one for _, doubtful in found for one in doubtful)
     names = dict.fromkeys(os.path.relpath(parent.path) for parent in certain or parents)
     return PartCheck(tuple(names), tuple(problems), tuple(warnings))
 
@@ -51,28 +54,46 @@ def check_as_part(manifest: str, data: PlanOptions, chosen: Chosen | None) -> Pa
 def _under(
     parent: Parent, child: Path, data: PlanOptions, chosen: Chosen | None
 ) -> tuple[list[Problem], list[Problem]]:
-    """The problems and the warnings of a run of one parent, in whatever file they are."""
+    """The problems and the warnings of the manifest and of what it applies, under one parent."""
     from orchestrator.manifest.loading import read_site
+    from orchestrator.planning.site.overview import mistakes_within
+
+    problems, warnings = _in_run(parent, data, chosen) if _is_run(parent, chosen) else ([], [])
+    problems, warnings = _of(child, problems), _of(child, warnings)
+    try:
+        site = read_site(child, parent.site)
+    except InputError as error:
+        return [*problems, *error.problems], warnings
+    if not parent.certain:
+        warnings = [*_of(child, site.warnings), *warnings]
+    return [*problems, *mistakes_within(site, data)], warnings
+
+
+def _is_run(parent: Parent, chosen: Chosen | None) -> bool:
+    """Whether a run of the parent is known to apply the manifest, or may be on some host."""
+    return parent.certain or chosen is not None
+
+
+def _in_run(
+    parent: Parent, data: PlanOptions, chosen: Chosen | None
+) -> tuple[list[Problem], list[Problem]]:
+    """The problems and the warnings of a run of one parent, in whatever file they are."""
     from orchestrator.planning.site.check import SiteCheck
     from orchestrator.runs import wiring
     from orchestrator.runs.fleet_facts import show_hosts
 
     warnings: list[Problem] = []
     try:
-        if not parent.certain:
-            warnings += read_site(child, parent.site).warnings
-        if parent.certain or chosen is not None:
-            _, planner = wiring.planner(str(parent.path), data)
-            survey = planner.survey
-            warnings += [*survey.warnings, *planner.data_warnings()]
-            problems = [*survey.conditional, *(problem for _, problem in survey.failing)]
-            if chosen is not None:
-                show_hosts([planner], chosen.inventory)
-                problems += SiteCheck(map(planner.examine, chosen.hosts)).problems
-            return problems, warnings
+        _, planner = wiring.planner(str(parent.path), data)
+        survey = planner.survey
+        warnings += [*survey.warnings, *planner.data_warnings()]
+        problems = [*survey.conditional, *(problem for _, problem in survey.failing)]
+        if chosen is not None:
+            show_hosts([planner], chosen.inventory)
+            problems += SiteCheck(map(planner.examine, chosen.hosts)).problems
     except InputError as error:
         return error.problems, warnings
-    return [], warnings
+    return problems, warnings
 
 
 def _of(child: Path, problems: Iterable[Problem]) -> list[Problem]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from orchestrator.manifest.declared import Declared
-from orchestrator.planning.data import INHERIT
+from orchestrator.manifest.site import Site
+from orchestrator.planning.data import INHERIT, Given
+from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.site.agreement import disagreements
-from orchestrator.planning.site.manifests import Part, Place, Refusal
+from orchestrator.planning.site.manifests import Part, Parts, Place, Refusal
 from remote_runtime.errors import Problem
 from remote_runtime.item import Item
 from remote_runtime.options import RunOptions
@@ -102,6 +104,16 @@ class Survey:
             return
         own = {key for key in _STRENGTHENED if declared.values.get(key) is True}
         self._enter(child, row, certain=certain, on=on | own)
+
+
+def mistakes_within(site: Site, options: PlanOptions) -> list[Problem]:
+    """What is wrong in the templates of a child manifest and in what it applies, whoever applies
+    it; in the data of its parents nothing is."""
+    given = Given(options, [], [])
+    part = Part(site, given, is_child=True)
+    survey = Survey(Place(part, Parts(given)), options.run)
+    failing = (problem for _, problem in survey.failing)
+    return [*part.problems, *survey.problems, *survey.conditional, *failing]
 
 
 def _data_problems(place: Place, declared: Declared) -> tuple[Problem, ...]:

@@ -67,6 +67,41 @@ def test_a_parents_own_mistakes_are_not_the_childs(
     assert app.main(["validate", "site.yaml"]) == 2
 
 
+@pytest.mark.parametrize("path", [LITERAL, TEMPLATE])
+@pytest.mark.parametrize(
+    ("below", "told"),
+    [
+        ("file: [{/etc/y: {contnt: a}}]", "did you mean content?"),
+        ("exec: [{y: {command: \"{{ template('y.j2') }}\"}}]", "y.j2:1:"),
+        ("apply: [{sub.yaml: {}}]", "nested deeper than 10 levels"),
+        ("apply: [{gone.yaml: {}}]", "cannot read roles/gone.yaml"),
+    ],
+)
+def test_mistakes_in_what_it_applies_are_mistakes(
+    project: Path, capsys: pytest.CaptureFixture[str], path: str, below: str, told: str
+) -> None:
+    """A parent mends nothing in the manifests below its child, nor in their templates."""
+    (project / "site.yaml").write_text(PARENT % path)
+    (project / "roles/web.yaml").write_text(CHILD + "    - apply: [{sub.yaml: {}}]\n")
+    (project / "roles/sub.yaml").write_text(f"ccm: {{resources: [{{{below}}}]}}")
+    (project / "roles/y.j2").write_text("{% if %}")
+    assert app.main(["validate", "roles/web.yaml"]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_manifests_that_apply_one_another_are_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each is a parent of the other, and neither makes the other one right."""
+    for one, other in ("ab", "ba"):
+        (project / f"{one}.yaml").write_text(
+            f"ccm: {{resources: [{{apply: [{{{other}.yaml: {{}}}}]}}]}}"
+        )
+    for one in "ab":
+        assert app.main(["validate", f"{one}.yaml"]) == 2
+        assert "nested deeper than 10 levels" in capsys.readouterr().err
+
+
 def test_one_certain_parent_counts_before_those_that_may_be(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
