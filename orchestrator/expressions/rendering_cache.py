@@ -123,6 +123,12 @@ def _without_host(scope: S, level: int) -> S:
     nothing: Any = Unreadable()
     data = scope.data if level == _BY_DATA else nothing
     without: S = scope._replace(
-        facts=nothing, data=data, environ=nothing, host=nothing, registry=None, target_files={}
+        facts=nothing,
+        data=data,
+        environ=nothing,
+        host=nothing,
+        registry=None,
+        buckets=None,
+        target_files={},
     )
     return without

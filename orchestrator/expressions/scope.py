@@ -15,9 +15,10 @@ from orchestrator.language.paths import MISSING, BadPathError, find, split_path
 from remote_runtime.errors import CcmError
 
 if TYPE_CHECKING:
+    from orchestrator.registration.key_value import KeyValueLookup
     from orchestrator.registration.lookup import RegistrationLookup
 
-FUNCTIONS = ("lookup", "file", "readFile", "template", "jet", "registrations")
+FUNCTIONS = ("lookup", "file", "readFile", "template", "jet", "registrations", "kvGet")
 
 _NO_DEFAULT = object()
 
@@ -38,7 +39,7 @@ class Scope(NamedTuple):
 
     ``lenient``: a missing path is empty instead of an error (data, overrides, order).
     ``target_files``: texts of the target by absolute path; an absolute path that is not in it
-    raises NeedFileError. ``registry`` answers ``registrations()``.
+    raises NeedFileError. ``registry`` answers ``registrations()`` and ``buckets`` ``kvGet()``.
     ``loop`` are the names that a turn of ``foreach`` adds. ``inventory`` has the other hosts.
     """
 
@@ -51,6 +52,7 @@ class Scope(NamedTuple):
     lenient: bool = False
     target_files: Mapping[str, str] = {}
     registry: RegistrationLookup | None = None
+    buckets: KeyValueLookup | None = None
     loop: Mapping[str, Any] = {}
     inventory: InventoryView = NO_INVENTORY
 
@@ -88,6 +90,7 @@ class Scope(NamedTuple):
                 self, literals, text, *signs, **names
             ),
             "registrations": self.registrations,
+            "kvGet": lambda bucket, key, *default: self.kv_get(literals, bucket, key, *default),
             **self.loop,
         }
 
@@ -131,6 +134,38 @@ class Scope(NamedTuple):
             kind = "template.registrations"
             raise EvaluationError(f"registrations(): {error}", kind=kind) from error
 
+    def kv_get(
+        self, literals: frozenset[str], bucket: str, key: str, default: Any = _NO_DEFAULT
+    ) -> Any:
+        """The text of a key of a NATS bucket, or the default; EvaluationError.
+
+        The bucket must be written out: a host does not choose what is read.
+        """
+        from orchestrator.registration.bucket_key import Key
+        from orchestrator.sources.address import is_key
+
+        if not (isinstance(bucket, str) and isinstance(key, str) and is_key(bucket, key)):
+            raise EvaluationError(f"kvGet() takes the names of a bucket and a key, not {bucket!r}")
+        if bucket not in literals:
+            message = f"kvGet(): the bucket {bucket!r} is computed; only a literal one is read"
+            raise EvaluationError(message, kind="template.path")
+        if self.buckets is None:
+            raise EvaluationError("kvGet() cannot be used here")
+        try:
+            found = self.buckets(Key(bucket, key))
+        except EvaluationError:
+            raise
+        except CcmError as error:
+            raise EvaluationError(f"kvGet(): {error}", kind="template.kv") from error
+        if found is not None:
+            return found
+        if default is not _NO_DEFAULT:
+            return default
+        if self.lenient:
+            return ""
+        message = f"kvGet(): the bucket {bucket} has no key {key!r}"
+        raise EvaluationError(message, kind="template.undefined")
+
     def outside(self) -> Scope:
         """What an expression sees that came from another machine: the facts and the ``Host`` that
         it is evaluated for, nothing of the controller or of other hosts."""
@@ -139,6 +174,7 @@ class Scope(NamedTuple):
             environ=Environ({}),
             folder=_CLOSED,
             registry=None,
+            buckets=None,
             target_files={},
             loop={},
             inventory=NO_INVENTORY,

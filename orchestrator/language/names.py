@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 VARIABLES = ("Facts", "Data", "Environ", "Host", "Groups", "Hosts")
-FUNCTIONS = ("lookup", "file", "readFile", "registrations")
+FUNCTIONS = ("lookup", "file", "readFile", "registrations", "kvGet")
 TEMPLATE_FUNCTIONS = ("template", "jet")
 """They render other templates."""
 LOOP_VARIABLES = ("item", "index", "key")

@@ -26,7 +26,7 @@ from orchestrator.manifest.deferred import Resolver
 from orchestrator.manifest.merge import merge_deep
 from orchestrator.planning.explanation import Explainer, Explanation
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
-from orchestrator.planning.remote_data import UnknownData, fetched, shown
+from orchestrator.planning.remote_data import NotContactedError, UnknownData, fetched, shown
 from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask
@@ -39,6 +39,7 @@ INHERIT = "inherit_data"
 
 if TYPE_CHECKING:
     from inventory import Inventory
+    from orchestrator.registration.key_value import Buckets, KeyValueLookup
     from orchestrator.registration.lookup import RegistrationLookup
     from orchestrator.registration.store import Store
 
@@ -69,6 +70,7 @@ class Given:
         self.sources = [source for source in found if source]
         self.files = DataFiles(options.data_dir, problems, warnings)
         self.registry = _registry(options.registration)
+        self.buckets = _buckets(options)
         self.inventory: InventoryView = NO_INVENTORY
 
     @staticmethod
@@ -97,6 +99,18 @@ def _registry(text: str | None) -> RegistrationLookup:
         return open_store(text)
 
     return RegistrationLookup(opener)
+
+
+def _buckets(options: PlanOptions) -> KeyValueLookup:
+    """What answers ``kvGet()``; nothing is opened before the first question."""
+    from orchestrator.registration.key_value import KeyValueLookup, open_buckets
+
+    def opener() -> Buckets:
+        if not options.contact:
+            raise NotContactedError
+        return open_buckets(options.nats or "", options.registration)
+
+    return KeyValueLookup(opener)
 
 
 class Resolved(NamedTuple):
@@ -217,6 +231,7 @@ class ManifestData:
             renderers=RENDERERS,
             lenient=lenient,
             registry=given.registry,
+            buckets=given.buckets,
             inventory=given.inventory,
         )
 

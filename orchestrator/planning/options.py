@@ -26,7 +26,7 @@ class PlanOptions(NamedTuple):
     for none. Facts of other hosts are gathered anew where those that are kept are older than
     ``facts_max_age``. An entry of ``hiera`` may be a URL: ``fetched`` has the texts of those that
     were read, ``source_hosts`` are read without a digest, and without ``contact`` no machine is
-    contacted for one.
+    contacted for one. ``nats`` is the server of ``kv://`` and ``kvGet()``.
     """
 
     hiera: Sequence[str] = ()
@@ -45,6 +45,7 @@ class PlanOptions(NamedTuple):
     source_hosts: Sequence[str] = ()
     fetched: Mapping[str, str] = {}
     contact: bool = True
+    nats: str | None = None
 
     def record(self) -> dict[str, Any]:
         """What may be kept of them: a value may be secret, its name is not."""

@@ -281,9 +281,14 @@ class Planner:
         """Have a planner of the same manifest in another process ``answer`` what is asked once in
         a run."""
         self._registry.ask_through(ask)
+        self._given.buckets.ask_through(ask)
 
     def answer(self, question: Any) -> Any:
-        """What is known of registrations, for JSON."""
+        """What is known of registrations and of values of buckets, for JSON."""
+        if isinstance(question, dict):  # of a worker, which may ask only for what the site reads
+            if not any(str(question["bucket"]) in text for text in self.texts()):
+                return {"error": ["the site reads no such bucket", "template.kv", ""]}
+            return self._given.buckets.answer(question)
         return self._registry.answer(question)
 
     def files(self) -> set[Path]:

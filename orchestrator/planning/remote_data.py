@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from orchestrator.language.errors import FactsUnavailableError
+from orchestrator.language.errors import EvaluationError, FactsUnavailableError
 from orchestrator.language.facts import Facts
 from orchestrator.planning.options import PlanOptions
 from orchestrator.sources.address import SourceError, is_url, parse_address
@@ -20,7 +20,7 @@ def fetched(options: PlanOptions) -> PlanOptions:
     wanted = [name for name in options.hiera if is_url(name) and name not in options.fetched]
     if not wanted:
         return options
-    access = Access(options.source_hosts, options.contact)
+    access = Access(options.source_hosts, options.contact, options.nats or "", options.registration)
     texts = dict(options.fetched)
     problems: list[Problem] = []
     for name in dict.fromkeys(wanted):
@@ -40,6 +40,14 @@ def fetched(options: PlanOptions) -> PlanOptions:
 def shown(name: str) -> str:
     """A source of data as positions and reports name it."""
     return parse_address(name).shown if is_url(name) else name
+
+
+class NotContactedError(FactsUnavailableError):
+    """A template asks another machine, and none is to be contacted."""
+
+    def __init__(self) -> None:
+        EvaluationError.__init__(self, "no other machine is contacted")
+        self.family = "kvGet"
 
 
 class UnknownData(Facts):

@@ -22,8 +22,6 @@ from orchestrator.project.settings import SETTINGS, Project, Written
 from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, Problem
 
-_LOGIN = "the file is shared with others: give the login in CCM_REGISTRATION"
-
 
 def read_project(found: list[ProjectFile]) -> Project:
     """What the project's file says, of those that ``project_files`` has found.
@@ -136,10 +134,13 @@ def _missing_data(root: Mapping, folder: str) -> list[Problem]:
 
 
 def _logins(root: Mapping) -> list[Problem]:
-    node = root.get("registration")
-    if isinstance(node, Scalar) and "://" in node.text and "@" in urlsplit(node.text).netloc:
-        return [Problem("registration holds a login", node.position, _LOGIN, "input.secret")]
-    return []
+    found = []
+    for name, variable in (("registration", "CCM_REGISTRATION"), ("nats", "CCM_NATS")):
+        node = root.get(name)
+        if isinstance(node, Scalar) and "://" in node.text and "@" in urlsplit(node.text).netloc:
+            hint = f"the file is shared with others: give the login in {variable}"
+            found.append(Problem(f"{name} holds a login", node.position, hint, "input.secret"))
+    return found
 
 
 def _complaints(root: Node) -> list[Problem]:

@@ -90,6 +90,12 @@ SETTINGS = (
         meaning="Store of service registrations, as for `--registration`",
     ),
     Setting(
+        name="nats",
+        variable="CCM_NATS",
+        meaning="NATS server of `kv://` and `kvGet()`; without it, that of the registrations",
+        flag=False,
+    ),
+    Setting(
         name="forks",
         variable="CCM_FORKS",
         meaning="Maximum number of hosts in parallel, as for `--forks`",

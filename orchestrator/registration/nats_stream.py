@@ -1,4 +1,5 @@
-"""Registrations in a NATS JetStream stream (controller). The only importer of nats-py.
+"""Registrations in a NATS JetStream stream, and values of its buckets (controller). The only
+importer of nats-py.
 
 The stream keeps the last message of each subject, so it is a table of endpoints. A server of
 version 2.11 or newer expires messages by their ``Nats-TTL``; with an older one the time in the
@@ -22,8 +23,15 @@ from nats.errors import Error as NatsError
 from nats.errors import NoServersError
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StreamConfig
-from nats.js.errors import APIError, NoStreamResponseError, NotFoundError
+from nats.js.errors import (
+    APIError,
+    BucketNotFoundError,
+    KeyNotFoundError,
+    NoStreamResponseError,
+    NotFoundError,
+)
 
+from orchestrator.registration.bucket_key import Key
 from orchestrator.registration.entry import PREFIX, Query, Registration, in_order
 from orchestrator.registration.errors import RegistrationError
 from orchestrator.registration.nats_url import StreamAddress
@@ -127,7 +135,7 @@ class NatsStream:
 
     def _run(self, work: Callable[[Client, JetStreamContext], Awaitable[T]]) -> T:
         try:
-            return asyncio.run(self._connected(work))
+            return asyncio.run(self.connected(work))
         except (NotFoundError, NoStreamResponseError) as error:
             raise RegistrationError(
                 f"stream {self._place.stream} does not exist in {self.shown}",
@@ -143,7 +151,8 @@ class NatsStream:
                 hint="is the server up, and are the credentials correct?",
             ) from error
 
-    async def _connected(self, work: Callable[[Client, JetStreamContext], Awaitable[T]]) -> T:
+    async def connected(self, work: Callable[[Client, JetStreamContext], Awaitable[T]]) -> T:
+        """What ``work`` gives with a connection of its own."""
         errors: list[Exception] = []
         client = _encrypted() if self._place.encrypted else Client()
 
@@ -178,6 +187,38 @@ class NatsStream:
         if place.encrypted:
             options["tls"] = ssl.create_default_context(cafile=place.ca or None)
         return options
+
+
+class NatsBuckets:
+    """See ``Buckets``. Each call connects anew; a run reads a key once."""
+
+    def __init__(self, place: StreamAddress) -> None:
+        self._place = place
+        self.shown = place.server
+
+    def get(self, key: Key) -> bytes | None:
+        """The value of a key; None where the bucket has none, or it was deleted."""
+
+        async def work(client: Client, stream: JetStreamContext) -> bytes | None:
+            bucket = await stream.key_value(key.bucket)
+            try:
+                return (await bucket.get(key.key)).value or b""
+            except KeyNotFoundError:
+                return None
+
+        try:
+            return asyncio.run(NatsStream(self._place).connected(work))
+        except BucketNotFoundError as error:
+            raise RegistrationError(
+                f"{self.shown} has no bucket {key.bucket}",
+                hint=f"create it with: nats kv add {key.bucket}",
+            ) from error
+        except (NatsError, OSError, asyncio.TimeoutError, ValueError) as error:
+            reason = getattr(error, "description", "") or str(error) or type(error).__name__
+            raise RegistrationError(
+                f"{key} of {self.shown} cannot be read: {reason}",
+                hint="is the server up with JetStream, and are the credentials correct?",
+            ) from error
 
 
 class _Encrypted(Client):  # type: ignore[misc,unused-ignore]  # not all of its versions have types

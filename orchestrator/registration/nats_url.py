@@ -27,13 +27,21 @@ class StreamAddress(NamedTuple):
     shown: str
 
     @property
+    def server(self) -> str:
+        """The servers without credentials and without the stream."""
+        return self.shown.rpartition("/")[0]
+
+    @property
     def encrypted(self) -> bool:
         """Whether nothing may be said without TLS."""
         return bool(self.ca) or self.servers[0].startswith("tls://")
 
 
-def parse_url(text: str) -> StreamAddress:
-    """The place that a URL names; UsageError, which never repeats a password."""
+def parse_url(text: str, option: str = "--registration") -> StreamAddress:
+    """The place that a URL names; UsageError, which never repeats a password.
+
+    ``option`` is what gave it.
+    """
     scheme, _, rest = text.partition("://")
     rest, _, query = rest.partition("?")
     hosts, _, stream = rest.partition("/")
@@ -47,17 +55,17 @@ def parse_url(text: str) -> StreamAddress:
     if behind or not all(map(_SERVER.fullmatch, names)):
         # Half a password may have been taken for any part of it, so none is shown.
         raise UsageError(
-            "--registration: the URL of the NATS server is invalid",
+            f"{option}: the URL of the NATS server is invalid",
             hint="use nats://host:4222/STREAM, with / ? @ in a password as %2F %3F %40",
         )
     if not _NAME.fullmatch(stream):
         raise UsageError(
-            f"--registration {shown} is not the URL of a stream",
+            f"{option} {shown} is not the URL of a stream",
             hint="use nats://host:4222/STREAM, several hosts with commas",
         )
     if unknown:
         raise UsageError(
-            f"--registration {shown} has an unknown option {unknown[0]!r}",
+            f"{option} {shown} has an unknown option {unknown[0]!r}",
             hint="supported: creds, ca",
         )
     user, colon, password = login.partition(":")

@@ -149,7 +149,9 @@ class RemoteWork:
                 continue
             data = push.data._asdict()
             del data["run"], data["environ"]
-            data["contact"] = False  # what URLs name goes along
+            data.update(
+                contact=False, nats=None
+            )  # what URLs name goes along, other values are asked
             yield Recipe(str(planner.site.path), data, push.identity, *self._stage_of(push))
 
     def _stage_of(self, push: "PushJob") -> "tuple[str, tuple[str, ...]]":

@@ -91,9 +91,18 @@ def parse_address(text: str) -> Address:
     return address._replace(**_options(fragment, address.shown))
 
 
+def is_key(bucket: str, key: str) -> bool:
+    """Whether these can name a NATS bucket and a key of it."""
+    return bool(
+        _BUCKET.fullmatch(bucket)
+        and _KEY.fullmatch(key)
+        and not (key.startswith(".") or key.endswith("."))
+        and len(bucket) + len(key) < _LONGEST
+    )
+
+
 def _check_kv(bucket: str, path: str, rest: str, shown: str) -> None:
-    key = path[1:]
-    if rest or not _BUCKET.fullmatch(bucket) or not _KEY.fullmatch(key) or key.startswith("."):
+    if rest or not is_key(bucket, path[1:]):
         hint = "use kv://BUCKET/KEY with letters, digits, - and _; a key may also have . / and ="
         raise SourceError(f"{shown} does not name a key of a NATS bucket", hint=hint)
 

@@ -13,11 +13,13 @@ MOST_TEXT = 4 << 20
 
 
 class Access(NamedTuple):
-    """What may be read. ``hosts`` are read without a digest. Without ``contact`` no other machine
-    is contacted: what was kept counts."""
+    """What may be read. ``hosts`` are read without a digest, and ``nats`` is the URL of the server
+    of buckets. Without ``contact`` no other machine is contacted: what was kept counts."""
 
     hosts: Collection[str] = ()
     contact: bool = True
+    nats: str = ""
+    registration: str | None = None
 
 
 def read_text(name: str, access: Access) -> str | None:
@@ -26,6 +28,8 @@ def read_text(name: str, access: Access) -> str | None:
     SourceError.
     """
     address = parse_address(name)
+    if address.scheme == "kv":
+        return _value(address, access)
     if address.manifest:
         hint = "manifest= is for apply"
         raise SourceError(f"{address.shown} is data and no archive", hint=hint)
@@ -36,6 +40,24 @@ def read_text(name: str, access: Access) -> str | None:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise SourceError(f"{address.shown} is not UTF-8 text") from error
+
+
+def _value(address: Address, access: Access) -> str | None:
+    """The text of a key of a bucket; None where no machine may be contacted for it."""
+    from orchestrator.registration.bucket_key import Key
+    from orchestrator.registration.errors import RegistrationError
+    from orchestrator.registration.key_value import open_buckets, value_of
+
+    if not access.contact:
+        return None
+    buckets = open_buckets(access.nats, access.registration)
+    try:
+        found = value_of(buckets, Key(address.host, address.path[1:]), MOST_TEXT)
+    except RegistrationError as error:
+        raise SourceError(error.message, hint=error.hint) from error
+    if found is None:
+        raise SourceError(f"{address.shown}: the bucket has no such key", hint="check the key")
+    return found
 
 
 def read_bytes(address: Address, access: Access, most: int) -> bytes | None:

@@ -64,7 +64,6 @@ REFUSED = {
     ),
     "splitN": "split(text, separator, n)",
     "splitAfterN": "splitAfter(text, separator, n)",
-    "kvGet": "put the value into data, with --hiera or --data",
     "length": "len(x) or x|length",
     "size": "len(x)",
     "str": "string(x)",

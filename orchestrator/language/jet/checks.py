@@ -35,6 +35,7 @@ _ARGUMENTS: dict[str, tuple[int, int | None]] = {
     "file": (1, 1),
     "readFile": (1, 1),
     "registrations": (4, 4),
+    "kvGet": (2, 3),
     "template": (1, 1),
     "isset": (1, None),
     "exec": (1, 2),

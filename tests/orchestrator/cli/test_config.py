@@ -33,6 +33,7 @@ def test_each_value_with_its_origin(
         ["source_hosts", "-", "default"],
         ["facts_max_age", "1h", "default"],
         ["registration", "-", "default"],
+        ["nats", "-", "default"],
         ["forks", "7", "ccm.yaml:2:8"],
         ["engine", "auto", "default"],
         ["keep", "3", "CCM_KEEP"],

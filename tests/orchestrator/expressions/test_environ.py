@@ -71,7 +71,9 @@ def test_templates_have_no_other_way_to_it(source: str, name: str) -> None:
     assert f"there is no {name!r}" in str(caught.value)
 
 
-@pytest.mark.parametrize("function", ["lookup", "registrations", "file", "template", "jet"])
+@pytest.mark.parametrize(
+    "function", ["lookup", "registrations", "kvGet", "file", "template", "jet"]
+)
 def test_a_function_as_text_tells_nothing(function: str) -> None:
     """Who writes a function in the place of its value learns no facts, data or environment."""
     text = evaluate(f"{function} ~ [{function}]", environ=Environ(VARIABLES))

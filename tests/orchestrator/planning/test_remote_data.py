@@ -8,8 +8,10 @@ import pytest
 
 from orchestrator.planning import PlanOptions
 from orchestrator.planning.remote_data import fetched
+from orchestrator.registration.key_value import KeyValueLookup
 from remote_runtime.errors import InputError, PlanError
 from tests.orchestrator.planning.planned import FakeHost, plan, planner
+from tests.orchestrator.registration.test_key_value import Fake
 
 URL = "https://h.example/data.yaml"
 
@@ -96,6 +98,15 @@ def test_what_was_not_read_leaves_hosts_open(tmp_path: Path) -> None:
     assert made.data_warnings([FakeHost()]) == []
     assert made.site.warnings == []
     assert made.unread() == [f"the data of {URL} was not checked: no other machine is contacted"]
+
+
+def test_a_worker_reads_the_buckets_of_the_site(tmp_path: Path) -> None:
+    """It is told nothing of a bucket that no text of the site names."""
+    site = """ccm: {resources: [{exec: [{"echo {{ kvGet('CCM', 'a') }}": {}}]}]}"""
+    made = planner(tmp_path, site)
+    made._given.buckets = KeyValueLookup(lambda: Fake({"a": b"1"}))
+    assert made.answer({"bucket": "CCM", "key": "a"}) == {"value": "1"}
+    assert "no such bucket" in made.answer({"bucket": "OTHER", "key": "a"})["error"][0]
 
 
 def test_every_problem_at_once() -> None:
