@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def check_as_part(manifest: str, data: PlanOptions, chosen: Chosen | None) -> Pa
     from orchestrator.manifest.parents import parents_of
     from orchestrator.project.finding import folders_above
 
+    if is_url(manifest):
+        return None
     child = Path(manifest)
     folders = folders_above(manifest)
     if not child.is_absolute():  # name the files as the user names this one

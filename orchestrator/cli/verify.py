@@ -1,9 +1,7 @@
 """``ccm verify``: a second opinion on hosts, through testinfra (controller). Changes nothing."""
 
 import argparse
-import os
 import sys
-from pathlib import Path
 
 from orchestrator.cli.asking import terminal_secret
 from orchestrator.cli.commands import Parser
@@ -92,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     for text in site.warnings:
         output.warn(str(text))
     job = Checkup(
-        manifest=Path(os.path.abspath(args.manifest)),
+        manifest=site.path.absolute(),
         inventory=chosen.inventory,
         hosts=chosen.hosts,
         connector=connector,

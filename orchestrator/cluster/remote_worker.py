@@ -43,6 +43,7 @@ from orchestrator.planning import Planner, PlanOptions
 from orchestrator.planning.commands.fleet_command import FleetCommand, Said
 from orchestrator.planning.host_secrets import HostSecrets
 from orchestrator.planning.staged_preview import EarlierStage, HostPlanner, StagedPlanner
+from orchestrator.sources.archives import Archives
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.state_folder import state_folder
 from orchestrator.transport import Connector, Credentials, Settings
@@ -97,8 +98,12 @@ def planners(brief: RunSpec, office: Office) -> tuple[list[Planner], list[Job], 
     for recipe in brief.recipes:
         data = {**recipe.data, **{n: list(map(office.place, recipe.data[n])) for n in _FILES}}
         data["data_dir"] = office.place(recipe.data["data_dir"])
+        data["archives"] = {
+            url: (office.place(folder), name) for url, (folder, name) in data["archives"].items()
+        }
         options = PlanOptions(**{**data, "environ": brief.environ, "run": brief.options})
-        site = load_site(office.place(recipe.manifest))
+        archives = Archives(contact=False, known=options.archives)
+        site = load_site(office.place(recipe.manifest), archives=archives)
         planner = Planner(site, options)
         if view is not None:
             planner.see(view)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.manifest.checks.references import Named, named
 from orchestrator.manifest.declared import Declared
-from orchestrator.manifest.site import Site, applies
+from orchestrator.manifest.site import UNREAD, Site, applies
 from remote_runtime.errors import Problem
 
 MOST_RESOURCES = 100_000
@@ -61,7 +61,7 @@ class _Walk:
         found = parent.children.of(parent, declared, path, depth)
         child = found.site
         if certain:
-            self.broken += found.problems
+            self.broken += [one for one in found.problems if one.kind != UNREAD]
         if child is None or (declared.raw.get("allow_apply") is False and applies(child)):
             return False
         self.site(child, depth + 1, certain)

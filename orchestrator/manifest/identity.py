@@ -2,6 +2,8 @@
 
 import os
 
+from orchestrator.sources.address import is_url
+
 _REPOSITORIES = (".git", ".hg", ".jj", ".svn")
 
 
@@ -9,8 +11,12 @@ def identity(path: str) -> str:
     """The name of its repository's top folder and the path below that, without a repository the
     absolute path.
 
+    That of an archive is its URL without the digest.
+
     Links are not followed: a manifest keeps its identity where it is reached by the same path.
     """
+    if is_url(path):
+        return path.partition("#")[0]
     path = os.path.abspath(path)
     top = repository(path)
     if not top:
@@ -20,6 +26,8 @@ def identity(path: str) -> str:
 
 def repository(path: str) -> str:
     """The top folder of the repository that a file stands in; "" for none."""
+    if is_url(path):
+        return ""
     top = os.path.dirname(os.path.abspath(path))
     while not any(os.path.exists(os.path.join(top, name)) for name in _REPOSITORIES):
         above = os.path.dirname(top)

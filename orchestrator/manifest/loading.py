@@ -17,7 +17,8 @@ from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults, read_defaults
 from orchestrator.manifest.generated import resources_template
 from orchestrator.manifest.site import Children, Site
 from orchestrator.manifest.structure import ResourceReader
-from orchestrator.manifest.types import Types, types_beside
+from orchestrator.manifest.types import BUILT_IN, Types, types_beside
+from orchestrator.sources.archives import Archives
 from remote_runtime.errors import InputError, Problem
 
 _TOP = ("data", "hierarchy", "overrides", "ccm")
@@ -32,27 +33,38 @@ _CCM = (
 )
 
 
-def load_site(path: str | Path, types: Types | None = None) -> Site:
+def load_site(
+    path: str | Path, types: Types | None = None, archives: Archives | None = None
+) -> Site:
     """Read and check a manifest. InputError with every problem, in the order of the file.
 
-    A child that is missing or broken is no problem of it: see ``children``.
+    A child that is missing or broken is no problem of it: see ``children``. One of the ``archives``
+    has no types of its own, and reads nothing outside of its folder.
     """
     path = Path(path)
     problems: list[Problem] = []
-    site = _read(path, problems, types=types, children=Children(read_site))
+    bounds = archives.holding(path) if archives else None
+    site = _read(
+        path,
+        problems,
+        types=BUILT_IN if bounds else types,
+        children=Children(read_site, archives),
+        bounds=bounds,
+    )
     problems += check_names(names_of_run(site, problems))
     if problems:
         raise InputError(_in_order(problems))
     return site
 
 
-def read_site(path: Path, parent: Site) -> Site:
+def read_site(path: Path, parent: Site, bounds: Path | None = None) -> Site:
     """A child manifest, its references not checked; InputError with every problem.
 
-    It has the types of the manifest that was pushed, and brings none.
+    It has the types of the manifest that was pushed, and brings none. It reads nothing outside of
+    ``bounds``, by default those of its parent.
     """
     problems: list[Problem] = []
-    bounds = parent.folder.bounds or parent.folder.path
+    bounds = bounds or parent.folder.bounds or parent.folder.path
     site = _read(
         path,
         problems,
@@ -70,7 +82,8 @@ def read_site(path: Path, parent: Site) -> Site:
 def read_unchecked(path: Path) -> Site | None:
     """A manifest with its mistakes left aside, to see what it applies; None for another file."""
     try:
-        return _read(path, [], types=None, children=Children(read_site))
+        children = Children(read_site, Archives(contact=False))
+        return _read(path, [], types=None, children=children)
     except InputError:
         return None
 

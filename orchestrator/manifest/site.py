@@ -8,18 +8,23 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.language.files import Folder, is_file_name
 from orchestrator.manifest.assertions import Assertion
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.types import Types
+from orchestrator.sources.address import SourceError, is_url
+from orchestrator.sources.archives import Archives
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from orchestrator.language import jet
 
 DEEPEST = 10
+UNREAD = FactsUnavailableError.default_kind
+"""The kind of a problem that is none: what it is about is not known yet."""
 
 
 class Earlier(Protocol):
@@ -86,11 +91,16 @@ class Children:
     """The child manifests of one run, each read once however often it is applied with the same
     defaults. Thread-safe.
 
-    ``read`` gives the manifest at a path that another one names; InputError.
+    ``read`` gives the manifest at a path that another one names, which may not leave a folder (the
+    third argument; None for that of the other one); InputError. ``archives`` are those whose URLs
+    manifests name.
     """
 
-    def __init__(self, read: Callable[[Path, Site], Site]) -> None:
+    def __init__(
+        self, read: Callable[[Path, Site, Path | None], Site], archives: Archives | None = None
+    ) -> None:
         self._read = read
+        self.archives = archives or Archives()
         self._lock = Lock()
         self._known: dict[tuple[str, int], Child] = {}
 
@@ -99,6 +109,8 @@ class Children:
         if depth >= DEEPEST:
             message = f"{name} is nested deeper than {DEEPEST} levels of apply"
             return _refused(declared, message, "look for a manifest that applies itself")
+        if is_url(name):
+            return self._remote(parent, declared, name)
         if not is_file_name(name):
             return _refused(declared, f"{name!r} is not a file name", "check the name")
         path = parent.path.parent / name
@@ -106,10 +118,28 @@ class Children:
         if os.path.commonpath([os.path.realpath(path), below]) != below:
             message = f"{name} leads out of the folder of {parent.path}"
             return _refused(declared, message, "a child stands below its parent's folder")
+        return self._child(parent, declared, path, None)
+
+    def _remote(self, parent: Site, declared: Declared, url: str) -> Child:
+        """The manifest of an archive on another machine."""
+        if url != declared.child:
+            message = "the URL of a manifest is computed; only a literal one is read"
+            return _refused(declared, message, "write it out, or give it in manifest:")
+        try:
+            found = self.archives.get(url)
+        except SourceError as error:
+            return _refused(declared, error.message, error.hint)
+        if found is None:
+            message = f"the archive {url.partition('#')[0]} was not checked"
+            hint = "no other machine is contacted"
+            return Child(None, (Problem(message, declared.where(("manifest",)), hint, UNREAD),))
+        return self._child(parent, declared, found.path, Path(found.folder))
+
+    def _child(self, parent: Site, declared: Declared, path: Path, bounds: Path | None) -> Child:
         key = os.path.abspath(path), id(parent.defaults)
         with self._lock:
             if key not in self._known:
-                self._known[key] = self._load(path, parent)
+                self._known[key] = self._load(path, parent, bounds)
             child = self._known[key]
         # What has no place of its own is told at the place that names it.
         problems = (
@@ -118,9 +148,9 @@ class Children:
         )
         return child._replace(problems=tuple(problems))
 
-    def _load(self, path: Path, parent: Site) -> Child:
+    def _load(self, path: Path, parent: Site, bounds: Path | None) -> Child:
         try:
-            return Child(self._read(path, parent))
+            return Child(self._read(path, parent, bounds))
         except InputError as error:
             return Child(None, tuple(error.problems))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inventory.document import Mapping, read_document
+from inventory.document import Mapping, parse_document, read_document
 from orchestrator.expressions.environ import Environ
 from orchestrator.language.files import Folder
 from orchestrator.manifest.data import KEYS, DataSource, refuse_unknown_keys
@@ -14,6 +14,8 @@ from orchestrator.planning.data import Given, ManifestData, plan_error
 from orchestrator.planning.explanation import Explanation, hidden, masked
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions, load_environ
+from orchestrator.planning.remote_data import fetched, shown
+from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -30,7 +32,11 @@ class Hierarchy:
     def __init__(self, path: str, options: PlanOptions, with_environ: bool = False) -> None:
         problems: list[Problem] = []
         self.warnings: list[Problem] = []
-        root = read_document(path, problems)
+        text = self._fetched(path, options)
+        if text is None:
+            root = read_document(path, problems)
+        else:
+            root = parse_document(text, shown(path), problems)
         if not isinstance(root, Mapping):
             hint = "values stand under 'data:'"
             message = f"a hierarchy must be a map, not {root.describe()}"
@@ -42,11 +48,12 @@ class Hierarchy:
             problems=problems,
             hint="values go under data:",
         )
-        source = DataSource(root, problems, self.warnings)
+        source = DataSource(root, problems, self.warnings, remote=text is not None)
         variables = Environ(load_environ()).public() if with_environ else {}
         self._overlay = FactOverlay(options.facts, options.fact, variables)
         self._given = Given(options, problems, self.warnings)
-        self._data = ManifestData(source, Folder(Path(path).absolute().parent), self._given)
+        folder = Path() if is_url(path) else Path(path).parent
+        self._data = ManifestData(source, Folder(folder.absolute()), self._given)
         shared = self._data.shared(None, {}) if not problems else None
         if shared:
             problems += shared.problems
@@ -54,6 +61,13 @@ class Hierarchy:
             raise InputError(problems)
         self.is_static = shared is not None
         """Whether it comes to the same for every host."""
+
+    @staticmethod
+    def _fetched(path: str, options: PlanOptions) -> str | None:
+        """The text of a URL; None for a file."""
+        if not is_url(path):
+            return None
+        return fetched(options._replace(hiera=[path])).fetched[path]
 
     def see(self, inventory: Inventory) -> None:
         """Have templates see these hosts as ``Groups`` and ``Hosts``."""

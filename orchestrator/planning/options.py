@@ -26,7 +26,8 @@ class PlanOptions(NamedTuple):
     for none. Facts of other hosts are gathered anew where those that are kept are older than
     ``facts_max_age``. An entry of ``hiera`` may be a URL: ``fetched`` has the texts of those that
     were read, ``source_hosts`` are read without a digest, and without ``contact`` no machine is
-    contacted for one. ``nats`` is the server of ``kv://`` and ``kvGet()``.
+    contacted for one. ``nats`` is the server of ``kv://`` and ``kvGet()``. ``archives``
+    are the folders of those whose URLs manifests name, with the path of each one's manifest.
     """
 
     hiera: Sequence[str] = ()
@@ -46,6 +47,7 @@ class PlanOptions(NamedTuple):
     fetched: Mapping[str, str] = {}
     contact: bool = True
     nats: str | None = None
+    archives: Mapping[str, Sequence[str]] = {}
 
     def record(self) -> dict[str, Any]:
         """What may be kept of them: a value may be secret, its name is not."""

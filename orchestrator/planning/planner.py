@@ -251,10 +251,11 @@ class Planner:
 
     def unread(self) -> list[str]:
         """What could not be looked into, as no other machine was to be contacted, in words."""
-        return [
+        data = (
             f"the data of {shown(name)} was not checked: no other machine is contacted"
             for name in self._given.unread
-        ]
+        )
+        return [*data, *map(str, dict.fromkeys(self.survey.unread))]
 
     def unmatched(self) -> list[str]:
         """What of the selection of resources meant nothing on any host that had a plan."""

@@ -14,6 +14,7 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
+from orchestrator.sources.address import is_url
 from orchestrator.support.trust import Looked, around, require_own
 from remote_runtime.errors import InputError, Problem
 
@@ -35,7 +36,7 @@ def project_files(manifest: str = "") -> list[ProjectFile]:
     InputError for one that is not believed.
     """
     found: dict[str, ProjectFile] = {}
-    for folder in (os.path.dirname(manifest), ""):
+    for folder in ("" if is_url(manifest) else os.path.dirname(manifest), ""):
         path = _nearest(folder)
         if not path:
             continue

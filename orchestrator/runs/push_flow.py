@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from orchestrator.fleet.checks.origin import local_user, origin_of
@@ -214,7 +213,7 @@ def _verification(
 
     return verify_after_push(
         Checkup(
-            manifest=Path(push.what),
+            manifest=cast("Planner", push.planner).site.path.absolute(),
             inventory=chosen.inventory,
             hosts=chosen.hosts,
             connector=connector,

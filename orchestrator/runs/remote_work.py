@@ -134,6 +134,7 @@ class RemoteWork:
             given = (*push.data.hiera, *push.data.facts)
             named += [Path(path) for path in given if not is_url(path)]
             named += planner.files()
+            folders += [Path(one.folder) for one in planner.site.children.archives.known().values()]
             if push.data.data_dir or push.data.hiera or planner.reach() is None:
                 folders.append(planner.site.path.parent)
                 folders += [Path(push.data.data_dir)] if push.data.data_dir else []
@@ -149,9 +150,8 @@ class RemoteWork:
                 continue
             data = push.data._asdict()
             del data["run"], data["environ"]
-            data.update(
-                contact=False, nats=None
-            )  # what URLs name goes along, other values are asked
+            data["archives"] = planner.site.children.archives.known()
+            data.update(contact=False, nats=None)  # they have the texts, and ask for values
             yield Recipe(str(planner.site.path), data, push.identity, *self._stage_of(push))
 
     def _stage_of(self, push: "PushJob") -> "tuple[str, tuple[str, ...]]":

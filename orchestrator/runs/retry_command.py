@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.project.settings import DEFAULT_FORKS
-from orchestrator.sources.address import PLACEHOLDER
+from orchestrator.sources.address import PLACEHOLDER, is_url
 from remote_runtime.item import SELECTION
 from remote_runtime.options import RunOptions
 
@@ -84,7 +84,7 @@ def words_for_failed(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
 
 def _path(manifest: str, sources: "Sequence[str]") -> str:
     """The manifest's path as whoever named the inventory like this would write it here."""
-    if not any(map(os.path.isabs, sources)):
+    if not is_url(manifest) and not any(map(os.path.isabs, sources)):
         with suppress(OSError):  # the current folder may be gone
             here = os.path.relpath(manifest)
             return manifest if here.startswith("..") else here

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inventory import Host, Inventory, load, this_host
-from remote_runtime.errors import UsageError
-from remote_runtime.reporting.masking import Mask
+from orchestrator.sources.address import SourceError, is_url
+from orchestrator.sources.archives import Archives
+from remote_runtime.errors import InputError, Problem, UsageError
 
 if TYPE_CHECKING:
     from orchestrator.fleet.host.host_facts import Gathered
@@ -89,13 +91,28 @@ def planner(manifest: str, options: PlanOptions) -> tuple[Site, Planner]:
     from orchestrator.manifest import load_site
     from orchestrator.planning import Planner
 
-    if manifest.startswith(("http://", "https://")):
-        raise UsageError(
-            f"{Mask().text(manifest)} is a URL; a manifest must be a local file",
-            hint="download and review it first: it can run any command on a host",
-        )
-    site = load_site(manifest)
+    archives = Archives(options.contact, options.archives)
+    path = str(_archived(manifest, archives)) if is_url(manifest) else manifest
+    site = load_site(path, archives=archives)
     return site, Planner(site, options)
+
+
+def _archived(url: str, archives: Archives) -> Path:
+    """The manifest of an archive on another machine; InputError."""
+    try:
+        found = archives.get(url)
+    except SourceError as error:
+        raise InputError([Problem(error.message, None, error.hint, error.kind)]) from error
+    if found is None:
+        hint = "ccm render or ccm push --noop reads it; then the cache has it"
+        text = f"{url.partition('#')[0]} was not checked: no other machine is contacted"
+        raise InputError([Problem(text, None, hint, SourceError.default_kind)])
+    return found.path
+
+
+def manifest_name(manifest: str) -> str:
+    """What a run calls its manifest: the absolute path, or the URL."""
+    return manifest if is_url(manifest) else os.path.abspath(manifest)
 
 
 def with_sources(request: RunRequest) -> RunRequest:
@@ -115,7 +132,7 @@ def manifest_push(request: RunRequest) -> PushJob:
 
     data = request.data._replace(run=request.run)
     site, made = planner(request.manifest, data)
-    path = os.path.abspath(request.manifest)
+    path = manifest_name(request.manifest)
     return PushJob(
         request.command,
         path,

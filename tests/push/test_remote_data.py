@@ -127,6 +127,8 @@ def test_render_and_explain_name_the_url(place: Place) -> None:
     assert "80" in place.ccm.run("render", *words).stdout
     told = place.ccm.run("hiera", "explain", "port", words[-1], *words[:-1]).stdout
     assert f"{place.web.url('/data.yaml')}:2:9" in told
+    parsed = place.ccm.run("hiera", "parse", "--offline", url)
+    assert json.loads(parsed.stdout) == {"port": 80, "token": "[masked]"}, parsed.output
 
 
 def test_a_mistake_in_it_has_its_place(place: Place) -> None:

@@ -18,6 +18,7 @@ from orchestrator.planning.content.blob_references import SOURCE, Travel
 from orchestrator.planning.data import Given, ManifestData
 from orchestrator.planning.plan_groups import AlikeResources
 from orchestrator.planning.resources import GeneratedResources, Resources
+from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -166,7 +167,8 @@ class Place:
         part = self._parts.of(found.site)
         if part.problems:
             return Refusal(tuple(part.problems))
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(self.path), name))
+        path = posixpath.join(posixpath.dirname(self.path), name)
+        path = name if is_url(name) else posixpath.normpath(path)
         place = Place(part, self._parts, depth=self._depth + 1, path=path, may_apply=may_apply)
         return place.denial(declared) if applies(found.site) and not may_apply else place
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.manifest.declared import Declared
-from orchestrator.manifest.site import Site
+from orchestrator.manifest.site import UNREAD, Site
 from orchestrator.planning.data import INHERIT, Given
 from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.site.agreement import disagreements
@@ -21,7 +21,8 @@ class Survey:
 
     ``problems`` refuse the run, ``warnings`` do not. ``conditional`` are mistakes in children that
     ``control`` may leave out: they refuse the hosts on which it does not. ``failing`` are the
-    resources that cannot apply their child, each with the reason. ``parts`` are the manifests,
+    resources that cannot apply their child, each with the reason. ``unread`` are children on other
+    machines that were not contacted. ``parts`` are the manifests,
     ``is_whole`` where no host has other resources. ``rows`` has each resource behind those that it
     is a part of. ``resources`` and ``manifests`` count what was
     seen, a manifest that is applied twice as two.
@@ -31,6 +32,7 @@ class Survey:
         self.warnings: list[Problem] = []
         self.conditional: list[Problem] = []
         self.failing: list[tuple[Declared, Problem]] = []
+        self.unread: list[Problem] = []
         self.resources = 0
         self.manifests = 0
         self.parts: dict[Part, None] = {}
@@ -93,7 +95,10 @@ class Survey:
         child = place.child(declared, path, may_apply)
         found = child.problems if isinstance(child, Refusal) else _data_problems(child, declared)
         if found or isinstance(child, Refusal):
-            if isinstance(child, Refusal) and child.denied:
+            if all(one.kind == UNREAD for one in found):
+                self.unread += found
+                self.is_whole = False
+            elif isinstance(child, Refusal) and child.denied:
                 self.failing.append((declared, found[0]))
                 place.told.add(declared)
             elif any(one.control for one in row):

@@ -4,10 +4,13 @@ The controller reads the child, and its resources are this resource's children i
 engine runs them; once they have run there is nothing left that apply does by itself.
 """
 
+import re
 from typing import List, Tuple
 
 from remote_runtime.base import Action, Properties, ResourceType, State
 from remote_runtime.errors import ResourceError
+
+_ARCHIVE = r"https?://[^\s?#]+#(?:[^\s#]*&)?sha256=[0-9a-fA-F]{64}(?:&|\Z)"
 
 
 class Resource(ResourceType):
@@ -34,11 +37,10 @@ class Resource(ResourceType):
 
 def _complaints(name: str) -> List[str]:
     if "://" in name:
+        if re.match(_ARCHIVE, name):
+            return []
         return [
-            (
-                "a child manifest must be a file, not a URL: download it first, below the "
-                "parent's directory"
-            )
+            ("the URL of a child manifest must have a digest: https://HOST/NAME.tar.gz#sha256=HEX")
         ]
     if name.startswith("/"):
         return ["a child manifest must be relative to its parent's directory, not absolute"]

@@ -134,7 +134,7 @@ def test_nested_too_deep(tmp_path: Path) -> None:
         ("../x.yaml", "must be below its parent's directory"),
         ("a/../../x.yaml", "must be below its parent's directory"),
         ("/etc/x.yaml", "relative to its parent's directory"),
-        ("https://example.org/x.yaml", "not a URL"),
+        ("https://example.org/x.yaml", "must have a digest"),
     ],
 )
 def test_names_that_lead_out(tmp_path: Path, name: str, words: str) -> None:

@@ -1,0 +1,132 @@
+"""The manifests that a run takes from archives on other machines (controller)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+from orchestrator.sources.address import Address, SourceError, parse_address
+from orchestrator.sources.reading import Access, read_bytes
+
+MOST_ARCHIVE = 32 << 20
+NAMES = ("manifest.yaml", "site.yaml")
+"""The manifest of an archive that does not name one."""
+
+
+class Unpacked(NamedTuple):
+    """An archive's folder, and the path of its manifest below that."""
+
+    folder: str
+    manifest: str
+
+    @property
+    def path(self) -> Path:
+        """The manifest."""
+        return Path(self.folder, self.manifest)
+
+
+class Archives:
+    """The archives of one run, each read once. Thread-safe.
+
+    ``known`` are those that are there already. Without ``contact`` no machine is contacted.
+    """
+
+    def __init__(
+        self, contact: bool = True, known: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        self._contact = contact
+        self._lock = Lock()
+        self._known = {url: Unpacked(*one) for url, one in (known or {}).items()}
+
+    def get(self, url: str) -> Unpacked | None:
+        """The archive of a URL with a digest; None where no machine may be contacted for it.
+
+        SourceError.
+        """
+        with self._lock:
+            if url not in self._known:
+                found = _unpacked(url, self._contact)
+                if found is None:
+                    return None
+                self._known[url] = found
+            return self._known[url]
+
+    def known(self) -> dict[str, Unpacked]:
+        """Those that were read so far, by URL."""
+        with self._lock:
+            return dict(self._known)
+
+    def holding(self, path: Path) -> Path | None:
+        """The folder of the archive that a manifest is of; None for one of no archive."""
+        for one in self.known().values():
+            if one.path == path:
+                return Path(one.folder)
+        return None
+
+
+def check_archive(url: str) -> Address:
+    """The address of an archive; SourceError for one that no manifest may name."""
+    address = parse_address(url)
+    if address.scheme == "kv" or not address.digest:
+        raise SourceError(
+            f"{address.shown} has no digest, and a manifest can run any command",
+            hint="append #sha256=HEX of an archive that you have reviewed",
+        )
+    if "?" in url:
+        hint = "use a URL without ?, which events and reports would show"
+        raise SourceError(f"the URL {address.shown} of a manifest has a query", hint=hint)
+    return address
+
+
+def _unpacked(url: str, contact: bool) -> Unpacked | None:
+    from orchestrator.sources.unpacking import files_of
+
+    address = check_archive(url)
+    data = read_bytes(address, Access(contact=contact), MOST_ARCHIVE)
+    if data is None:
+        return None
+    files = files_of(data, address.shown)
+    manifest = _manifest(address, list(files))
+    from orchestrator.sources.cache import cache_folder
+    from orchestrator.sources.unpacking import is_below, write
+    from orchestrator.support.state_folder import make_private
+
+    folder = cache_folder() / f"{address.digest}.files"
+    try:
+        make_private(folder.parent)
+        if not folder.exists():
+            new = folder.with_name(f".{folder.name}.{os.urandom(6).hex()}")
+            try:
+                write(files, new)
+                os.rename(new, folder)
+            except OSError:
+                shutil.rmtree(new, ignore_errors=True)
+                if not folder.exists():  # else another run was faster
+                    raise
+        os.utime(folder)
+    except OSError as error:
+        raise SourceError(f"cannot write {folder}: {error.strerror}") from error
+    if not is_below(files, folder):
+        hint = f"remove it: rm -r {folder}"
+        raise SourceError(f"{folder} is not what {address.shown} holds", hint=hint)
+    return Unpacked(str(folder), manifest)
+
+
+def _manifest(address: Address, names: Sequence[str]) -> str:
+    """The path of the manifest in an archive with these files; SourceError."""
+    if address.manifest:
+        if address.manifest in names:
+            return address.manifest
+        message = f"the archive {address.shown} has no file {address.manifest!r}"
+        raise SourceError(message, hint="manifest= is a path from the archive's top")
+    tops = {name.partition("/")[0] for name in names}
+    above = f"{tops.pop()}/" if len(tops) == 1 and "/" in names[0] else ""
+    for name in NAMES:
+        if above + name in names:
+            return above + name
+    message = f"the archive {address.shown} has neither {' nor '.join(NAMES)} at its top"
+    raise SourceError(message, hint="name the manifest: #sha256=HEX&manifest=PATH")

@@ -1,0 +1,145 @@
+"""Reads an archive of manifests that may be anyone's, and writes it into a folder (controller)."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import tarfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from orchestrator.sources.address import SourceError
+from orchestrator.support.plain_text import one_line
+
+MOST_UNPACKED = 64 << 20
+MOST_MEMBERS = 10_000
+_LONGEST_PART, _LONGEST_PATH = 255, 1024  # bytes
+_HEADERS = 3 * 512 * MOST_MEMBERS
+
+
+class File(NamedTuple):
+    """A file of an archive."""
+
+    data: bytes
+    is_program: bool
+
+
+class _Bounded(io.RawIOBase):
+    """What a stream unpacks to, up to a number of bytes."""
+
+    def __init__(self, data: bytes, most: int) -> None:
+        self._stream = gzip.GzipFile(fileobj=io.BytesIO(data))
+        self._left = most
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        found = self._stream.read(min(size, self._left + 1) if size >= 0 else self._left + 1)
+        self._left -= len(found)
+        if self._left < 0:
+            raise _TooLargeError
+        return found
+
+
+class _TooLargeError(Exception):
+    """It unpacks to more than it may."""
+
+
+def files_of(data: bytes, shown: str) -> dict[str, File]:
+    """The files of a gzip-compressed tar archive by their paths; SourceError.
+
+    Only files and folders are taken, and only such as are below the archive's own folder.
+    """
+    found: dict[str, File] = {}
+    try:
+        # As a stream: nothing is read twice, and no member says where another one is.
+        with tarfile.open(fileobj=_Bounded(data, MOST_UNPACKED + _HEADERS), mode="r|") as archive:
+            for number, member in enumerate(archive):
+                if number >= MOST_MEMBERS:
+                    raise _refused(shown, f"it has more than {MOST_MEMBERS:,} members")
+                path = _path(member, shown)
+                archive.members = []  # type: ignore[attr-defined]  # they are not needed again
+                if member.isdir():
+                    continue
+                if path in found or not path:
+                    raise _refused(shown, f"{one_line(path, 80)!r} is in it twice or has no name")
+                stream = archive.extractfile(member)
+                content = b"" if stream is None else stream.read()
+                if len(content) != member.size:
+                    raise EOFError
+                found[path] = File(content, bool(member.mode & 0o100))
+    except _TooLargeError as error:
+        text = f"it unpacks to more than {MOST_UNPACKED >> 20} MiB"
+        raise _refused(shown, text) from error
+    except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, OverflowError) as error:
+        raise _refused(shown, "it is no complete gzip-compressed tar archive") from error
+    for path in found:
+        for above in _above(path):
+            if above in found:
+                raise _refused(shown, f"{one_line(above, 80)!r} is a file and a folder")
+    return found
+
+
+def write(files: Mapping[str, File], folder: Path) -> None:
+    """Put the files below a new folder. OSError."""
+    folder.mkdir(mode=0o700)
+    for name, file in files.items():
+        path = folder / name
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(path, "xb") as out:
+            out.write(file.data)
+        path.chmod(0o500 if file.is_program else 0o400)
+
+
+def is_below(files: Mapping[str, File], folder: Path) -> bool:
+    """Whether a folder has these files as they are, and no other."""
+    seen = set()
+    for parent, folders, names in os.walk(folder):
+        for name in [*names, *folders]:
+            path = Path(parent, name)
+            if path.is_symlink():
+                return False
+            if name in names:
+                seen.add(path.relative_to(folder).as_posix())
+    try:
+        return seen == set(files) and all(
+            (folder / name).read_bytes() == file.data for name, file in files.items()
+        )
+    except OSError:
+        return False
+
+
+def _path(member: tarfile.TarInfo, shown: str) -> str:
+    """The clean path of a member; SourceError for one that is refused."""
+    name = one_line(member.name, 80)
+    if not (member.isdir() or member.isreg()) or member.issparse():
+        raise _refused(shown, f"{name!r} is neither a file nor a folder")
+    if member.size < 0 or member.size > MOST_UNPACKED:
+        raise _refused(shown, f"it unpacks to more than {MOST_UNPACKED >> 20} MiB")
+    parts = [part for part in member.name.split("/") if part not in ("", ".")]
+    if member.name.startswith("/") or ".." in parts:
+        raise _refused(shown, f"{name!r} leads outside of it")
+    try:
+        sizes = [len(part.encode()) for part in parts]
+    except UnicodeEncodeError as error:
+        raise _refused(shown, f"{name!r} is no UTF-8 name") from error
+    if max(sizes, default=0) > _LONGEST_PART or sum(sizes) + len(sizes) > _LONGEST_PATH:
+        raise _refused(shown, f"the name {name!r} is too long")
+    if not "".join(parts).isprintable():
+        raise _refused(shown, f"{name!r} has a control character")
+    return "/".join(parts)
+
+
+def _above(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _refused(shown: str, why: str) -> SourceError:
+    hint = "make it with: tar czf NAME.tar.gz -C FOLDER ."
+    return SourceError(f"the archive {shown} is refused: {why}", hint=hint)

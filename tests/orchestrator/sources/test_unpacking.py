@@ -1,0 +1,109 @@
+"""Archives that may be anyone's."""
+
+import gzip
+import io
+import os
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.sources import unpacking
+from orchestrator.sources.address import SourceError
+from orchestrator.sources.unpacking import File, files_of, is_below, write
+
+
+def member(name: str, data: bytes = b"x", **more: Any) -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo(name)
+    info.size, info.mode = len(data), 0o644
+    for key, value in more.items():
+        setattr(info, key, value)
+    return info, data
+
+
+def packed(*members: tuple[tarfile.TarInfo, bytes]) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        for info, data in members:
+            archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def test_files_and_folders(tmp_path: Path) -> None:
+    """They are written below a private folder, as they are, and recognized there."""
+    data = packed(
+        member("./", b"", type=tarfile.DIRTYPE),
+        member("./site.yaml", b"ccm: {}\n"),
+        member("bin/run", b"#!/bin/sh\n", mode=0o755),
+        member("empty", b""),
+    )
+    files = files_of(data, "a")
+    assert files == {
+        "site.yaml": File(b"ccm: {}\n", False),
+        "bin/run": File(b"#!/bin/sh\n", True),
+        "empty": File(b"", False),
+    }
+    folder = tmp_path / "new"
+    write(files, folder)
+    assert is_below(files, folder)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert os.access(folder / "bin/run", os.X_OK)
+    (folder / "more").write_text("x")
+    assert not is_below(files, folder)
+    (folder / "more").unlink()
+    (folder / "empty").unlink()
+    (folder / "empty").symlink_to("/dev/null")
+    assert not is_below(files, folder)
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ([member("../x")], "leads outside"),
+        ([member("a/../../x")], "leads outside"),
+        ([member("/etc/x")], "leads outside"),
+        ([member("..", b"", type=tarfile.DIRTYPE)], "leads outside"),
+        ([member("l", b"", type=tarfile.SYMTYPE, linkname="a")], "neither a file nor a folder"),
+        ([member("l", b"", type=tarfile.LNKTYPE, linkname="a")], "neither a file nor a folder"),
+        ([member("f", b"", type=tarfile.FIFOTYPE)], "neither a file nor a folder"),
+        ([member("d", b"", type=tarfile.CHRTYPE)], "neither a file nor a folder"),
+        ([member("a"), member("./a")], "in it twice"),
+        ([member("a"), member("a/b")], "is a file and a folder"),
+        ([member("a/b"), member("a")], "is a file and a folder"),
+        ([member("x" * 300)], "is too long"),
+        ([member("/".join(["x" * 200] * 8))], "is too long"),
+        ([member("a\x1b[2J")], "control character"),
+        ([member("a\n")], "control character"),
+        ([member("."), member("a")], "has no name"),
+    ],
+)
+def test_what_is_refused(members: list[tuple[tarfile.TarInfo, bytes]], words: str) -> None:
+    """Nothing that leads outside, no link, no device, no odd name; nothing is written."""
+    with pytest.raises(SourceError, match=words):
+        files_of(packed(*members), "a")
+
+
+def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The size is that which unpacks, whatever headers say of it."""
+    monkeypatch.setattr(unpacking, "MOST_UNPACKED", 1 << 20)
+    monkeypatch.setattr(unpacking, "MOST_MEMBERS", 50)
+    monkeypatch.setattr(unpacking, "_HEADERS", 3 * 512 * 50)
+    for data in (
+        packed(member("a", b"\0" * (2 << 20))),
+        packed(*(member(f"f{number}", b"\0" * 100_000) for number in range(20))),
+        packed(member("a", pax_headers={"comment": "x" * (3 << 20)})),
+    ):
+        with pytest.raises(SourceError, match=r"unpacks to more than 1 MiB|no complete"):
+            files_of(data, "a")
+    assert files_of(gzip.compress(b"\0" * (8 << 20)), "a") == {}  # its first block ends it
+    with pytest.raises(SourceError, match="more than 50 members"):
+        files_of(packed(*(member(f"f{number}") for number in range(60))), "a")
+
+
+def test_what_is_no_archive() -> None:
+    """Other bytes, and one that was cut, are refused in one sentence."""
+    whole = packed(member("a", os.urandom(5000)))
+    for data in (b"", b"text", gzip.compress(b"text"), whole[: len(whole) // 2], whole[:-4000]):
+        with pytest.raises(SourceError, match="no complete gzip-compressed tar archive"):
+            files_of(data, "a")
