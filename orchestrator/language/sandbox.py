@@ -166,8 +166,21 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return self.from_string(tree)
 
 
-class Missing(StrictUndefined):
-    """What is not there; touching it is an error in the words of manifests, not of Python."""
+class _Chained(StrictUndefined):
+    """What is below something that is not there is not there either, so ``default`` may stand
+    behind any path."""
+
+    def __getattr__(self, name: str) -> _Chained:
+        if name[:2] == "__":
+            raise AttributeError(name)
+        return self
+
+    def __getitem__(self, key: Any) -> _Chained:  # type: ignore[override] # it has all
+        return self
+
+
+class Missing(_Chained):
+    """What is not there; using it is an error in the words of manifests, not of Python."""
 
     @property
     def _undefined_message(self) -> str:
@@ -180,19 +193,8 @@ class Missing(StrictUndefined):
         return f"there is no {name!r}" + (f", did you mean {likely!r}?" if likely else "")
 
 
-class UnknownFacts(StrictUndefined):
-    """Facts of another host that are not known: reading them refuses the host that does.
-
-    What is below them is not known either, so ``default`` may stand behind any path.
-    """
-
-    def __getattr__(self, name: str) -> UnknownFacts:
-        if name[:2] == "__":
-            raise AttributeError(name)
-        return self
-
-    def __getitem__(self, key: Any) -> UnknownFacts:  # type: ignore[override] # it has all
-        return self
+class UnknownFacts(_Chained):
+    """Facts of another host that are not known: reading them refuses the host that does."""
 
 
 def bounded_filter(function: Any) -> Any:

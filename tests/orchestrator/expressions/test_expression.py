@@ -16,6 +16,8 @@ from .fakes import evaluate
         ("lookup('data.port')", 80),
         ("lookup('data.port') + 1", 81),
         ("Data.items", "key"),
+        ("Data.nope.deeper[0].still | default('x')", "x"),
+        ("Data.port is defined and Data.nope.deeper is not defined", True),
         ("Data['items']", "key"),
         ("lookup('data.a\\\\.b')", "dotted"),
         ("lookup('facts.list.#')", 2),
