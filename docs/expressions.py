@@ -1,4 +1,4 @@
-"""The tables of docs/reference/expressions.md; the tests evaluate every row of them."""
+"""The tables of the pages on expressions and on expr-lang; the tests evaluate every row of them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,22 @@ class Operator(NamedTuple):
     result: str
 
 
+JINJA = (
+    Operator((".", "["), "A member or an entry; `-1` is the last", "[1, 2, 3][-1]", "3"),
+    Operator((":",), "A part of a list or a text", "[1, 2, 3][:2]", "[1, 2]"),
+    Operator(("==", "!="), "Equal, not equal", "'a' != 'b'", "true"),
+    Operator(("<", "<=", ">", ">="), "Comparison, can be chained", "1 < 2 <= 2", "true"),
+    Operator(("in", "not in"), "Contained in a list, a text or a map", "'x' not in ['a']", "true"),
+    Operator(("is", "is not"), "A [test](filters.md)", "Data.nope is defined", "false"),
+    Operator(("and", "or", "not"), "Logic; the result of `or` is the first value that is not empty",
+             "'' or 'x'", "'x'"),
+    Operator(("if", "else"), "Conditional", "'a' if 2 > 1 else 'b'", "'a'"),
+    Operator(("+", "-", "*", "/"), "Arithmetic; `/` gives a fraction", "7 / 2", "3.5"),
+    Operator(("//", "%"), "Division rounded down, and its remainder", "7 // 2", "3"),
+    Operator(("**",), "Power", "2 ** 3", "8"),
+    Operator(("~",), "Joins two values as text", "'a' ~ 1", "'a1'"),
+    Operator(("|",), "A [filter](filters.md)", "[3, 1] | sort", "[1, 3]"),
+)  # fmt: skip
 OPERATORS = (
     Operator(("&&", "||"), "And, or; `true` and `false` only", "true && !false", "true"),
     Operator(("!",), "Not; `true` and `false` only", "!true", "false"),
@@ -75,14 +91,14 @@ DIFFERENCES = (
 
 
 def parts() -> dict[str, str]:
-    """The generated parts of the page."""
+    """The generated part of the page on expressions."""
+    return {"operators": _operators(JINJA)}
+
+
+def exprlang_parts() -> dict[str, str]:
+    """The generated parts of the page on expr-lang."""
     return {
-        "operators": tables.table(
-            ["Operator", "Meaning", "Example", "Result"],
-            [
-                [_all(o.signs), o.meaning, f"`{o.example}`", f"`{o.result}`"] for o in OPERATORS
-            ],
-        ),
+        "operators": _operators(OPERATORS),
         "functions": _functions(False),
         "predicates": _functions(True),
         "differences": tables.table(
@@ -94,6 +110,13 @@ def parts() -> dict[str, str]:
             ["Function", "Instead"], [[f"`{word}`", hint] for word, hint in REFUSED.items()]
         ),
     }  # fmt: skip
+
+
+def _operators(operators: tuple[Operator, ...]) -> str:
+    return tables.table(
+        ["Operator", "Meaning", "Example", "Result"],
+        [[_all(o.signs), o.meaning, f"`{o.example}`", f"`{o.result}`"] for o in operators],
+    )
 
 
 def _all(signs: tuple[str, ...]) -> str:

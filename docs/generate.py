@@ -60,6 +60,10 @@ def generated() -> Iterator[tuple[Path, Callable[[str], Parts]]]:
     )
     yield reference / "events.md", lambda _: {"members": tables.properties(schemas.load("event"))}
     yield reference / "expressions.md", lambda _: expressions.parts()
+    yield (
+        reference / "other-languages" / "expr-lang.md",
+        lambda _: expressions.exprlang_parts(),
+    )
     yield reference / "filters.md", lambda _: filters.parts()
     yield reference / "health-checks.md", lambda _: health_checks.parts()
     yield reference / "cli.md", lambda _: {"commands": command_line.commands()}

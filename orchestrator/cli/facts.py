@@ -25,7 +25,7 @@ ccm facts -i hosts.yaml --yaml network.default_ipv4
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options and the path."""
-    parser.add_argument("path", metavar="PATH", nargs="?", help="a GJSON path, as in lookup()")
+    parser.add_argument("path", metavar="PATH", nargs="?", help="a path such as host.info.platform")
     add_inventory(parser, required=False)
     parser.add_argument("--yaml", action="store_true", help="write YAML instead of JSON")
     add_connection(parser)

@@ -59,7 +59,7 @@ ccm:
     - file:
         - /srv/hello.txt:
             content: |
-              {{ lookup('data.greeting') }} from {{ Host.name }}
+              {{ Data.greeting }} from {{ Host.name }}
             owner: root
             group: root
             mode: "0644"

@@ -1,11 +1,11 @@
-"""Each row of the tables in docs/reference/expressions.md is true."""
+"""Each row of the tables on expressions and on expr-lang is true."""
 
 from typing import Any
 
 import pytest
 
 from docs import expressions
-from docs.expressions import DIFFERENCES, OPERATORS
+from docs.expressions import DIFFERENCES, JINJA, OPERATORS
 from orchestrator.expressions import EvaluationError, Expression
 from orchestrator.language.exprlang.library import FUNCTIONS, REFUSED
 from orchestrator.language.exprlang.moment import METHODS
@@ -14,7 +14,7 @@ from remote_runtime.errors import InputError
 from tests.docs.pages import DOCS
 from tests.orchestrator.expressions.fakes import evaluate
 
-PAGE = (DOCS / "reference" / "expressions.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "reference" / "other-languages" / "expr-lang.md").read_text(encoding="utf-8")
 
 
 def value(source: str) -> tuple[Any, type]:
@@ -22,7 +22,7 @@ def value(source: str) -> tuple[Any, type]:
     return found, type(found)
 
 
-@pytest.mark.parametrize("row", OPERATORS, ids=lambda row: row.signs[0])
+@pytest.mark.parametrize("row", JINJA + OPERATORS, ids=lambda row: row.signs[0])
 def test_every_example_of_an_operator_has_its_result(row: expressions.Operator) -> None:
     """The example gives the result that stands beside it, and holds one of the signs."""
     assert value(row.example) == value(row.result)

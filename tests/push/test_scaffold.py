@@ -45,7 +45,7 @@ def test_the_example(target: Target) -> None:
     assert target.names("shop") == ["backends", "bin", "main.conf"]
     assert target.names("shop/backends") == ["cart.conf", "search.conf"]
     assert target.read("shop/backends/cart.conf") == (
-        "# Managed by ccm on web1, changes are overwritten.\n\nname = cart\nport = 9001\n"
+        "# Managed by ccm on web1, changes are overwritten.\nname = cart\nport = 9001\n"
     )
     look = target.look("shop/bin/check")
     assert look is not None

@@ -8,7 +8,8 @@ from orchestrator.language.jet.functions import FUNCTIONS, REFUSED
 from orchestrator.language.names import TEMPLATE_VARIABLES
 from tests.orchestrator.language.jet.fakes import DATA, render
 
-PAGE = (Path(__file__).parents[4] / "docs/reference/jet.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[4] / "docs"
+PAGE = (DOCS / "reference/other-languages/jet.md").read_text(encoding="utf-8")
 
 
 def test_every_function_and_name_is_in_the_reference() -> None:
