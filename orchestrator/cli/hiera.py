@@ -76,7 +76,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="use environment variables as facts, except those with the name of a secret",
     )
-    parse.add_argument("--query", metavar="PATH", help="show one value by its path, such as app.port")
+    parse.add_argument("--query", metavar="PATH", help="show the value at a path such as app.port")
     add_form(parse).add_argument(
         "--env", action="store_true", help="write shell variables: HIERA_KEY=VALUE; not with -i"
     )
