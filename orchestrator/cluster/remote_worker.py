@@ -40,6 +40,7 @@ from orchestrator.plan_files.binding import BoundPlanner
 from orchestrator.plan_files.plan_file import PlanFile
 from orchestrator.plan_files.writer import PlanWriter
 from orchestrator.planning import Planner, PlanOptions
+from orchestrator.planning.commands.fact_request import FactRequest
 from orchestrator.planning.commands.fleet_command import FleetCommand, Said
 from orchestrator.planning.host_secrets import HostSecrets
 from orchestrator.planning.staged_preview import EarlierStage, HostPlanner, StagedPlanner
@@ -154,8 +155,10 @@ def _bound(brief: RunSpec, made: list[Planner], jobs: list[Job]) -> list[Job]:
 
 
 def _command(brief: RunSpec, office: Office) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
-    """The same of a command, which is no manifest."""
+    """The same of a command, or of a request for facts, which are no manifest."""
     recipe = brief.recipes[0]
+    if not recipe.data:
+        return [], [Job(FactRequest(), _settings(brief, recipe))], {}
     said = Said(**recipe.data)
     script = said.script and office.place(said.script)
     command = FleetCommand.of(said._replace(words=tuple(said.words), script=script))

@@ -81,7 +81,8 @@ def run_request(
     hosts = [host for stage in push.stages for host in stage.hosts] or chosen.hosts
     with connector:
         if read is not None:
-            _know_facts(read, connector if remote is None else None, request, reporter)
+            far = chosen._replace(hosts=list(read.stale)) if remote else None
+            _know_facts(read, connector, request=request, reporter=reporter, far=far)
         targets = Targets(hosts, connector, request.connection.forks)
         config = _config(shown, request, verify, remote)
         result = run_loop.run_push(shown, targets, config, reporter)
@@ -102,19 +103,30 @@ def _shown_hosts(push: PushJob, request: RunRequest, chosen: Chosen) -> ReadHost
 
 
 def _know_facts(
-    read: ReadHosts, connector: Connector | None, request: RunRequest, reporter: Reporter
+    read: ReadHosts,
+    connector: Connector,
+    *,
+    request: RunRequest,
+    reporter: Reporter,
+    far: Chosen | None,
 ) -> None:
     """Ask other hosts for the facts that templates read, before the first host is changed, and say
-    in a preview which facts it stands on. Without a ``connector`` only those that are kept count.
+    in a preview which facts it stands on. Workers ask those that are ``far``.
     """
-    if read.stale and connector is not None:
-        _gather(read, connector, request, reporter)
+    if read.stale:
+        _gather(read, connector, request=request, reporter=reporter, far=far)
     if request.run.noop and read.told():
         reporter.say(read.told())
 
 
-def _gather(read: ReadHosts, connector: Connector, request: RunRequest, reporter: Reporter) -> None:
-    from orchestrator.fleet.host.fact_run import gather_facts
+def _gather(
+    read: ReadHosts,
+    connector: Connector,
+    *,
+    request: RunRequest,
+    reporter: Reporter,
+    far: Chosen | None,
+) -> None:
     from orchestrator.runs.fleet_facts import take_answers
 
     count = len(read.stale)
@@ -126,8 +138,17 @@ def _gather(read: ReadHosts, connector: Connector, request: RunRequest, reporter
             window.interrupt()
 
     with reporter.interruptible(interrupt, lambda: None):
-        forks = request.connection.forks
-        answers = gather_facts(read.stale, connector, forks, windows.append)
+        if far is not None:
+            from orchestrator.runs.remote_facts import gather_by_workers
+
+            answers = gather_by_workers(
+                far, connector, request=request, note=reporter.note, watch=windows.append
+            )
+        else:
+            from orchestrator.fleet.host.fact_run import gather_facts
+
+            forks = request.connection.forks
+            answers = gather_facts(read.stale, connector, forks, windows.append)
     if any(window.interrupted for window in windows):
         raise KeyboardInterrupt
     take_answers(read, answers, reporter.warn)

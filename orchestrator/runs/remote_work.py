@@ -111,11 +111,12 @@ class RemoteWork:
                 hint=f"omit it and let workers log in with keys; or {_ELSE}",
             )
         from orchestrator.planning import Planner
+        from orchestrator.planning.commands.fact_request import FactRequest
         from orchestrator.planning.commands.fleet_command import FleetCommand
 
         for push in self._push.pushes:
             manifest = isinstance(push.planner, Planner) and push.data is not None
-            if not (manifest or isinstance(push.planner, FleetCommand)):
+            if not (manifest or isinstance(push.planner, FleetCommand | FactRequest)):
                 raise UsageError(
                     f"ccm {push.command} is not supported with --engine dask",
                     hint=_ELSE,
@@ -129,7 +130,7 @@ class RemoteWork:
         for push in self._push.pushes:
             planner: Any = push.planner
             if push.data is None:
-                named += [Path(planner.said.script)] if planner.said.script else []
+                named += planner.files()
                 continue
             given = (*push.data.hiera, *push.data.facts)
             named += [Path(path) for path in given if not is_url(path)]
@@ -146,7 +147,7 @@ class RemoteWork:
         for push in self._push.pushes:
             planner: Any = push.planner
             if push.data is None:
-                yield Recipe("", planner.said._asdict())
+                yield Recipe("", planner.record())
                 continue
             data = push.data._asdict()
             del data["run"], data["environ"]
@@ -188,7 +189,8 @@ class RemoteWork:
 
     def _inventory(self, site: bytes) -> "dict[str, Any] | None":
         """What the site's templates see of all hosts; None where none of its files names that."""
-        if not (b"Groups" in site or b"Hosts" in site):
+        manifest = self._push.pushes[0].data is not None
+        if not manifest or not (b"Groups" in site or b"Hosts" in site):
             return None
         planner: Any = self._push.pushes[0].planner
         record: dict[str, Any] = planner.inventory.record()

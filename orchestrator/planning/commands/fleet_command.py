@@ -104,6 +104,14 @@ class FleetCommand:
         command.said = Said(tuple(arguments), timeout, script=os.path.abspath(path))
         return command
 
+    def files(self) -> Sequence[Path]:
+        """The script, where there is one."""
+        return [Path(self.said.script)] if self.said.script else []
+
+    def record(self) -> dict[str, Any]:
+        """What a worker makes the same of."""
+        return self.said._asdict()
+
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
         """The plan of any host."""
         item = Item(index=0, type=TYPE, name=self.shown, properties=self._properties)

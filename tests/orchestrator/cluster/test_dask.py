@@ -183,6 +183,42 @@ def test_a_preview_and_a_push_by_two_workers_over_tls(scene: Scene) -> None:
         assert len(kept) == 1, "the same site is kept once"
 
 
+READS = """\
+ccm:
+  resources:
+    - file:
+        - "DIR/{{ Host.name }}":
+            content: "{{ Hosts.h3.facts.host.info.os }} {{ Hosts.h3.gathered[:2] }} {{ REST }}"
+            owner: OWNER
+            group: GROUP
+            mode: "0600"
+"""
+MISSING = "Hosts.h2.facts.host.info.os"
+
+
+def test_workers_gather_the_facts_of_other_hosts(scene: Scene) -> None:
+    """Facts of hosts that are not selected come by the workers of their sites, before the first
+    change, and are kept; a host that no worker can ask refuses the hosts that read its facts."""
+    scene.write_inventory({"h2": {"site": "rome"}, "h3": {"site": "paris"}})
+    scene.preset("orchestrator.cluster.dask_engine", PATIENCE=3.0)
+    with cluster_of(scene, 1) as cluster:
+        cluster.hire("--site", "paris")
+        words = ("-l", "h0,h1")
+        refused = scene.ccm.run(*scene.words(cluster, READS.replace("REST", MISSING), *words))
+        assert refused.code == 1, refused.output
+        assert "gathering the facts of 2 hosts for templates" in refused.stderr
+        assert "the facts of h2 are not known: h2 could not be asked: no worker" in refused.output
+        assert list(scene.folder.iterdir()) == []
+        site = READS.replace("REST", f"{MISSING} | default('none')")
+        done = scene.ccm.run(*scene.words(cluster, site, *words))
+        assert done.code == 0, done.output
+        assert "gathering the facts of 1 host for templates" in done.stderr
+        for name in ("h0", "h1"):
+            assert (scene.folder / name).read_text() == "linux 20 none"
+        (kept,) = (scene.scratch / "state/ccm/facts").glob("*.json")
+        assert kept.name.startswith("h3-")
+
+
 def test_a_worker_opens_no_more_files_than_its_hosts_need(scene: Scene) -> None:
     """A hard limit that is narrow is wide enough for a few; who gives too many is told of it."""
     with cluster_of(scene, 1) as cluster:

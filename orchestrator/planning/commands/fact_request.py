@@ -1,0 +1,34 @@
+"""The plans of hosts that are only asked for their facts by workers (controller and worker)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any
+
+from orchestrator.planning.facts import Gathered, merge_host_facts
+from orchestrator.planning.host_plan import HostPlan
+
+
+class FactRequest:
+    """A plan without resources: all that comes of it is a record of the host's facts."""
+
+    def files(self) -> Sequence[Path]:
+        """It reads none."""
+        return ()
+
+    def record(self) -> dict[str, Any]:
+        """What a worker makes the same of; a command has members."""
+        return {}
+
+    def plan(self, host: Any, gathered: Gathered) -> HostPlan:
+        """Keep what the host said, its custom facts included."""
+        facts, _ = merge_host_facts(gathered)
+        plan = HostPlan(
+            [], [], declared=(), secrets=(), warnings=gathered.warnings, fail_on_error=False
+        )
+        records: chain[Mapping[str, Any] | None]
+        records = chain([{"facts": dict(dict.items(facts))}], repeat(None))
+        plan.keep = records.__next__
+        return plan

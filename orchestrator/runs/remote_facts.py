@@ -1,0 +1,101 @@
+"""Gathers the facts of hosts through the workers of a Dask scheduler (controller)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.bus import Bus, Subscriber
+from orchestrator.fleet.checks.origin import local_user
+from orchestrator.fleet.engine import Job, RunMeans
+from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.package_cache import PackageMetadataCache
+from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.store.run_folder import new_run_id
+from orchestrator.fleet.window import run_all
+from orchestrator.planning.commands.fact_request import FactRequest
+from orchestrator.registration.publisher import CLOSING, Publisher
+from orchestrator.runs.engine_choice import EngineSpec, engaged
+from orchestrator.runs.push_job import PushJob
+from orchestrator.runs.remote_work import RemoteWork
+from orchestrator.support.state_folder import state_folder
+from remote_runtime.errors import CcmError
+from remote_runtime.options import RunOptions
+
+if TYPE_CHECKING:
+    from inventory import Host
+    from orchestrator.fleet.outcome import HostResult
+    from orchestrator.fleet.window import Window
+    from orchestrator.runs.request import RunRequest
+    from orchestrator.runs.wiring import Chosen
+    from orchestrator.transport import Connector
+
+_UNHEARD = "its worker reported no facts"
+
+
+class _Facts(Subscriber):
+    """Takes the facts that workers report of the hosts that they were asked for."""
+
+    def __init__(self, hosts: Sequence[Host]) -> None:
+        self._names = {host.name for host in hosts}
+        self.known: dict[str, Gathered] = {}
+
+    def handle(self, event: happening.Event) -> None:
+        """Keep the record of a host; what is no record of facts counts as nothing said."""
+        if not isinstance(event, happening.HostKept) or event.host not in self._names:
+            return
+        record: Any = event.record
+        facts = record.get("facts") if isinstance(record, Mapping) else None
+        if isinstance(facts, dict):
+            self.known[event.host] = Gathered(facts, {}, [], [], {})
+
+    def answer(self, name: str, result: HostResult) -> Gathered | CcmError:
+        """What became of a host."""
+        if not result.kind and name in self.known:
+            return self.known[name]
+        return CcmError(result.message or _UNHEARD, result.kind or "facts.unheard")
+
+
+def gather_by_workers(
+    chosen: Chosen,
+    connector: Connector,
+    *,
+    request: RunRequest,
+    note: Callable[[str], None],
+    watch: Callable[[Window[Any]], None],
+) -> dict[str, Gathered | CcmError]:
+    """Host name → Gathered of each of the ``chosen``, or the CcmError that kept its facts away.
+
+    Workers of the hosts' sites log in and change nothing; hosts that are this machine are asked
+    here. ``watch`` gets the window before it starts. UsageError where there is no worker.
+    """
+    request = request._replace(run=RunOptions(noop=True, timeout=request.run.timeout))
+    planner = FactRequest()
+    push = PushJob("facts", "facts", None, planner, kept=False)
+    settings = RunSettings(new_run_id(), f"{local_user()}@{os.uname().nodename}", request.run)
+    job = Job(planner, settings)
+    forks = request.connection.forks
+    remote = RemoteWork(push, request, chosen, note)
+    staff = EngineSpec(
+        chosen.hosts, connector, forks=forks, jobs=[job], planners=[planner], remote=remote
+    )
+    assert request.engine is not None
+    facts = _Facts(chosen.hosts)
+    with engaged(request.engine, staff) as engage:
+        bus = Bus([facts])
+        publisher = Publisher(_no_store)
+        lore = PackageMetadataCache(state_folder() / "packages")
+        engine = engage(RunMeans(connector, bus, publisher, lore))
+        try:
+            results = run_all(map(engine.maker(job), chosen.hosts), forks, watch)
+        finally:
+            engine.close()
+            publisher.close(CLOSING)
+            bus.close()
+    return {name: facts.answer(name, result) for name, result in results.items()}
+
+
+def _no_store() -> Any:
+    raise CcmError("a host that is asked for its facts announces nothing", "defect")
