@@ -1,8 +1,9 @@
 """Looks into packages before they are installed (target), for previews only."""
 
 import os
-from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, NamedTuple, Sequence, Set
+from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, NamedTuple, Optional, Sequence, Set
 
+from remote_runtime.errors import CcmError
 from remote_runtime.resources.package.dpkg import contents as deb_contents
 from remote_runtime.resources.package.dpkg.contents import Contents
 
@@ -47,6 +48,7 @@ class Probe(object):
         self._asked: Set[str] = set()
         self._left: Set[str] = set()  # to us, and not told yet
         self._tried: Set[str] = set()
+        self._failed: Dict[str, CcmError] = {}  # why these cannot be downloaded
         self._known: Dict[str, Contents] = {}
         self._alone: Dict[str, Contents] = {}  # one other host's word
 
@@ -97,7 +99,13 @@ class Probe(object):
         return is_so
 
     def _read(self, wanted: Sequence[Indexed], packages: Packages) -> None:
-        """Look into packages, once each, where they are not too large."""
+        """Look into packages, once each, where they are not too large.
+
+        What cannot be downloaded fails whatever needs it.
+        """
+        for one in wanted:
+            if one.sha256 in self._failed:
+                raise self._failed[one.sha256]
         missing = [i for i in wanted if i.sha256 not in self._tried]
         fits = sum(i.size for i in missing) <= MOST_DOWNLOADED
         if not (missing and fits and sum(i.unpacked for i in missing) <= MOST_UNPACKED):
@@ -107,13 +115,26 @@ class Probe(object):
         folder = files.private_folder()
         try:
             self._context.progress("reading %s" % ", ".join(i.name for i in missing))
-            packages.download(missing, folder)
+            failed = self._download(missing, folder, packages)
             for name in sorted(os.listdir(folder)):
                 if name.endswith(packages.suffix):
                     path = os.path.join(folder, name)
                     self._look(path, {i.sha256 for i in missing}, packages)
+            if failed is not None:
+                lacking = (i.sha256 for i in missing if i.sha256 not in self._known)
+                self._failed.update((sha, failed) for sha in lacking)
+                raise failed
         finally:
             files.remove_private_folder(folder)
+
+    @staticmethod
+    def _download(wanted: Sequence[Indexed], folder: str, packages: Packages) -> Optional[CcmError]:
+        """Why some could not be downloaded; the others are in the folder."""
+        try:
+            packages.download(wanted, folder)
+        except CcmError as error:
+            return error
+        return None
 
     def _look(self, path: str, wanted: AbstractSet[str], packages: Packages) -> None:
         sha = deb_contents.digest(path)

@@ -16,6 +16,7 @@ from remote_runtime.effects import (
     UnitEffect,
     UnknownEffect,
 )
+from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.dpkg import contents as deb_contents
 from remote_runtime.resources.package.dpkg.contents import Contents, Member
 from remote_runtime.resources.package.dpkg.effects import DebConsequences
@@ -24,7 +25,7 @@ from remote_runtime.resources.package.dpkg.installed import Registry, units_belo
 from remote_runtime.resources.package.dpkg.probe import Debs, indexed
 from remote_runtime.resources.package.dpkg.settings import Settings
 from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
-from remote_runtime.resources.package.probing import Probe
+from remote_runtime.resources.package.probing import Indexed, Probe
 from remote_runtime.resources.package.provider import VersionChange
 from remote_runtime.system.process.commands import Result
 
@@ -482,6 +483,25 @@ class Probing(unittest.TestCase):
             self.assertEqual(self.contents("0" * 64), {})
         kinds = [message["t"] for message in channel.sent]
         self.assertEqual((kinds, len(self.asked)), (["packages", "package"], 1))
+
+    def test_what_cannot_be_downloaded_fails_all_that_need_it(self):
+        """apt is asked once; what came beside it is known."""
+
+        def run_apt(words, folder, timeout):
+            self.run_apt(words, folder, timeout)
+            return Result(100, "", "E: Failed to fetch http://m/b.deb  404  Not Found")
+
+        sha = hashlib.sha256(b"a package").hexdigest()
+        known = {
+            name: Indexed(name, "1", sha256=key, size=9, unpacked=9)
+            for name, key in (("a", sha), ("b", "1" * 64), ("c", "2" * 64))
+        }
+        debs = Debs(self.context, run_apt)
+        for names in ("ab", "b", "bc"):
+            with self.assertRaisesRegex(ResourceError, "404"):
+                self.probe.contents([known[name] for name in names], debs)
+        self.assertEqual(self.asked, [["download", "a=1", "b=1"]])
+        self.assertEqual(list(self.probe.contents([known["a"]], debs)), ["a"])
 
     def test_another_package_than_the_index_names_is_not_looked_at(self):
         """What was downloaded counts only with the hash that the host's own index has."""
