@@ -92,9 +92,14 @@ def with_mode(acl: bytes, mode: int) -> bytes:
 
 
 def default_list_mode(folder: str) -> int:
-    """The permissions that a folder's default ACL leaves to what is made in it; all without one."""
+    """The permissions that a folder's default ACL leaves to what is made in it; all without one.
+
+    A folder that is not there yet will have that of the one above it.
+    """
     import struct
 
+    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
     try:
         acl = os.getxattr(folder, _ACL_OF_NEW)
     except (AttributeError, OSError):

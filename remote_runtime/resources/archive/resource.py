@@ -1,5 +1,6 @@
 """The archive type (target; ``check`` on both sides)."""
 
+import os
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
 from remote_runtime import requirements
@@ -179,13 +180,12 @@ class Resource(PathType):
                 "extract_parent %s is not a directory" % parent,
                 hint="choose another directory; ccm does not change the existing file",
             )
-        above = (
-            [] if there else requirements.parents(self.context, parent.rstrip("/") + "/.", 0o755)
-        )
+        above = [] if there else requirements.parents(self.context, os.path.normpath(parent), 0o755)
         # What else the archive holds is not known before it is there.
         why = "the files that %s extracts into %s are not known yet" % (self.item.id, parent)
         effects: List[Effect] = [
-            *(above or [PathEffect(parent, "directory", firm=False)]),
+            *above,
+            PathEffect(parent, "directory", None if there else 0o755, firm=False),
             UnknownEffect(Uncertainty(UNKNOWN, why), below(parent)),
         ]
         if creates:

@@ -162,7 +162,8 @@ class Resource(PathType):
             self.provider.make_directory(full)
             self.context.changed_paths.add(full)
 
-        effects = [PathEffect(full, "directory", 0o755, firm=False)]
+        above = [] if path else requirements.parents(self.context, full, 0o755)
+        effects = [*above, PathEffect(full, "directory", 0o755, firm=False)]
         change = Change(shown(path), "absent", "directory")
 
         def rehearse() -> None:
