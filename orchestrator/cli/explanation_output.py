@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.support.plain_text import one_line
@@ -20,8 +21,13 @@ def lines(host: str, told: Explanation) -> Iterator[str]:
     key = ".".join(told.keys)
     yield f"{key} on {host}: {_shown(told.value) if told.found else _missing(told)}"
     yield f"  merge {told.merge}, in this order:"
-    rows = [(one.entry, str(one.where or "-"), _found(one)) for one in told.sources]
-    yield from _table(rows)
+    for name, group in groupby(told.sources, lambda one: one.source):
+        of = list(group)
+        if name and of[0].merge:  # --data has no entries
+            yield f"  over that, {name}, merge {of[0].merge}:"
+        elif name:
+            yield "  over that:"
+        yield from _table([(one.entry, str(one.where or "-"), _found(one)) for one in of])
     if told.parts:
         yield "  parts:"
         yield from _table(
@@ -46,6 +52,8 @@ def document(told: Explanation) -> dict[str, Any]:
                 "found": one.found,
                 "value": one.value,
                 "note": one.note,
+                "source": one.source or None,
+                "merge": one.merge or None,
             }
             for one in told.sources
         ],

@@ -86,6 +86,7 @@ class DataSource:
     ) -> None:
         self.notes = ambiguous_values(root)
         self.is_remote = remote
+        self.name = root.source.name
         self._problems = problems
         self._maps: list[Mapping] = []
         self.data = self._tree(root, "data")

@@ -96,6 +96,21 @@ def lay(merging: Merging, key: str, data: dict[str, Any], value: Any) -> None:
         data.pop(key, None)
 
 
+def lay_source(merging: Merging, data: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of a later source over that of a manifest, which is not changed.
+
+    It merges deep, but for the keys that the manifest's hierarchy gives a merge of their own; what
+    begins with its mark removes what lies below.
+    """
+    if not (merging.keys or merging.knockout):
+        merged: dict[str, Any] = merge_deep(data, above)
+        return merged
+    found = _widened(data, above)
+    for key, value in raw_items(above):
+        lay(merging._replace(default="deep"), key, found, value)
+    return found
+
+
 def begin(merging: Merging, data: Mapping[str, Any]) -> dict[str, Any]:
     """The data that the entries of a hierarchy are laid over."""
     found = raw_copy(data)

@@ -23,7 +23,7 @@ from orchestrator.manifest.data import BASE, DataSource, Held, Layer, load_sourc
 from orchestrator.manifest.data_files import DataFiles
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.deferred import Resolver
-from orchestrator.manifest.merge import merge_deep
+from orchestrator.manifest.merge import lay_source, merge_deep
 from orchestrator.planning.explanation import Explainer, Explanation
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
 from orchestrator.planning.remote_data import NotContactedError, UnknownData, fetched, shown
@@ -195,7 +195,7 @@ class ManifestData:
         explainer = Explainer(scope._replace(lenient=True), keys)
         explainer.read(self._own, self._given.files)
         for source in self._given.sources:
-            explainer.read(source)
+            explainer.over(source)
         explainer.assign(self._given.data)
         told = explainer.explanation()
         # What another source replaces is no value of the data, and as secret.
@@ -255,10 +255,11 @@ class ManifestData:
             return resolver.bind(value, f"data.{key}" if key else BASE)
 
         try:
-            data = merge_deep(self._own.resolve(scope, bind, self._given.files), handed)
+            merging = self._own.merging
+            data = lay_source(merging, self._own.resolve(scope, bind, self._given.files), handed)
             for source in self._given.sources:
-                data = merge_deep(data, source.resolve(scope, bind))
-            data = resolver.finish(merge_deep(data, self._given.data))
+                data = lay_source(merging, data, source.resolve(scope, bind))
+            data = resolver.finish(lay_source(merging, data, self._given.data))
         except EvaluationError as error:
             problem = Problem(error.message, error.where, error.hint, error.kind)
             return Resolved({}, [problem], list(scope.environ.heard))

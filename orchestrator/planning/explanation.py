@@ -10,7 +10,7 @@ from orchestrator.expressions import Scope, render_value
 from orchestrator.language.paths import MISSING, find
 from orchestrator.manifest.data import DataSource, Layer
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
-from orchestrator.manifest.merge import Part, merge_deep
+from orchestrator.manifest.merge import Merging, Part, lay_source
 from remote_runtime.errors import Position
 from remote_runtime.reporting.masking import MASKED, Mask
 
@@ -24,7 +24,9 @@ PASSED = "not used: an earlier entry decides"
 class Source(NamedTuple):
     """One place that was looked at: an ``entry`` of an order, ``data`` or ``--data``.
 
-    ``found``: it has a value there, which counts unless ``note`` says otherwise.
+    ``found``: it has a value there, which counts unless ``note`` says otherwise. ``source`` is the
+    file of ``--hiera`` that it is of, "" for the manifest, and ``merge`` how that one's entries are
+    merged.
     """
 
     entry: str
@@ -32,6 +34,8 @@ class Source(NamedTuple):
     value: Any = None
     found: bool = False
     note: str = ""
+    source: str = ""
+    merge: str = ""
 
 
 class Explanation(NamedTuple):
@@ -57,11 +61,24 @@ class Explainer:
         self._sources: list[Source] = []
         self._data: Any = {}
         self._merge = ""
+        self._source = ""
+        self._merging = Merging()
 
     def read(self, source: DataSource, files: DataFiles = NO_FILES) -> None:
-        """Take the data of one source, which is laid over what there is."""
-        self._merge = self._merge or source.merging.strategy(self._keys[0])
-        self._data = merge_deep(self._data, source.resolve(self.scope, self._bind, files))
+        """Take the data of the manifest itself, whose merges hold for later sources, too."""
+        self._merging = source.merging
+        self._data = source.resolve(self.scope, self._bind, files)
+        self._look_through(source, files)
+
+    def over(self, source: DataSource) -> None:
+        """Take the data of a later source, which has a hierarchy of its own."""
+        self._source = source.name
+        found = source.resolve(self.scope, self._bind)
+        self._data = lay_source(self._merging, self._data, found)
+        self._look_through(source, NO_FILES)
+
+    def _look_through(self, source: DataSource, files: DataFiles) -> None:
+        self._merge = source.merging.strategy(self._keys[0])
         self._look(source.base, "")
         taken: set[str] = set()
         is_first = True
@@ -70,7 +87,7 @@ class Explainer:
             counts = source.merging.wants(self._keys[0], is_first, taken)
             if not layers:
                 text = str(name) if name is not None else "(empty)"
-                self._sources.append(Source(text, note=NO_ENTRY if name is not None else EMPTY))
+                self._add(Source(text, note=NO_ENTRY if name is not None else EMPTY))
             for layer in layers:
                 self._look(layer, "" if counts else PASSED)
             if any(self._keys[0] in dict(layer.pairs()) for layer in layers):
@@ -81,8 +98,9 @@ class Explainer:
         """Take what ``--data`` sets."""
         value = find(given, "", self._keys)
         if value is not MISSING:
-            self._sources.append(Source(GIVEN, None, value, found=True))
-        self._data = merge_deep(self._data, _marked(given, None, GIVEN))
+            self._source, self._merge = GIVEN, ""
+            self._add(Source(GIVEN, None, value, found=True))
+        self._data = lay_source(self._merging, self._data, _marked(given, None, GIVEN))
 
     def explanation(self) -> Explanation:
         """What is known of the value."""
@@ -92,12 +110,15 @@ class Explainer:
         value = find(self.scope.data, "", self._keys)
         return Explanation(
             keys=self._keys,
-            merge=self._merge,
+            merge=self._merging.strategy(self._keys[0]),
             sources=self._sources,
             parts=parts,
             found=there,
             value=None if value is MISSING else value,
         )
+
+    def _add(self, source: Source) -> None:
+        self._sources.append(source._replace(source=self._source, merge=self._merge))
 
     def _bind(self, layer: Layer, key: str, value: Any) -> Any:
         node: Node | None = layer.node
@@ -114,13 +135,13 @@ class Explainer:
             value = find(first, "", self._keys[1:])
         if value is MISSING:
             where = layer.node.position if layer.node is not None else None
-            self._sources.append(Source(layer.entry, where, note=NO_KEY))
+            self._add(Source(layer.entry, where, note=NO_KEY))
             return
         for key in self._keys:
             below = node.get(key) if isinstance(node, Mapping) else None
             node = below or node
         place = node.position if node is not None else None
-        self._sources.append(Source(layer.entry, place, value, found=True, note=note))
+        self._add(Source(layer.entry, place, value, found=True, note=note))
 
 
 def _marked(value: Any, node: Node | None, entry: str) -> Any:

@@ -239,6 +239,34 @@ def test_the_command_line_and_other_files_are_sources(ccm: Ccm) -> None:
     assert explain(ccm, "data.app.port").endswith("app.port  81  host:web1, site.yaml:16:62\n")
 
 
+def test_later_sources_are_shown_with_their_own_merge(ccm: Ccm) -> None:
+    """The manifest's merge of a key holds over all sources; each file has its own within it."""
+    more = "data: {users: [zoe, --ann]}\nhierarchy: {merge: deep}\n"
+    ccm.site(f"{more}overrides: {{default: {{users: [zoe]}}}}", "more.yaml")
+    told = explain(ccm, "users", "--hiera", "more.yaml")
+    assert told.splitlines()[:2] == [
+        'users on web1: ["carl", "dora", "zoe"]',
+        "  merge unique, in this order:",
+    ]
+    assert (
+        """\
+  over that, more.yaml, merge deep:
+    data     more.yaml:1:15  ["zoe", "--ann"]
+    default  more.yaml:3:30  ["zoe"]
+"""
+        in told
+    )
+    document = json.loads(
+        explain(ccm, "app", "--json", "--hiera", "more.yaml", "--data", "app.x=1")
+    )
+    sources = [(one["source"], one["merge"]) for one in document["web1"]["sources"]]
+    assert sources == [
+        *((None, "deep"),) * 5,
+        *(("more.yaml", "deep"),) * 2,
+        ("--data", None),
+    ]
+
+
 def test_secrets_are_masked_in_every_source(ccm: Ccm) -> None:
     """Those that another source replaces, too."""
     told = explain(ccm, "pw") + explain(ccm, "pw", "--json")

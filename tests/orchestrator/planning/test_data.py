@@ -70,6 +70,43 @@ def test_external_data_and_assignments_go_on_top(tmp_path: Path) -> None:
     assert found == '{"a": "own", "b": "one", "c": "two", "d": 5, "e": "yes", "f": "7"} [1, 2]'
 
 
+KEYED = """\
+data: {users: [ann, bob], ntp: [own], more: [a], map: {x: 1, y: 2}, gone: 1}
+hierarchy:
+  keys: {users: unique, ntp: first}
+  knockout: "--"
+"""
+
+
+def test_merges_of_keys_and_marks_hold_over_later_sources(tmp_path: Path) -> None:
+    """Of --hiera, --data and apply: unique joins once, first replaces, a mark removes; other keys
+    merge deep."""
+    over = (
+        "{users: [bob, carl, --ann], ntp: [over], more: [b, --a], map: {x: '--', z: 3}, gone: '--'}"
+    )
+    expected = '["bob", "carl"] ["over"] ["b"] {"y": 2, "z": 3} '
+    shown = "{{ Data.users }} {{ Data.ntp }} {{ Data.more }} {{ Data.map }} {{ Data.gone | d }}"
+    (tmp_path / "over.yaml").write_text(f"data: {over}")
+    hiera = [str(tmp_path / "over.yaml")]
+    assert show(tmp_path, shown, KEYED, hiera=hiera) == expected
+    assert show(tmp_path, "- {{ Data.map }}", KEYED, data=["map.y=--"]) == '- {"x": 1}'
+    (tmp_path / "child.yaml").write_text(
+        f"{KEYED}ccm: {{resources: [{{exec: [{{x: {{command: '{shown}'}}}}]}}]}}"
+    )
+    parent = f"ccm: {{resources: [{{apply: [{{child.yaml: {{data: {over}}}}}]}}]}}"
+    (item,) = [one for one in plan(tmp_path, parent).items if one.type == "exec"]
+    assert item.properties["command"] == expected
+
+
+def test_without_them_later_sources_merge_deep(tmp_path: Path) -> None:
+    """The merge of a later source is its own affair, and --x is a text."""
+    (tmp_path / "over.yaml").write_text(
+        "data: {l: [--a]}\nhierarchy: {keys: {l: first}, knockout: '--'}"
+    )
+    hiera = [str(tmp_path / "over.yaml")]
+    assert show(tmp_path, "- {{ Data.l }}", "data: {l: [a]}", hiera=hiera) == '- ["a", "--a"]'
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
