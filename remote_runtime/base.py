@@ -142,6 +142,15 @@ class ResourceType(object):
         """
         return {"ensure": self.observe().ensure}
 
+    def answer(self) -> Optional[Properties]:
+        """What ``ccm.ask`` tells of it, under the names that ``x-ccm-answers`` of the schema lists:
+        texts, numbers, booleans. None for a type that cannot be asked about.
+
+        Asked of a resource that has a name only, in a preview as it would be at that turn. Changes
+        nothing. ``ResourceError``.
+        """
+        return None
+
     def observation(self, state: Any) -> Any:
         """What of a state decides what is done, beside what the changes say they come from: by the
         property that it is about, which somebody may put right before the push.

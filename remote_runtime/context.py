@@ -11,6 +11,7 @@ from typing import (
     Optional,
     Sequence,
     Set,
+    Tuple,
 )
 
 from remote_runtime.cancellation import Cancellation, Protected
@@ -21,6 +22,7 @@ from remote_runtime.state.earlier_refreshes import Refreshes
 
 if TYPE_CHECKING:
     from remote_runtime.execution.rebooting import Boot
+    from remote_runtime.lookups import Known
     from remote_runtime.overlay.overlay import World
     from remote_runtime.protocol.blobs import Blobs
     from remote_runtime.protocol.channel import Channel
@@ -65,6 +67,9 @@ class Context(object):
     observed with each outcome. ``promised``: the run is held to what was, so the records of an
     action say before its call all that a preview says.
 
+    ``answers`` are the look-ups of the run with their answers; ``asked_again`` says, by the place
+    of one among these and the state of a preview, why it would be answered otherwise then.
+
     ``boot`` is the reboot of this run, None as long as there was none. ``fired`` is what has
     changed in this run of that which the resource subscribes to whose turn has come last.
 
@@ -108,6 +113,8 @@ class Context(object):
         self.promised = False
         self.silent = False
         self.boot: Optional["Boot"] = None
+        self.answers: "Known" = []
+        self.asked_again: Dict[Tuple[int, int, int], str] = {}
         self.fired: Sequence[str] = ()
         self.coming: Callable[[], Iterator[Item]] = lambda: iter(())
         self.ahead: Optional[Ahead] = None

@@ -25,6 +25,7 @@ class Item(NamedTuple):
     subscribe: Tuple[str, ...] = ()
     managed: bool = True  # what the expressions of `control` came to
     control: Tuple[Dict[str, Any], ...] = ()  # what it asks at the turn: exists, absent, command
+    asked: Tuple[Dict[str, Any], ...] = ()  # the look-ups that it stands on, each with its name
     left_out: str = ""  # the option, one of SELECTION, that leaves it out
     needed: bool = False  # it is left out, and what is not left out requires it
     sensitive: bool = False

@@ -7,7 +7,7 @@ descriptor points at stderr, so that a stray print cannot break a frame.
 import os
 import sys
 import time
-from typing import Any, Dict, Optional, Sequence, Type
+from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Type
 
 from remote_runtime.cancellation import Cancellation, Cancelled, GoingDown, end_on_signals
 from remote_runtime.context import Context
@@ -30,6 +30,9 @@ from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.files import Files
 from remote_runtime.system.process.commands import Commands
 from remote_runtime.system.process.processes import boot
+
+if TYPE_CHECKING:
+    from remote_runtime.lookups import Known
 
 
 def serve(nonce: str, runtime_sha: str, lock: str = "", state: str = "") -> int:
@@ -92,6 +95,7 @@ class Session(object):
         self._state = state
         self._home = ""  # of whom the runtime runs as
         self._reporter = EventReporter(self._channel, EventMaker(self._mask))
+        self._answers: "Known" = []  # to what was asked before the plan
         self._record: Any = None  # of this run, for a controller that is lost
 
     def serve(self) -> int:
@@ -151,11 +155,28 @@ class Session(object):
         )
 
     def _converse(self) -> None:
-        message = self._channel.expect("plan", "bye")
+        message = self._channel.expect("ask", "plan", "bye")
+        while message["t"] == "ask":
+            self._look_up(message)
+            message = self._channel.expect("ask", "plan", "bye")
         if message["t"] == "plan":
             self._run(plans.parse(message))
         else:
             self._tell_past(plans.recall_of(message), alone=False)
+
+    def _look_up(self, message: wire.Message) -> None:
+        """Answer what a manifest asks before its plan can be made."""
+        from remote_runtime.lookups import exchange
+        from remote_runtime.options import RunOptions
+
+        options = RunOptions(noop=True)
+
+        def context_for(items: Sequence[Item]) -> Context:
+            none = plans.Plan(run_id="", user="", options=options, fail_on_error=False,
+                              secrets=(), items=tuple(items), earlier={})  # fmt: skip
+            return self._context(none, None)
+
+        exchange.reply(message, self._channel, self._answers, context_for)
 
     def _finish(self, error: Optional[CcmError]) -> None:
         done: Dict[str, Any] = {
@@ -277,7 +298,7 @@ class Session(object):
         context.silent = False
 
     def _context(self, plan: plans.Plan, lock: Any) -> Context:
-        return Context(
+        context = Context(
             commands=Commands(
                 self._accounts,
                 self._cancellation,
@@ -296,6 +317,8 @@ class Session(object):
             on_notice=self._notice,
             channel=self._channel,
         )
+        context.answers = self._answers
+        return context
 
     def _run_items(
         self,

@@ -175,6 +175,10 @@ class Engine(object):
         if item.managed and not (unmet or outcome.skipped):
             return False
         outcome.skip(unmet)
+        if noop and item.asked and not item.managed:
+            from remote_runtime.lookups.staleness import staleness
+
+            self._doubt_skip(outcome, staleness(item, self._context))
         # One that is left out has no events of what it is made of; who requires that is answered.
         for child in each_of(item.children):
             self._note(child, Turn(met=not unmet))
@@ -186,14 +190,19 @@ class Engine(object):
         self._asked = self._lifecycle.ask(asked, noop)
         if asked.skipped:
             outcome.skip([])
-            if self._asked.level:
-                outcome.prediction, outcome.prediction_reason = self._asked
-                reason = "it depends on %s: %s" % (item.id, self._asked.reason)
-                outcome.gate = Uncertainty(self._asked.level, reason)
+            self._doubt_skip(outcome, self._asked)
             return []
         if asked.failed and not unmet:
             outcome.fail(asked.errors[0], *asked.outputs[:1])
         return unmet
+
+    @staticmethod
+    def _doubt_skip(outcome: Outcome, doubt: Uncertainty) -> None:
+        """Say how sure it is not that its control leaves a resource out."""
+        if doubt.level:
+            outcome.prediction, outcome.prediction_reason = doubt
+            reason = "it depends on %s: %s" % (outcome.item.id, doubt.reason)
+            outcome.gate = Uncertainty(doubt.level, reason)
 
     def _met(self, reference: str) -> bool:
         turn = self._turns.get(reference)

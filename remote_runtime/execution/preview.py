@@ -34,6 +34,10 @@ class Previewer(object):
         actions: List[Action] = []
         passed: List[Action] = []
         outcome.prediction = CERTAIN
+        if outcome.item.asked:
+            from remote_runtime.lookups.staleness import staleness
+
+            gate = gate.worse(staleness(outcome.item, self._context))
         try:
             if outcome.item.deferred_render:
                 properties = self._render(outcome.item)

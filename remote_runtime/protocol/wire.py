@@ -22,6 +22,7 @@ Target to controller::
     hello   protocol, nonce, runtime (sha256 of the zip), python, pid, user, uid,
             boot (what names this start of the system; "" where it does not tell)
     facts   facts, unavailable {family: reason}, custom [{path, text}], warnings [text]
+    answers answers [{name: value}]     to an ask, in its order; {error} where there is none
     want    shas [sha256, ...]          blobs; before the first event, or at a resource's turn
     packages shas [sha256, ...]         in a preview: what do other hosts know of these packages
     package sha, contents               what this host found in one left to it; null: nothing
@@ -50,6 +51,7 @@ Target to controller::
 Controller to target::
 
     plan     see docs/design/wire-protocol.md
+    ask      questions [{kind, of}]     look-ups that the plan depends on, before it
     blob     sha, size | error          B frames of `size` bytes in all follow
     packages known {sha256: contents},  what two hosts found alike, or this one
              alone {sha256: contents},  what one other host found; predictions from it are assumed

@@ -126,7 +126,8 @@ class Target(object):
 
     def start(self, *resources: Dict[str, Any], **settings: Any) -> None:
         """Send a plan once the facts are there."""
-        self.until("facts")
+        if not self.of("facts"):
+            self.until("facts")
         plan = {"t": "plan", "run_id": "R1", "user": "alice@desk", "resources": list(resources)}
         plan.update(settings)
         self.plan = plan

@@ -27,6 +27,7 @@ FULL = Item(
     deferred_render=True,
     own=True,
     control=({"exists": "/srv/app"},),
+    asked=({"name": "conf", "kind": "file", "of": "/etc/x"},),
     health_checks=({"command": "true"},),
     noop=True,
     monitor_only=True,

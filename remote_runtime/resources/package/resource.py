@@ -133,6 +133,13 @@ class Resource(ResourceType):
             properties["candidate"] = self.provider.shown(available.candidate)
         return properties
 
+    def answer(self) -> Properties:
+        """Whether it is installed, and in which version. See the base class."""
+        installed = self.provider.planned(self.name)
+        self.context.saw("package", self.name, bool(installed.version))
+        version = self.provider.shown(installed.version)
+        return {"installed": bool(version), "version": version}
+
     def _freshen(self) -> str:
         """Refresh outdated lists; in noop return why a push would."""
         max_age = None

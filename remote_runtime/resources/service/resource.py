@@ -77,6 +77,13 @@ class Resource(ResourceType):
             properties["status"] = status.words
         return properties
 
+    def answer(self) -> Properties:
+        """Whether it runs, and starts at boot. See the base class."""
+        status = self.provider.status(self.name)
+        self.context.saw("unit", full_name(self.name), status.found)
+        enabled = bool(status.enabled) and not status.until_reboot
+        return {"active": status.running, "enabled": enabled}
+
     def _problem(self, status: Status) -> Tuple[str, str]:
         """Return why the wanted state cannot be reached, and what to do about it."""
         if not status.found:

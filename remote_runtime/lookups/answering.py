@@ -1,0 +1,123 @@
+"""Answers one look-up (target): a command, a file, the status of a path, or what a type tells.
+
+A question is what a manifest declares, rendered: its ``kind``, what it is ``of``, and for a command
+how that runs. An answer has texts, numbers and booleans by name, or an ``error`` alone. The host is
+read as the context shows it, so that a preview can ask again with what is planned over the host.
+"""
+
+from typing import TYPE_CHECKING, Any, Dict
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.errors import ProtocolError, ResourceError
+from remote_runtime.item import Item
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.registry import Registry
+    from remote_runtime.system.process.commands import Result
+
+Question = Dict[str, Any]
+Answer = Dict[str, Any]
+
+LONGEST = 10.0  # seconds that one command may take
+LARGEST = 1 << 20  # bytes of a file, and of each output of a command
+_COMMAND, _FILE, _STAT = "command", "file", "stat"
+NOT_FOUND, NOT_EXECUTABLE = 127, 126  # as shells have it
+
+
+def answer(question: Question, context: "Context", registry: "Registry") -> Answer:
+    """The answer, or the ``error`` why there is none. ``Unknowable`` in a preview."""
+    kind, of = question["kind"], question["of"]
+    try:
+        if kind == _COMMAND:
+            return _command(question, context)
+        if kind == _FILE:
+            return _file(of, context)
+        if kind == _STAT:
+            return _status(of, context)
+        found = registry.create(item_of(question)).answer()
+    except ResourceError as error:
+        if isinstance(error, Unknowable):
+            raise
+        return {"error": error.message}
+    if found is None:
+        raise ProtocolError("there is no look-up %r" % kind)
+    return found
+
+
+def item_of(question: Question) -> Item:
+    """The resource that a question about a type is about."""
+    return Item(index=0, type=question["kind"], name=question["of"], properties={})
+
+
+def is_of_type(question: Question) -> bool:
+    """Whether a type of resource answers it."""
+    return question["kind"] not in (_COMMAND, _FILE, _STAT)
+
+
+def _file(path: str, context: "Context") -> Answer:
+    status = context.files.status(path, follow=True)
+    if status is None:
+        return {"exists": False, "content": ""}
+    if status.kind != "file":
+        raise ResourceError("%s is no regular file (%s)" % (path, status.kind))
+    data = context.files.read(path, LARGEST, follow=True)
+    try:
+        return {"exists": True, "content": data.decode("utf-8")}
+    except UnicodeDecodeError as error:
+        raise ResourceError("%s is not UTF-8 text (at byte %d)" % (path, error.start)) from error
+
+
+def _status(path: str, context: "Context") -> Answer:
+    """A size is told of files only: that of a directory says how the file system keeps it."""
+    status = context.files.status(path)
+    if status is None:
+        attributes = dict.fromkeys(("mode", "owner", "group", "target"), "")
+        return dict(attributes, exists=False, kind="absent", size=0)
+    return {
+        "exists": True,
+        "kind": status.kind,
+        "mode": "%04o" % (status.mode & 0o7777),
+        "owner": context.accounts.user_name(status.uid),
+        "group": context.accounts.group_name(status.gid),
+        "size": status.size if status.kind == "file" else 0,
+        "target": context.files.link(path) if status.kind == "symlink" else "",
+    }
+
+
+def _command(question: Question, context: "Context") -> Answer:
+    from remote_runtime.resources.exec.providers.posix import Provider
+    from remote_runtime.resources.exec.settings import of_guard
+
+    settings = of_guard(dict(question, command=question["of"]), {})
+    timeout = min(settings.timeout or LONGEST, LONGEST)
+    words = Provider(context).words(settings.command)
+    if not words:
+        raise ResourceError("the command is empty", kind="resource.command")
+    commands = context.user_commands
+    message, _ = commands.lacking(words[0], settings.path, settings.cwd)
+    if message:
+        there = message.endswith("is not an executable file")
+        code = NOT_EXECUTABLE if there else NOT_FOUND
+        return {"exit_code": code, "stdout": "", "stderr": message + "\n"}
+    result = commands.run(
+        words,
+        cwd=settings.cwd,
+        env=settings.environment,
+        path=settings.path,
+        timeout=timeout,
+        user=settings.user,
+        group=settings.group,
+        umask=settings.umask,
+        limit=2 * (LARGEST + 1),  # so that one that is too long is seen to be
+    )
+    if result.timed_out:
+        raise ResourceError(result.ending(timeout))
+    return _of_result(result)
+
+
+def _of_result(result: "Result") -> Answer:
+    for name, text in (("stdout", result.stdout), ("stderr", result.stderr)):
+        if len(text.encode("utf-8", "surrogateescape")) > LARGEST:
+            raise ResourceError("its %s is larger than %d MiB" % (name, LARGEST >> 20))
+    return {"exit_code": result.code, "stdout": result.stdout, "stderr": result.stderr}

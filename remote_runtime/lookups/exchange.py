@@ -1,0 +1,70 @@
+"""Answers what the controller asks before it makes the plan (target)."""
+
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Sequence
+
+from remote_runtime.errors import CcmError, ProtocolError
+from remote_runtime.item import Item
+from remote_runtime.lean import jsontext
+from remote_runtime.lookups.answering import Answer, Question, answer, is_of_type, item_of
+from remote_runtime.registry import Registry
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.lookups import Known
+    from remote_runtime.protocol.channel import Channel
+
+MOST = 64  # look-ups of one host
+ROOM = (1 << 20) - (64 << 10)  # bytes of JSON that the answers to one message may take
+
+
+def reply(
+    message: Dict[str, Any],
+    channel: "Channel",
+    known: "Known",
+    context_for: "Callable[[Sequence[Item]], Context]",
+) -> None:
+    """Answer the questions of an ``ask`` frame with an ``answers`` frame; ``known`` keeps both.
+
+    ``context_for`` makes the context in which resources of types are looked up. ``ProtocolError``.
+    """
+    questions = _questions(message)
+    if len(known) + len(questions) > MOST:
+        raise ProtocolError("more than %d look-ups" % MOST)
+    context = context_for([item_of(one) for one in questions if is_of_type(one)])
+    registry = Registry(context)
+    answers = [_answer(one, context, registry) for one in questions]
+    _fit(answers)
+    known.extend(zip(questions, answers))
+    channel.send({"t": "answers", "answers": answers}, now=True)
+
+
+def _answer(question: Question, context: "Context", registry: Registry) -> Answer:
+    try:
+        return answer(question, context, registry)
+    except CcmError:
+        raise
+    except Exception as error:  # of a site's own type
+        return {"error": "%s: %s" % (type(error).__name__, error)}
+
+
+def _questions(message: Dict[str, Any]) -> List[Question]:
+    questions = message.get("questions")
+    if not isinstance(questions, list):
+        raise ProtocolError("an ask frame without questions")
+    for one in questions:
+        told = isinstance(one, dict) and isinstance(one.get("kind"), str)
+        if not (told and isinstance(one.get("of"), str)):
+            raise ProtocolError("a question without its kind and what it is of")
+    return questions
+
+
+def _fit(answers: List[Answer]) -> None:
+    """Put a reason in the place of the largest answers until all of them fit into one frame."""
+    sizes = [len(jsontext.dumps(one)) + 1 for one in answers]
+    while sum(sizes) > ROOM:
+        at = max(range(len(sizes)), key=lambda number: sizes[number])
+        answers[at] = {
+            "error": "its %d bytes are too large to be sent: all answers together have 1 MiB"
+            % sizes[at]
+        }
+        sizes[at] = len(jsontext.dumps(answers[at])) + 1

@@ -1,0 +1,64 @@
+"""Whether a look-up would be answered otherwise at a resource's turn (target; previews only).
+
+Answers are taken before the first change, in a preview as in a push. What an earlier resource of
+the run changes of them is seen by the next run only, or, where the change is that of an earlier
+stage, by the push of this one. So a prediction that stands on such an answer is assumed.
+"""
+
+from typing import TYPE_CHECKING, Any, Dict
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.effects import ASSUMED, Uncertainty
+from remote_runtime.lookups.answering import Answer, answer
+from remote_runtime.registry import Registry
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.item import Item
+
+
+def staleness(item: "Item", context: "Context") -> Uncertainty:
+    """The doubt over what an item stands on: the first answer that would be another one by then, or
+    that may be."""
+    world = context.world
+    if world is None:
+        return Uncertainty()
+    for entry in item.asked:
+        question = {key: value for key, value in entry.items() if key != "name"}
+        for place, (asked, known) in enumerate(context.answers):
+            if asked != question:
+                continue
+            at = place, id(world), world.sequence
+            if at not in context.asked_again:
+                context.asked_again[at] = _reason(item, question, known, context)
+            reason = context.asked_again[at]
+            if reason:
+                return Uncertainty(ASSUMED, "Asked.%s %s" % (entry.get("name"), reason))
+    return Uncertainty()
+
+
+def _reason(item: "Item", question: Dict[str, Any], known: Answer, context: "Context") -> str:
+    """Why it may be answered otherwise; "" where it would not be."""
+    before = "was answered before the first change"
+    with context.turn(item, True):
+        try:
+            # What a provider was told of the run's own resources has no part in a look-up.
+            found = answer(question, context, Registry(context))
+        except Unknowable as unknown:
+            return "%s, and %s" % (before, unknown.message)
+        doubt = context.doubt
+        by = _changed_by(question, context)
+    if found != known and by:
+        return "%s, and %s changes it first" % (before, by)
+    if found != known:
+        return "%s, and would be answered otherwise by then" % before
+    return "%s, and %s" % (before, doubt.reason) if doubt.level else ""
+
+
+def _changed_by(question: Dict[str, Any], context: "Context") -> str:
+    """The resource that is to change the path which a question is of; "" where none is known."""
+    world = context.world
+    if world is None or question["kind"] not in ("file", "stat"):
+        return ""
+    node = world.layer.find(question["of"], question["kind"] == "file").node
+    return node.by if node is not None else ""
