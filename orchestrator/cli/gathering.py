@@ -5,14 +5,22 @@ from typing import TYPE_CHECKING
 from orchestrator.cli.asking import terminal_secret
 
 if TYPE_CHECKING:
+    from orchestrator.fleet.host.fact_run import Require
     from orchestrator.fleet.host.host_facts import Gathered
     from orchestrator.runs.request import ConnectionOptions
     from orchestrator.runs.wiring import Chosen
     from remote_runtime.errors import CcmError
 
 
-def gather(chosen: "Chosen", options: "ConnectionOptions") -> "dict[str, Gathered | CcmError]":
-    """What each host says, or why it does not; in parallel, until the user interrupts."""
+def gather(
+    chosen: "Chosen",
+    options: "ConnectionOptions",
+    require: "Require" = lambda host, gathered: None,
+) -> "dict[str, Gathered | CcmError]":
+    """What each host says, or why it does not; in parallel, until the user interrupts.
+
+    ``require`` raises NeedAnswersError for what a host is to be asked beside its facts.
+    """
     from orchestrator.cli.signals import Interrupts
     from orchestrator.fleet.descriptors import make_room
     from orchestrator.fleet.host.fact_run import gather_facts
@@ -21,4 +29,6 @@ def gather(chosen: "Chosen", options: "ConnectionOptions") -> "dict[str, Gathere
     make_room(options.forks)
     connector = wiring.connector(chosen, options, ask=terminal_secret())
     with connector, Interrupts(lambda: None) as interrupts:
-        return gather_facts(chosen.hosts, connector, options.forks, interrupts.watch)
+        return gather_facts(
+            chosen.hosts, connector, forks=options.forks, watch=interrupts.watch, require=require
+        )

@@ -135,7 +135,7 @@ def _explain(args: argparse.Namespace) -> int:
     hierarchy.see(chosen.inventory)
     answers: Mapping[str, Gathered | CcmError] = {}
     if not (args.offline or hierarchy.is_static):
-        answers = gather(chosen, read_connection(args))
+        answers = gather(chosen, read_connection(args), hierarchy.require_answers)
     found: dict[str, Any] = {}
     code = 0
     for host in chosen.hosts:
@@ -175,7 +175,7 @@ def _parse(args: argparse.Namespace) -> int:
     hierarchy.see(chosen.inventory)
     answers: Mapping[str, Gathered | CcmError] = {}
     if not (args.offline or hierarchy.is_static):
-        answers = gather(chosen, read_connection(args))
+        answers = gather(chosen, read_connection(args), hierarchy.require_answers)
     found: dict[str, Any] = {}
     code = 0
     for host in chosen.hosts:

@@ -15,6 +15,7 @@ from orchestrator.cli.options import (
 from orchestrator.cli.part_flags import add_selection, read_selection
 
 if TYPE_CHECKING:
+    from orchestrator.planning import Planner
     from orchestrator.planning.explanation import Explanation
     from orchestrator.planning.facts import Gathered
     from orchestrator.runs.fleet_facts import ReadHosts
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     read = show_hosts([planner], chosen.inventory, oldest)
     gathered: Gathered = NothingGathered()
     if not args.offline:
-        gathered = _gather(chosen, read, read_connection(args))
+        gathered = _gather(chosen, read, read_connection(args), planner)
     plan = planner.plan(chosen.hosts[0], gathered)
     for text in (*site.warnings, *plan.warnings, *planner.unmatched()):
         print(plain(f"ccm: warning: {text}"), file=sys.stderr)
@@ -94,19 +95,20 @@ def _check_one(chosen: "Chosen") -> None:
         )
 
 
-def _gather(chosen: "Chosen", read: "ReadHosts", options: "ConnectionOptions") -> "Gathered":
-    """What the host says; others whose facts its templates read are asked beside it."""
+def _gather(
+    chosen: "Chosen", read: "ReadHosts", options: "ConnectionOptions", planner: "Planner"
+) -> "Gathered":
+    """What the host says; others whose facts its templates read are asked first."""
     from orchestrator.cli.gathering import gather
     from orchestrator.runs.fleet_facts import take_answers
     from remote_runtime.errors import CcmError
 
     (host,) = chosen.hosts
-    others = [other for other in read.stale if other.name != host.name]
-    answers = gather(chosen._replace(hosts=[host, *others]), options)
-    answer = answers[host.name]
+    if read.stale:
+        take_answers(read, gather(chosen._replace(hosts=list(read.stale)), options), warn)
+    answer = gather(chosen, options, planner.require_answers)[host.name]
     if isinstance(answer, CcmError):
         raise answer
-    take_answers(read, answers, warn)
     return answer
 
 

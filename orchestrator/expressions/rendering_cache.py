@@ -127,6 +127,7 @@ def _without_host(scope: S, level: int) -> S:
         data=data,
         environ=nothing,
         host=nothing,
+        asked=nothing,
         registry=None,
         buckets=None,
         target_files={},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions.environ import OWN, Environ
 from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
+from orchestrator.language.asked import NOTHING_ASKED, Asked
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
@@ -40,7 +41,8 @@ class Scope(NamedTuple):
     ``lenient``: a missing path is empty instead of an error (data, overrides, order).
     ``target_files``: texts of the target by absolute path; an absolute path that is not in it
     raises NeedFileError. ``registry`` answers ``registrations()`` and ``buckets`` ``kvGet()``.
-    ``loop`` are the names that a turn of ``foreach`` adds. ``inventory`` has the other hosts.
+    ``loop`` are the names that a turn of ``foreach`` adds. ``inventory`` has the other hosts, and
+    ``asked`` what the host answered to the manifest's look-ups.
     """
 
     facts: Facts
@@ -55,6 +57,7 @@ class Scope(NamedTuple):
     buckets: KeyValueLookup | None = None
     loop: Mapping[str, Any] = {}
     inventory: InventoryView = NO_INVENTORY
+    asked: Asked = NOTHING_ASKED
 
     def __repr__(self) -> str:
         return (
@@ -80,6 +83,7 @@ class Scope(NamedTuple):
             "Host": self.host,
             "Groups": self.groups,
             "Hosts": self.hosts,
+            "Asked": self.asked,
             "lookup": self.lookup,
             "file": lambda path: self.file(path, literals),
             "readFile": lambda path: self.file(path, literals),

@@ -36,6 +36,16 @@ class OtherFactsError(FactsUnavailableError):
         self.family = name
 
 
+class NoAnswerError(FactsUnavailableError):
+    """An expression reads a look-up of ``ccm.ask`` that has no answer."""
+
+    default_kind = "ask"
+
+    def __init__(self, name: str, reason: str, kind: str = "") -> None:
+        EvaluationError.__init__(self, f"Asked.{name} has no answer: {reason}", None, kind)
+        self.family = name
+
+
 class NeedFileError(CcmError):
     """``file()`` names a file of the target whose text the scope does not hold.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-VARIABLES = ("Facts", "Data", "Environ", "Host", "Groups", "Hosts")
+VARIABLES = ("Facts", "Data", "Environ", "Host", "Groups", "Hosts", "Asked")
 FUNCTIONS = ("lookup", "file", "readFile", "registrations", "kvGet")
 TEMPLATE_FUNCTIONS = ("template", "jet")
 """They render other templates."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, Sequence
@@ -88,6 +89,16 @@ class Declared:
     def id(self) -> str:
         """``type#name`` as written; a name may still hold templates."""
         return f"{self.type.name}#{self.name_node.text}"
+
+    def expressions(self) -> Iterator[Expression]:
+        """Every expression of it."""
+        yield from expressions_in(self.name)
+        for key in self.templated:
+            yield from expressions_in(self.values[key])
+        if self.control:
+            yield from self.control.expressions()
+        if self.foreach:
+            yield self.foreach
 
     @property
     def is_static(self) -> bool:

@@ -131,6 +131,10 @@ class Resolver:
             return Deferred(self._active, path, lambda: value.render(self._scope))
         return value
 
+    def begin(self, data: dict[str, Any]) -> None:
+        """Have ``Data`` hold these values, computed or not."""
+        dict.update(self.root, raw_items(data))
+
     def finish(self, data: dict[str, Any]) -> dict[str, Any]:
         """The data with every value computed; EvaluationError."""
         dict.update(self.root, raw_items(data))

@@ -27,6 +27,7 @@ _CCM = (
     "resources_jet_file",
     "defaults",
     "assert",
+    "ask",
     "fail_on_error",
     "pre_message",
     "post_message",
@@ -168,6 +169,10 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
     site.post_message = _text(ccm.get("post_message"), "post_message", problems)
     site.defaults = read_defaults(ccm, site.types, site.defaults, problems)
     site.assertions = read_assertions(ccm.get(ASSERT), problems)
+    if "ask" in ccm:
+        from orchestrator.manifest.asks import read_asks
+
+        site.asks = read_asks(ccm.get("ask"), site.types, problems)
     resources = ccm.get("resources")
     if "resources_jet_file" in ccm:
         site.resources_template = resources_template(ccm, site.folder, problems)
@@ -185,6 +190,12 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
     elif "resources_jet_file" not in ccm:
         hint = "add 'resources:' with at least one resource"
         problems.append(Problem("ccm has no resources", ccm.position, hint))
+    read = [expression for expression in site.expressions() if "Asked" in expression.source]
+    if read:
+        from orchestrator.manifest.asks import unknown_names
+
+        node = ccm.get("ask")
+        problems += unknown_names(read, node.entries if isinstance(node, Mapping) else ())
 
 
 def _flag(node: Node | None, name: str, problems: list[Problem]) -> bool:

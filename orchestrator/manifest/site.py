@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -20,7 +20,9 @@ from orchestrator.sources.archives import Archives
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
+    from orchestrator.expressions import Expression
     from orchestrator.language import jet
+    from orchestrator.manifest.asks import Asks
 
 DEEPEST = 10
 UNREAD = FactsUnavailableError.default_kind
@@ -44,7 +46,7 @@ class Site:
 
     ``folder`` is where the manifest stands; ``warnings`` are for the user and end nothing. With
     ``resources_template`` there are no ``resources``: each host's come of that template.
-    ``assertions`` must hold on a host before it is changed.
+    ``assertions`` must hold on a host before it is changed, ``asks`` are looked up there first.
     ``defaults`` are its own over inherited ones; its children inherit them. ``types`` are those
     that it may use; the site's own among them travel with the runtime. ``children`` are the
     manifests that resources of this run apply.
@@ -70,10 +72,21 @@ class Site:
         self.resources_template: jet.Template | None = None
         self.defaults: Defaults = NO_DEFAULTS
         self.assertions: list[Assertion] = []
+        self.asks: Asks = {}
         self.fail_on_error = False
         self.pre_message = ""
         self.post_message = ""
         self.earlier: Earlier | None = None
+
+    def expressions(self) -> Iterator[Expression]:
+        """Every expression of it; those of templates that it renders are not among them."""
+        yield from self.source.expressions()
+        for assertion in self.assertions:
+            yield from assertion.expressions()
+        for ask in self.asks.values():
+            yield from ask.expressions()
+        for declared in self.resources:
+            yield from declared.expressions()
 
     def earlier_names(self) -> frozenset[str] | None:
         """What ``require`` and ``subscribe`` may name beside this run's; None without a session."""

@@ -120,6 +120,7 @@ class Type:
         self.decisive = _decisive(schema)
         self.reboots = bool(schema.get("x-ccm-reboots"))
         self.applies = bool(schema.get("x-ccm-manifest"))
+        self.answers: Mapping[str, str] = schema.get("x-ccm-answers", {})
 
     def for_command(self) -> Type:
         """The type as ``ccm ensure`` has it: what a thing that exists may keep is not required."""

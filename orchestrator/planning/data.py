@@ -27,12 +27,13 @@ from orchestrator.manifest.merge import lay_source, merge_deep
 from orchestrator.planning.explanation import Explainer, Explanation
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
 from orchestrator.planning.remote_data import NotContactedError, UnknownData, fetched, shown
+from orchestrator.planning.site.look_ups import NO_LOOK_UPS, ManifestLookUps
 from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask
 
 MOST_PROBLEMS = 20
-_MAY_READ = re.compile("data|template|jet", re.IGNORECASE)
+_MAY_READ = re.compile("data|asked|template|jet", re.IGNORECASE)
 """What stands in an expression of data that may read other values of it."""
 INHERIT = "inherit_data"
 """The property of an apply that names keys of its manifest's data."""
@@ -141,6 +142,9 @@ class ManifestData:
         self._reads_data = any(
             _MAY_READ.search(expression.source) for one in held for expression in one.expressions()
         )
+        self._reads_answers = any(
+            "Asked" in expression.source for one in held for expression in one.expressions()
+        )
         self._shared: dict[Declared | None, Resolved] = {}
 
     def _sources(self, *, remote: bool) -> list[DataSource]:
@@ -166,8 +170,9 @@ class ManifestData:
         by: Declared | None,
         handed: Mapping[str, Any],
         heard: dict[str, None] | None = None,
+        look_ups: ManifestLookUps = NO_LOOK_UPS,
     ) -> tuple[Scope, Resolved]:
-        """What the templates of one host (an inventory's ``Host``) see.
+        """What the templates of one host (an inventory's ``Host``) see, with its ``look_ups``.
 
         ``heard`` receives the secrets of the environment that they read.
         """
@@ -181,15 +186,25 @@ class ManifestData:
         resolved = self.shared(by, handed)
         if resolved is None:
             own = self._scope(facts, data={}, names=names, heard={}, lenient=True)
-            resolved = self._resolve(own, handed)
-        return self._scope(facts, data=resolved.data, names=names, heard=heard), resolved
+            resolved = self._resolve(own._replace(asked=look_ups.asked), handed, look_ups)
+        scope = self._scope(facts, data=resolved.data, names=names, heard=heard)
+        if look_ups is NO_LOOK_UPS:
+            return scope, resolved
+        look_ups.see(scope)
+        if not resolved.problems:
+            look_ups.collect()
+        return scope._replace(asked=look_ups.asked), resolved
 
     def explain(
-        self, host: Any, facts: Facts, keys: Sequence[str]
+        self,
+        host: Any,
+        facts: Facts,
+        keys: Sequence[str],
+        look_ups: ManifestLookUps = NO_LOOK_UPS,
     ) -> tuple[Explanation, list[str]]:
         """Where each part of a value of a host's data is from, and the texts of it that are masked;
         ``keys`` lead to the value. PlanError."""
-        scope, resolved = self.of(host, facts, by=None, handed={})
+        scope, resolved = self.of(host, facts, by=None, handed={}, look_ups=look_ups)
         if resolved.problems:
             raise plan_error(resolved.problems, resolved.secrets)
         explainer = Explainer(scope._replace(lenient=True), keys)
@@ -235,19 +250,25 @@ class ManifestData:
             inventory=given.inventory,
         )
 
-    def _resolve(self, scope: Scope, handed: Mapping[str, Any]) -> Resolved:
+    def _resolve(
+        self, scope: Scope, handed: Mapping[str, Any], look_ups: ManifestLookUps = NO_LOOK_UPS
+    ) -> Resolved:
         with noting_hashes() as made:
-            resolved = self._resolved(scope, handed)
+            resolved = self._resolved(scope, handed, look_ups)
         hidden = dict.fromkeys(resolved.secrets)
         for text, found in made:  # in order: of a hash, another one may have been made
             if any(secret in text for secret in hidden):
                 hidden[found] = None
         return resolved._replace(secrets=list(hidden))
 
-    def _resolved(self, scope: Scope, handed: Mapping[str, Any]) -> Resolved:
+    def _resolved(
+        self, scope: Scope, handed: Mapping[str, Any], look_ups: ManifestLookUps
+    ) -> Resolved:
         if self._given.unread:
             return Resolved(UnknownData(), [], [])
         resolver = Resolver(scope)
+        if look_ups is not NO_LOOK_UPS:
+            look_ups.see(scope._replace(data=resolver.root))
 
         def bind(layer: Layer, key: str, value: Any) -> Any:
             if not self._reads_data:
@@ -259,7 +280,11 @@ class ManifestData:
             data = lay_source(merging, self._own.resolve(scope, bind, self._given.files), handed)
             for source in self._given.sources:
                 data = lay_source(merging, data, source.resolve(scope, bind))
-            data = resolver.finish(lay_source(merging, data, self._given.data))
+            data = lay_source(merging, data, self._given.data)
+            if self._reads_answers and look_ups is not NO_LOOK_UPS:
+                resolver.begin(data)
+                look_ups.collect()
+            data = resolver.finish(data)
         except EvaluationError as error:
             problem = Problem(error.message, error.where, error.hint, error.kind)
             return Resolved({}, [problem], list(scope.environ.heard))

@@ -72,6 +72,11 @@ class Gathered(Protocol):
     @property
     def warnings(self) -> Sequence[str]: ...
 
+    @property
+    def answers(self) -> Mapping[str, Mapping[str, Any]] | None:
+        """What it answered to look-ups; None where it cannot be asked."""
+        ...
+
 
 class NothingGathered(NamedTuple):
     """Stands in for a host that was not asked."""
@@ -80,6 +85,7 @@ class NothingGathered(NamedTuple):
     unavailable: Mapping[str, str] = {}
     custom: Sequence[tuple[str, str]] = ()
     warnings: Sequence[str] = ()
+    answers: Mapping[str, Mapping[str, Any]] | None = None
 
 
 class FactOverlay:

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from inventory.document import Mapping, parse_document, read_document
 from orchestrator.expressions.environ import Environ
+from orchestrator.fleet.host.host_facts import NeedAnswersError
 from orchestrator.language.files import Folder
+from orchestrator.manifest.asks import Asks, read_asks
 from orchestrator.manifest.data import KEYS, DataSource, refuse_unknown_keys
+from orchestrator.manifest.types import types_beside
 from orchestrator.planning.data import Given, ManifestData, plan_error
 from orchestrator.planning.explanation import Explanation, hidden, masked
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions, load_environ
 from orchestrator.planning.remote_data import fetched, shown
+from orchestrator.planning.site.look_ups import LookUps
 from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, Problem
 
@@ -49,6 +53,7 @@ class Hierarchy:
             hint="values go under data:",
         )
         source = DataSource(root, problems, self.warnings, remote=text is not None)
+        self._asks = {} if text is not None else _asks(path, root, problems)
         variables = Environ(load_environ()).public() if with_environ else {}
         self._overlay = FactOverlay(options.facts, options.fact, variables)
         self._given = Given(options, problems, self.warnings)
@@ -73,10 +78,20 @@ class Hierarchy:
         """Have templates see these hosts as ``Groups`` and ``Hosts``."""
         self._given.see(inventory)
 
+    def require_answers(self, host: Any, gathered: Gathered) -> None:
+        """NeedAnswersError where a host has to be asked before its data is known."""
+        if self._asks:
+            facts, _ = self._overlay(host, gathered)
+            of_host = LookUps(gathered.answers)
+            self._data.of(host, facts, by=None, handed={}, look_ups=of_host.of(self._asks))
+            if of_host.open:
+                raise NeedAnswersError(of_host.open)
+
     def resolve(self, host: Any, gathered: Gathered) -> tuple[dict[str, Any], list[str]]:
         """What it comes to for an inventory's ``Host``, masked, and the warnings; PlanError."""
         facts, warnings = self._overlay(host, gathered)
-        resolved = self._data.of(host, facts, by=None, handed={})[1]
+        look_ups = LookUps(gathered.answers).of(self._asks)
+        resolved = self._data.of(host, facts, by=None, handed={}, look_ups=look_ups)[1]
         if resolved.problems:
             raise plan_error(resolved.problems, resolved.secrets)
         data: dict[str, Any] = masked(resolved.data, resolved.secrets)
@@ -88,5 +103,14 @@ class Hierarchy:
         """Where the value at these keys is from on an inventory's ``Host``, masked, and the
         warnings; PlanError."""
         facts, warnings = self._overlay(host, gathered)
-        told, secrets = self._data.explain(host, facts, keys)
+        look_ups = LookUps(gathered.answers).of(self._asks)
+        told, secrets = self._data.explain(host, facts, keys, look_ups)
         return hidden(told, secrets), warnings
+
+
+def _asks(path: str, root: Mapping, problems: list[Problem]) -> Asks:
+    """The look-ups of a manifest; none of a file of data."""
+    ccm = root.get("ccm")
+    if not isinstance(ccm, Mapping) or "ask" not in ccm:
+        return {}
+    return read_asks(ccm.get("ask"), types_beside(Path(path)), problems)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from orchestrator.planning.data import Given, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.remote_data import shown
+from orchestrator.planning.site.look_ups import LookUps, ManifestLookUps
 from orchestrator.planning.site.manifests import Part, Parts, Place
 from orchestrator.planning.site.overview import Survey
 from remote_runtime.errors import InputError, PlanError, Problem
@@ -81,7 +83,8 @@ class Planner:
             raise InputError(problems)
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
-        """The plan of one host (an inventory's ``Host``); PlanError with every problem found."""
+        """The plan of one host (an inventory's ``Host``); PlanError with every problem found,
+        NeedAnswersError where the host has to be asked first."""
         # Loaded with the first answer of a host: before it there is no time to lose.
         from orchestrator.planning.host_plan import HostPlan
         from orchestrator.planning.site.walk import Walk
@@ -92,7 +95,8 @@ class Planner:
             for family, reason in facts.unavailable.items()
         ]
         secrets = self.host_secrets
-        walk = Walk(host, facts, secrets.before(host.name) if secrets is not None else ())
+        before = secrets.before(host.name) if secrets is not None else ()
+        walk = Walk(host, facts, before, answers=gathered.answers)
         resources = walk.run(self._root, self.site.earlier_names())
         everything = walk.found
         if self._marker is not None:
@@ -115,6 +119,13 @@ class Planner:
         if secrets is not None:
             secrets.share(host.name, plan)
         return plan
+
+    def require_answers(self, host: Any, gathered: Gathered) -> None:
+        """NeedAnswersError where the host has to be asked before its plan can be made."""
+        asks = any(part.site.asks for part in self._all())
+        if asks or not self.survey.is_whole:
+            with suppress(PlanError):  # which is told when the plan is made
+                self.plan(host, gathered)
 
     def see(self, inventory: Inventory | InventoryView) -> None:
         """Have templates see these hosts as ``Groups`` and ``Hosts``; before any plan is made."""
@@ -311,6 +322,10 @@ class Planner:
         """A number that grows with each file that is read."""
         return sum(part.file_count for part in self._all())
 
+    def _look_ups(self, gathered: Gathered) -> ManifestLookUps:
+        """Those of the manifest itself."""
+        return LookUps(gathered.answers).of(self.site.asks)
+
     def _all(self) -> list[Part]:
         return [self._root.part, *self._parts.all()]
 
@@ -320,8 +335,9 @@ class Planner:
 
         facts, _ = self._overlay(host, gathered)
         data = self._root.part.data
-        resolved = data.of(host, facts, by=None, handed={})[1]
-        told = (data.explain(host, facts, (key,)) for key in resolved.data)
+        look_ups = self._look_ups(gathered)
+        resolved = data.of(host, facts, by=None, handed={}, look_ups=look_ups)[1]
+        told = (data.explain(host, facts, (key,), look_ups) for key in resolved.data)
         return [hidden(one, secrets) for one, secrets in told]
 
     def scope(self, host: Any, gathered: Gathered) -> tuple[Scope, list[str]]:
@@ -330,7 +346,8 @@ class Planner:
         PlanError.
         """
         facts, _ = self._overlay(host, gathered)
-        scope, resolved = self._root.part.data.of(host, facts, by=None, handed={})
+        look_ups, data = self._look_ups(gathered), self._root.part.data
+        scope, resolved = data.of(host, facts, by=None, handed={}, look_ups=look_ups)
         if resolved.problems:
             raise plan_error(resolved.problems, resolved.secrets)
         return scope, resolved.secrets

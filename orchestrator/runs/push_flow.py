@@ -148,7 +148,7 @@ def _gather(
             from orchestrator.fleet.host.fact_run import gather_facts
 
             forks = request.connection.forks
-            answers = gather_facts(read.stale, connector, forks, windows.append)
+            answers = gather_facts(read.stale, connector, forks=forks, watch=windows.append)
     if any(window.interrupted for window in windows):
         raise KeyboardInterrupt
     take_answers(read, answers, reporter.warn)

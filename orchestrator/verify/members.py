@@ -149,8 +149,13 @@ class Member:
         if self._gathered is None:
             link = FramedLink(self._logged_in().start(self._means.connector.image))
             with contextlib.closing(link):
-                self._gathered = gather(link, host=self.host.name)
+                self._gathered = gather(link, host=self.name, require=self._require)
         return self._gathered
+
+    def _require(self, gathered: Gathered) -> None:
+        """See ``gather``."""
+        if self._means.planner is not None:
+            self._means.planner.require_answers(self.host, gathered)
 
     def _hang_up(self) -> None:
         shell, login = self._shell, self._login

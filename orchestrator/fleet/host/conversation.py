@@ -14,8 +14,14 @@ from orchestrator.fleet.checks.unchanged_check import check_unchanged
 from orchestrator.fleet.checks.unchanged_resources import UnchangedResources
 from orchestrator.fleet.host.blob_server import Serving
 from orchestrator.fleet.host.framed_link import FramedLink, message_of
-from orchestrator.fleet.host.host_facts import Gathered, check_facts, check_hello
+from orchestrator.fleet.host.host_facts import (
+    Gathered,
+    NeedAnswersError,
+    check_facts,
+    check_hello,
+)
 from orchestrator.fleet.host.host_task import InterruptedRunError
+from orchestrator.fleet.host.look_up_exchange import LookUpExchange
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.notices import Notices
@@ -59,7 +65,8 @@ def greet_and(link: FramedLink, enter: Callable[[Phase], None], then: Callable[[
 
     That is for a few hosts at a time, and what the others say is not even read before their turn:
     hundreds of them would hold some hundred kilobytes each and wait for the same processor. Nobody
-    who has its turn waits for a host.
+    who has its turn waits for a host. Where ``then`` raises NeedAnswersError, the host is asked,
+    and it is called again.
     """
     with link.within(GREETING, "hello and facts"):
         try:
@@ -70,22 +77,46 @@ def greet_and(link: FramedLink, enter: Callable[[Phase], None], then: Callable[[
                 link.arrive()
                 with link.away(), _turns:
                     frame = link.take()
-                    if frame is not None:
-                        gathered = check_facts(message_of(frame), hello)
+                    if frame is None:
+                        continue
+                    message = message_of(frame)
+                    gathered = check_facts(message, hello)
+                    try:
                         return then(gathered._replace(host_key=link.host_key))
+                    except NeedAnswersError as error:
+                        asking, need = LookUpExchange(link, message, hello), error
+                        break
         except UnreachableError as error:
             last = link.stderr_tail().strip().rpartition("\n")[2]
             if error.kind != "transport.lost" or not last:
                 raise
-            message = f"{error.message} before the facts: {one_line(last)}"
-            raise UnreachableError(message, error.kind, hint=error.hint) from error
+            text = f"{error.message} before the facts: {one_line(last)}"
+            raise UnreachableError(text, error.kind, hint=error.hint) from error
+    while True:
+        asking.ask(need.questions)
+        with _turns:
+            try:
+                return then(asking.gathered())
+            except NeedAnswersError as error:
+                need = error
 
 
 def gather(
-    link: FramedLink, enter: Callable[[Phase], None] = lambda phase: None, host: str = ""
+    link: FramedLink,
+    enter: Callable[[Phase], None] = lambda phase: None,
+    host: str = "",
+    require: Callable[[Gathered], None] = lambda gathered: None,
 ) -> Gathered:
-    """Take a runtime's facts and let it go; of that ``host`` earlier runs are asked for, too."""
-    gathered = greet(link, enter)
+    """Take a runtime's facts and let it go; of that ``host`` earlier runs are asked for, too.
+
+    ``require`` raises NeedAnswersError for what else is to be asked of it.
+    """
+
+    def whole(gathered: Gathered) -> Gathered:
+        require(gathered)
+        return gathered
+
+    gathered = greet_and(link, enter, whole)
     recall = Recall(host, gathered.hello["uid"])
     wish = recall.wish()
     link.send({"t": "bye", **wish})

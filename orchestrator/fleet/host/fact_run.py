@@ -11,17 +11,32 @@ from orchestrator.fleet.window import Window, run_all
 from remote_runtime.errors import CcmError
 
 Answer = Gathered | CcmError
+Require = Callable[[Any, Gathered], None]
 CANCEL_GRACE = 2.0
 
 
+def _nothing(host: Any, gathered: Gathered) -> None:
+    """Ask for no more than facts."""
+
+
 class FactRun(LinkTask[Answer]):
-    """One host's facts: connect, take what the runtime says unasked, say ``bye``."""
+    """One host's facts: connect, take what the runtime says unasked, say ``bye``.
+
+    ``require`` raises NeedAnswersError for what else its host is to be asked.
+    """
+
+    def __init__(self, host: Target, connector: Connector, require: Require = _nothing) -> None:
+        super().__init__(host, connector)
+        self._require = require
 
     def _during(self) -> str:
         return f"facts of {self.name}"
 
     def _work(self) -> Answer:
-        return gather(self._open(self._entered), self._entered, self.host.name)
+        def require(gathered: Gathered) -> None:
+            self._require(self.host, gathered)
+
+        return gather(self._open(self._entered), self._entered, self.host.name, require)
 
     def _ended(self, error: CcmError) -> Answer:
         return error
@@ -30,11 +45,15 @@ class FactRun(LinkTask[Answer]):
 def gather_facts(
     hosts: Iterable[Target],
     connector: Connector,
+    *,
     forks: int,
     watch: Callable[[Window[Any]], None] = lambda window: None,
+    require: Require = _nothing,
 ) -> dict[str, Answer]:
     """Return host name → Gathered, or the CcmError that kept that host's facts away.
 
-    ``watch`` gets the window before it starts, so that a signal can interrupt it.
+    ``watch`` gets the window before it starts, so that a signal can interrupt it. ``require``
+    raises NeedAnswersError for what a host is to be asked beside its facts.
     """
-    return run_all((FactRun(host, connector) for host in hosts), forks, watch, CANCEL_GRACE)
+    runs = (FactRun(host, connector, require) for host in hosts)
+    return run_all(runs, forks, watch, CANCEL_GRACE)

@@ -5,15 +5,38 @@ All of it comes from the host: it is data, never a template, never a path of the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from orchestrator.support.plain_text import one_line, plain_json_value, plain_value
-from remote_runtime.errors import ProtocolError
+from remote_runtime.errors import CcmError, ProtocolError
 from remote_runtime.protocol import wire
 from remote_runtime.version import VERSION
 
 MAX_CUSTOM = 1 << 20
 _HELLO = {"python": str, "pid": int, "user": str, "uid": int, "boot": str}
+
+
+Question = dict[str, Any]
+Answer = Mapping[str, Any]
+MOST_ANSWERS = 64
+_MOST_MEMBERS = 20
+
+
+class NeedAnswersError(CcmError):
+    """A host's plan needs look-ups that were not answered yet: a signal, not a failure.
+
+    Whoever makes the plan asks the host these ``questions``, by what their answers are kept, and
+    makes it again.
+    """
+
+    default_kind = "ask"
+
+    def __init__(self, questions: Mapping[str, Question]) -> None:
+        told = ", ".join(f"{one['kind']} {one['of']}" for one in [*questions.values()][:3])
+        super().__init__(f"the plan needs look-ups on the host: {told}")
+        self.questions = dict(questions)
 
 
 class Gathered(NamedTuple):
@@ -22,7 +45,7 @@ class Gathered(NamedTuple):
     ``unavailable`` maps a family to the reason why it is missing; ``custom`` are (path on the
     target, text) of the user's own fact files, least important first; ``hello`` is what the runtime
     said of itself, ``host_key`` the fingerprint of the key that the host proved to have, "" on this
-    machine.
+    machine; ``answers`` are those to look-ups, by their questions as JSON.
     """
 
     facts: dict[str, Any]
@@ -31,6 +54,7 @@ class Gathered(NamedTuple):
     warnings: list[str]
     hello: dict[str, Any]
     host_key: str = ""
+    answers: Mapping[str, Answer] = MappingProxyType({})
 
 
 def check_hello(message: dict[str, Any], nonce: str, runtime: str) -> dict[str, Any]:
@@ -71,6 +95,25 @@ def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> Gathered:
         warnings=[one_line(str(text)) for text in warnings[:100]],
         hello=hello,
     )
+
+
+def check_answers(message: dict[str, Any], count: int) -> list[Answer]:
+    """Return what the host answered to so many questions; ProtocolError for anything else."""
+    answers = message.get("answers")
+    if not isinstance(answers, list) or len(answers) != count:
+        raise ProtocolError(f"expected {count} answers to look-ups", kind="protocol.answers")
+    return [_answer(entry) for entry in answers]
+
+
+def _answer(entry: Any) -> Answer:
+    if not isinstance(entry, dict) or len(entry) > _MOST_MEMBERS:
+        raise ProtocolError("an answer is not an object", kind="protocol.answers")
+    if any(not isinstance(value, str | int) for value in entry.values()):
+        raise ProtocolError("an answer is no text or number", kind="protocol.answers")
+    if "error" in entry:
+        return {"error": one_line(str(entry["error"]))}
+    found: Answer = plain_value(entry)
+    return found
 
 
 def _custom(entry: Any) -> tuple[str, str]:

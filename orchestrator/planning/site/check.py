@@ -11,7 +11,6 @@ from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.language.facts import Facts
 from orchestrator.manifest.data import DataSource, Held
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
-from orchestrator.manifest.values import expressions_in
 from remote_runtime.errors import Problem
 from remote_runtime.text.nearest import nearest
 
@@ -260,13 +259,10 @@ def _handed(parts: list[Part]) -> set[str] | None:
 def _expressions(part: Part) -> Iterator[Expression]:
     for assertion in part.site.assertions:
         yield from assertion.expressions()
+    for ask in part.site.asks.values():
+        yield from ask.expressions()
     for declared in part.site.resources:
-        for value in (declared.name, *declared.values.values()):
-            yield from expressions_in(value)
-        if declared.control:
-            yield from declared.control.expressions()
-        if declared.foreach:
-            yield declared.foreach
+        yield from declared.expressions()
 
 
 def _reads(source: str) -> Iterator[str]:

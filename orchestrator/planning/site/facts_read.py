@@ -9,7 +9,6 @@ from pathlib import Path
 
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
-from orchestrator.manifest.values import expressions_in
 
 _FACTS = re.compile(r"\.facts\b|\[\s*(['\"])facts\1\s*\]|(['\"])facts\2")
 _HOSTS = re.compile(
@@ -61,15 +60,24 @@ def texts_of(site: Site) -> Iterator[str]:
     such an expression, or such a template, names in quotes."""
     sources = [expression.source for expression in site.source.expressions()]
     sources += [one.source for assertion in site.assertions for one in assertion.expressions()]
-    folder = site.folder.path
-    left: list[Path] = []
+    sources += [one.source for ask in site.asks.values() for one in ask.expressions()]
     for declared in site.resources:
-        sources += _sources(declared)
+        sources += (expression.source for expression in declared.expressions())
+    template = site.resources_template
+    more = [Path(template.name)] if template is not None else []
+    yield from texts_behind(sources, site.folder.path, site.resources, more)
+
+
+def texts_behind(
+    sources: Sequence[str], folder: Path, resources: Iterable[Declared], more: Iterable[Path] = ()
+) -> Iterator[str]:
+    """These sources of expressions, and the templates that they may render: whatever file of the
+    folder one names in quotes, with the trees of ``resources`` and ``more`` files."""
+    left = list(more)
+    for declared in resources:
         tree = declared.raw.get(declared.type.tree)
         if isinstance(tree, str):
             left += islice((folder / tree).rglob("*"), _MOST_FILES)
-    if site.resources_template is not None:
-        left.append(Path(site.resources_template.name))
     yield from sources
     for source in filter(_CALL.search, sources):
         left += _named(source, folder)
@@ -81,14 +89,6 @@ def texts_of(site: Site) -> Iterator[str]:
             text = _text(path)
             yield text
             left += [*_named(text, folder), *_named(text, path.parent)]
-
-
-def _sources(declared: Declared) -> Iterator[str]:
-    values = [declared.name, *declared.values.values()]
-    found = [one for value in values for one in expressions_in(value)]
-    found += declared.control.expressions() if declared.control else ()
-    found += [declared.foreach] if declared.foreach else ()
-    return (expression.source for expression in found)
 
 
 def _named(text: str, folder: Path) -> Iterator[Path]:

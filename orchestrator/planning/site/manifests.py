@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,6 +19,7 @@ from orchestrator.planning.content.blob_references import SOURCE, Travel
 from orchestrator.planning.data import Given, ManifestData
 from orchestrator.planning.plan_groups import AlikeResources
 from orchestrator.planning.resources import GeneratedResources, Resources
+from orchestrator.planning.site.look_ups import Reads
 from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, Problem
 
@@ -48,6 +50,11 @@ class Part:
             else None
         )
         self._check_files()
+
+    @cached_property
+    def reads(self) -> Reads:
+        """Which look-ups its entries read."""
+        return Reads(self.site)
 
     @property
     def is_generated(self) -> bool:
@@ -106,6 +113,8 @@ class Part:
                     folder.read(path, literal=True)
                 for call in expression.template_calls():
                     check_call(folder, call, added)
+                    if call.is_file:
+                        self._check_look_ups(call.text)
             except InputError as error:
                 self.problems += [_placed(problem, expression) for problem in error.problems]
             except EvaluationError as error:
@@ -114,6 +123,14 @@ class Part:
                     continue
                 text = f"{declared.id}: {key}: {error.message}"
                 self.problems.append(Problem(text, expression.where, "", error.kind))
+
+    def _check_look_ups(self, path: str) -> None:
+        """A template may read look-ups of its manifest only."""
+        text = self.site.folder.read(path, literal=True)
+        if "Asked" in text:
+            from orchestrator.manifest.asks import unknown_in_template
+
+            self.problems += unknown_in_template(text, path, self.site.asks)
 
 
 class Refusal(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.expressions import Scope
+from orchestrator.fleet.host.host_facts import NeedAnswersError, Question
 from orchestrator.fleet.outcome import applied_as
 from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.language.facts import Facts
@@ -23,6 +24,7 @@ from orchestrator.planning.remote_data import UnknownData
 from orchestrator.planning.rendering import Rendering, filled, names_vary
 from orchestrator.planning.resources import Resources
 from orchestrator.planning.site.agreement import disagreements
+from orchestrator.planning.site.look_ups import LookUps, ManifestLookUps, entries
 from orchestrator.planning.site.loops import Groups, at_turn, turns
 from orchestrator.planning.site.manifests import Part, Place, Refusal
 from remote_runtime.errors import Problem
@@ -78,8 +80,20 @@ class Walk:
     what is rendered at its turn, by its place in ``found``.
     """
 
-    def __init__(self, host: Any, facts: Facts, secrets_before: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        host: Any,
+        facts: Facts,
+        secrets_before: Sequence[str] = (),
+        *,
+        answers: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
         self._host = host
+        self._look_ups = LookUps(answers)
+        self._asked: list[ManifestLookUps] = []  # of each place
+        self._handed_on: tuple[
+            Question, ...
+        ] = ()  # what the data of the manifest at hand stands on
         self._facts = facts
         self._secrets_before = secrets_before
         self.found: list[Compiled] = []
@@ -113,8 +127,11 @@ class Walk:
         return [row.declared for row in self._rows if row.entry is None and not row.is_none]
 
     def run(self, root: Place, earlier: frozenset[str] | None) -> tuple[Compiled, ...]:
-        """The resources of the manifest itself; PlanError with every problem found."""
+        """The resources of the manifest itself; PlanError with every problem found,
+        NeedAnswersError where the host has to be asked first."""
         compiled = self._manifest(root, None, {}, True)
+        if self._look_ups.open:
+            raise NeedAnswersError(self._look_ups.open)
         if not self._problems and self._names_vary:
             names = [row.named for row in self._rows]
             self._problems = check_names(names, final=True, earlier=earlier)
@@ -140,11 +157,19 @@ class Walk:
         resources are only there to be named, and nothing that is wrong with them matters.
         """
         number, self._places = self._places, self._places + 1
+        look_ups = self._look_ups.of(place.part.site.asks, managed)
+        self._asked.append(look_ups)
         scope, resolved = place.part.data.of(
-            self._host, self._facts, by=by, handed=handed, heard=self.secrets
+            self._host,
+            self._facts,
+            by=by,
+            handed=handed,
+            heard=self.secrets,
+            look_ups=look_ups,
         )
+        self.warnings += look_ups.warnings
         self.secrets.update(dict.fromkeys(resolved.secrets))
-        problems = resolved.problems
+        problems = resolved.problems + look_ups.problems
         if managed and not problems and place.part.site.assertions:
             self._problems += failing(place.part.site.assertions, scope)
         if not problems:
@@ -171,6 +196,8 @@ class Walk:
         """Compile what stands in one manifest, the place of ``number`` in the run."""
         compiled: list[Compiled] = []
         for index, declared in enumerate(resources.declared):
+            if self._look_ups.open and not declared.type.applies:
+                continue  # the plan is made again, so only what else is to be asked matters
             made = []
             once = declared.foreach is None
             for turn in (scope,) if once else self._turns(declared, scope, number, managed):
@@ -216,10 +243,15 @@ class Walk:
         if declared.type.secrets:
             self._types_hide = True
         runs = managed and entry.outline.item.managed
+        stands_on = self._stands_on(place.part, declared, number, runs) if managed else ()
+        if stands_on:
+            self.found[at] = entry = entry.extended(asked=stands_on)
         if declared.type.applies:
             begin = len(self._rows)
             handed = self._handed(declared, entry.item.properties, scope.data, runs)
+            above, self._handed_on = self._handed_on, stands_on
             entry, opens = self._apply(place, declared, entry=entry, handed=handed, managed=runs)
+            self._handed_on = above
             self.found[at] = entry
         if runs and entry.outline.item.deferred_render:
             self.turns[at] = (declared, scope, place.part.travel)
@@ -228,6 +260,19 @@ class Walk:
             row = _Row(declared, entry, place=number, runs=runs, opens=opens, begin=begin)
             self._rows.append(row)
         return entry
+
+    def _stands_on(
+        self, part: Part, declared: Declared, number: int, runs: bool
+    ) -> tuple[Question, ...]:
+        """The look-ups that a resource reads, itself or by data; where it does not run, those that
+        decide so."""
+        if not (self._handed_on or self._asked[number].questions):
+            return ()
+        names, reads_data = part.reads.of(declared)
+        if not runs:
+            return tuple(entries(part.reads.of_control(declared), self._asked[number]))
+        own = entries(names, self._asked[number])
+        return (*own, *(self._handed_on if reads_data else ()))
 
     def _note(self, part: Part, resources: Resources, is_child: bool) -> None:
         """What the resources of a manifest say about the check of names."""

@@ -199,6 +199,7 @@ def _root(turn: Turn) -> dict[str, Any]:
         facts = given["Facts"]
         given["Facts"] = Facts(copy.deepcopy(dict(dict.items(facts))), facts.unavailable)
         given.update({name: copy.deepcopy(given[name]) for name in ("Data", "Host")})
+        given["Asked"] = given["Asked"].copied()
         given["Environ"] = given["Environ"].told_to(given["Environ"].heard)
         turn.kept["root"] = {**template_variables(given), **copy.deepcopy(added_names(given))}
     root: dict[str, Any] = turn.kept["root"]

@@ -146,7 +146,7 @@ def test_facts_are_gathered_and_errors_stand_beside_them() -> None:
         said.append(1)
 
     connector = FakeConnector(script, {"web2": lambda far: None})
-    answers = gather_facts(HOSTS[:3], connector, 2)
+    answers = gather_facts(HOSTS[:3], connector, forks=2)
     first, second = answers["web1"], answers["web2"]
     assert isinstance(first, Gathered)
     assert first.facts == {"host": {"info": {"os": "linux"}}}

@@ -1,0 +1,66 @@
+"""Asks a host what its plan needs to know beside its facts (controller)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from orchestrator.fleet.host.framed_link import FramedLink
+from orchestrator.fleet.host.host_facts import (
+    MOST_ANSWERS,
+    Answer,
+    Gathered,
+    Question,
+    check_answers,
+    check_facts,
+)
+from orchestrator.support.plain_text import one_line
+from remote_runtime.errors import PlanError, ProtocolError
+from remote_runtime.protocol import wire
+
+SECONDS = 30.0  # beside those that the look-ups may take
+EACH = 10.0
+
+
+class LookUpExchange:
+    """What was told of a host so far, while it is asked for more.
+
+    The facts are kept as text meanwhile, which takes a fraction of the memory.
+    """
+
+    def __init__(self, link: FramedLink, facts: wire.Message, hello: dict[str, Any]) -> None:
+        self._link = link
+        self._facts = json.dumps(facts).encode("ascii")
+        self._hello = hello
+        self._answers: dict[str, Answer] = {}
+
+    def ask(self, questions: Mapping[str, Question]) -> None:
+        """Ask the host all of them at once, and wait for its answers. CcmError."""
+        if not questions or len(self._answers) + len(questions) > MOST_ANSWERS:
+            raise PlanError(
+                f"its manifests have more than {MOST_ANSWERS} look-ups",
+                kind="ask",
+                hint="look up less with one command, or in fewer child manifests",
+            )
+        self._link.send({"t": "ask", "questions": list(questions.values())})
+        with self._link.within(SECONDS + EACH * len(questions), "answers to look-ups"):
+            found = check_answers(self._message(), len(questions))
+        self._answers.update(zip(questions, found, strict=True))
+
+    def _message(self) -> wire.Message:
+        while True:
+            message = self._link.message()
+            kind = message["t"]
+            if kind == "answers":
+                return message
+            if kind == "done" and isinstance(message.get("error"), dict):
+                text = one_line(str(message["error"].get("message")))
+                raise PlanError(f"the look-ups failed: {text}", kind="ask")
+            if kind not in ("notice", "progress"):
+                raise ProtocolError(f"expected answers, got {one_line(kind, 40)!r}")
+
+    def gathered(self) -> Gathered:
+        """The facts with the answers so far."""
+        gathered = check_facts(json.loads(self._facts), self._hello)
+        return gathered._replace(host_key=self._link.host_key, answers=dict(self._answers))

@@ -1,0 +1,85 @@
+"""What a host answered to the look-ups of a manifest, as every language sees it (controller)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from orchestrator.language.errors import NoAnswerError
+
+_METHODS = frozenset(("get", "items", "keys", "values"))
+Find = Callable[[str], Any]
+"""The answer to the look-up of a name; EvaluationError where there is none."""
+
+
+class Asked(dict[str, Any]):
+    """``Asked``: an answer is found when it is first read. Reading one without an answer raises.
+
+    ``names`` are the look-ups that the manifest declares.
+    """
+
+    def __init__(self, names: Iterable[str] = (), find: Find | None = None) -> None:
+        super().__init__()
+        self._left = dict.fromkeys(names)
+        self._find = find
+
+    def __missing__(self, key: str) -> Any:
+        self._look(key)
+        if dict.__contains__(self, key):
+            return dict.__getitem__(self, key)
+        raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        self._look(key)
+        return dict.__contains__(self, key)
+
+    def __iter__(self) -> Iterator[str]:
+        self._look_all()
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        return dict.__len__(self) + len(self._left)
+
+    def __repr__(self) -> str:
+        self._look_all()
+        return super().__repr__()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self._look(key)
+        return super().get(key, default)
+
+    def keys(self) -> Any:
+        self._look_all()
+        return super().keys()
+
+    def values(self) -> Any:
+        self._look_all()
+        return super().values()
+
+    def items(self) -> Any:
+        self._look_all()
+        return super().items()
+
+    def copied(self) -> Asked:
+        """One of which a template may change what it reads."""
+        other = Asked(self._left, self._find)
+        dict.update(other, copy.deepcopy(dict(dict.items(self))))
+        return other
+
+    def _look(self, key: object) -> None:
+        """Find the answer to one that was not read yet; NoAnswerError for what is not declared."""
+        if dict.__contains__(self, key) or key in _METHODS or not isinstance(key, str):
+            return
+        if key not in self._left or self._find is None:
+            raise NoAnswerError(key, "the manifest declares no such look-up below ccm.ask")
+        found = self._find(key)
+        dict.__setitem__(self, key, found)
+        self._left.pop(key, None)
+
+    def _look_all(self) -> None:
+        for key in list(self._left):
+            self._look(key)
+
+
+NOTHING_ASKED = Asked()

@@ -1,0 +1,268 @@
+"""``ccm.ask``: what is looked up on a host before its plan is made (controller)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from inventory.document import Mapping, Node, Scalar, to_plain
+from orchestrator.expressions import EvaluationError, Expression, NeedFileError, Scope
+from orchestrator.expressions.scan import holds_expression
+from orchestrator.expressions.template import render_value
+from orchestrator.manifest.checks.schema_errors import suggestion
+from orchestrator.manifest.types import Types
+from orchestrator.manifest.values import compile_node, expressions_in
+from remote_runtime.errors import Position, Problem
+from remote_runtime.text import duration
+from remote_runtime.validation.command_rules import of_settings, of_words
+
+KEY = "ask"
+MOST = 64
+LONGEST = 10.0  # seconds
+SENSITIVE = "sensitive"
+_COMMAND = "command"
+_PATHS = ("file", "stat")
+_SETTINGS = ("cwd", "environment", "path", "user", "group", "umask", "timeout")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_FORM = "write NAME: {command: COMMAND}, {file: PATH} or {stat: PATH}"
+_READ = re.compile(
+    r"\bAsked\b(?:\.(?P<name>[A-Za-z_]\w*)(?!\w*\s*\()"
+    r"|\[\s*(?P<sign>['\"])(?P<text>[^'\"]+)(?P=sign)\s*\])?"
+)
+"""Where an expression reads answers: the name is spelt in one of two ways, or computed."""
+_TEXT = re.compile(r"(\[\s*(?:'[^']*'|\"[^\"]*\")\s*\])|'[^']*'|\"[^\"]*\"")
+"""A key in brackets, which is kept, or a text."""
+
+Question = dict[str, Any]
+
+
+class Ask(NamedTuple):
+    """One look-up: its ``kind``, what it is ``of``, and how a command runs (``settings``), with
+    templates; ``sensitive``: what it finds is masked. ``rules`` are those of its kind's names."""
+
+    name: str
+    kind: str
+    of: Any
+    settings: dict[str, Any]
+    sensitive: bool
+    where: Position
+    types: Types
+
+    def expressions(self) -> list[Expression]:
+        """Every expression of it."""
+        found = [*expressions_in(self.of)]
+        return [*found, *(e for value in self.settings.values() for e in expressions_in(value))]
+
+    def question(self, scope: Scope) -> Question:
+        """What the host is asked; EvaluationError."""
+        try:
+            of = _text(render_value(self.of, scope))
+            settings = {key: _fitting(render_value(v, scope)) for key, v in self.settings.items()}
+        except NeedFileError as error:
+            message = f"{self.told}: {error.path!r} is a file of the target, which it cannot read"
+            raise EvaluationError(message, self.where) from error
+        for message in complaints(self.kind, of, settings, self.types):
+            raise EvaluationError(f"{self.told}: {message}", self.where, KEY)
+        return {"kind": self.kind, "of": of, **settings}
+
+    @property
+    def told(self) -> str:
+        """How messages call it."""
+        return f"{KEY}.{self.name}"
+
+
+Asks = dict[str, Ask]
+
+
+def read_asks(node: Node | None, types: Types, problems: list[Problem]) -> Asks:
+    """What stands below ``ccm.ask``; mistakes are appended to ``problems``."""
+    if not isinstance(node, Mapping) or not node.entries:
+        if node is not None:
+            what = "an empty map" if isinstance(node, Mapping) else node.describe()
+            message = f"{KEY} must be a map of look-ups, not {what}"
+            problems.append(Problem(message, node.position, _FORM, "input.type"))
+        return {}
+    if len(node.entries) > MOST:
+        message = f"{KEY} has {len(node.entries)} look-ups, of at most {MOST}"
+        problems.append(Problem(message, node.position, "", "input"))
+    found = {}
+    for key, value in node.pairs():
+        if not _NAME.match(key.text):
+            message = f"{key.text!r} cannot be the name of a look-up"
+            hint = "use letters, digits and underscores, so that Asked.NAME can be written"
+            problems.append(Problem(message, key.position, hint, "input"))
+            continue
+        ask = _read(key, value, types, problems)
+        if ask is not None:
+            found[key.text] = ask
+    return found
+
+
+def _read(key: Scalar, node: Node, types: Types, problems: list[Problem]) -> Ask | None:
+    told = f"{KEY}.{key.text}"
+    if not isinstance(node, Mapping):
+        message = f"{told} must be a map with what is looked up, not {node.describe()}"
+        problems.append(Problem(message, node.position, _FORM, "input.type"))
+        return None
+    before = len(problems)
+    named = [word for word, _ in node.pairs() if _is_kind(word.text, types)]
+    kind = named[0].text if named else ""
+    options = (SENSITIVE, *(_SETTINGS if kind in ("", _COMMAND) else ()))
+    for word, _ in node.pairs():
+        if word not in named and word.text not in options:
+            hint = suggestion(word.text, [*options] if named else [*kinds(types), *options])
+            message = f"{told}: there is no look-up {word.text!r}"
+            message = f"{told}: {kind} has no key {word.text!r}" if named else message
+            problems.append(Problem(message, word.position, hint, "input.unknown"))
+    if len(named) > 1:
+        message = f"{told} has {named[0].text} and {named[1].text}"
+        hint = "a look-up is of one thing: give each a name of its own"
+        problems.append(Problem(message, named[1].position, hint, "input"))
+    if not named and len(problems) == before:
+        message = f"{told} does not say what is looked up"
+        hint = "known: " + ", ".join(kinds(types))
+        problems.append(Problem(message, node.position, hint, "input"))
+    if len(problems) > before:
+        return None
+    ask = Ask(
+        name=key.text,
+        kind=kind,
+        of=_compiled(told, kind, node.value(kind), problems),
+        settings={
+            word.text: _compiled(told, word.text, value, problems)
+            for word, value in node.pairs()
+            if word.text in _SETTINGS
+        },
+        sensitive=_flag(told, node.get(SENSITIVE), problems),
+        where=key.position,
+        types=types,
+    )
+    if len(problems) == before:
+        _check(ask, node, problems)
+    return ask if len(problems) == before else None
+
+
+def _is_kind(word: str, types: Types) -> bool:
+    return word in (_COMMAND, *_PATHS) or bool(answers_of(word, types))
+
+
+def kinds(types: Types) -> list[str]:
+    """What can be looked up: what is ccm's own, and types that tell of a resource."""
+    of_types = [name for name in types.names() if answers_of(name, types)]
+    return [_COMMAND, *_PATHS, *(name for name in of_types if name not in _PATHS)]
+
+
+def answers_of(kind: str, types: Types) -> dict[str, str]:
+    """What a type tells of a resource, by name."""
+    type_ = types.get(kind)
+    return dict(type_.answers) if type_ is not None else {}
+
+
+def _compiled(told: str, key: str, node: Node, problems: list[Problem]) -> Any:
+    is_list = key == "environment"
+    if not is_list and not (isinstance(node, Scalar) and node.kind in ("str", "int")):
+        message = f"{told}: {key} must be text, not {node.describe()}"
+        problems.append(Problem(message, node.position, "", "input.type"))
+        return ""
+    plain = to_plain(node)
+    if is_list and not (isinstance(plain, list) and all(isinstance(one, str) for one in plain)):
+        message = f"{told}: {key} must be a list of KEY=value, not {node.describe()}"
+        problems.append(Problem(message, node.position, "", "input.type"))
+        return []
+    return compile_node(node, problems)
+
+
+def _flag(told: str, node: Node | None, problems: list[Problem]) -> bool:
+    if node is None:
+        return False
+    if isinstance(node, Scalar) and isinstance(node.value, bool):
+        return node.value
+    message = f"{told}: {SENSITIVE} must be true or false, not {node.describe()}"
+    problems.append(Problem(message, node.position, "", "input.type"))
+    return False
+
+
+def _check(ask: Ask, node: Mapping, problems: list[Problem]) -> None:
+    """What is wrong with it as far as that is no template."""
+    for expression in ask.expressions():
+        if "Asked" in expression.source:
+            message = f"{ask.told} reads Asked, and a look-up cannot wait for another one"
+            hint = "ask in one command, or in a child manifest"
+            problems.append(Problem(message, expression.where, hint, "template"))
+        for path in expression.target_files():
+            message = f"{ask.told}: file({path!r}) reads a file of the target"
+            problems.append(Problem(message, expression.where, "look it up as file", "template"))
+    of, plain = to_plain(node.value(ask.kind)), {}
+    for key in ask.settings:
+        value = to_plain(node.value(key))
+        if not holds_expression(str(value)):
+            plain[key] = _fitting(value)
+    known = not holds_expression(str(of))
+    found = complaints(ask.kind, _text(of) if known else None, plain, ask.types)
+    problems += [Problem(f"{ask.told}: {message}", ask.where, "", "input") for message in found]
+
+
+def complaints(kind: str, of: str | None, settings: dict[str, Any], types: Types) -> list[str]:
+    """What is wrong with final values; None for what is not known."""
+    if kind == _COMMAND:
+        found = [*of_words(kind, of), *of_settings(kind, settings)]
+        messages = [message for _, message in found]
+        if not found and _seconds(settings.get("timeout")) > LONGEST:
+            messages.append(f"timeout is {settings['timeout']}, of at most {LONGEST:.0f}s")
+        return messages
+    if of is None:
+        return []
+    if kind in _PATHS:
+        is_path = of.startswith("/") and of.isprintable()
+        return [] if is_path else [f"{kind} must be an absolute path, not {of!r:.200}"]
+    type_ = types.get(kind)
+    return [one.message for one in type_.name_complaints(of)] if type_ else []
+
+
+def _seconds(text: Any) -> float:
+    return duration.parse(str(text)) if text is not None else 0.0
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else str(value)
+
+
+def _fitting(value: Any) -> Any:
+    return value if isinstance(value, list) else _text(value)
+
+
+def names_read(source: str) -> Iterator[str]:
+    """The look-ups that an expression or a template spells out; "" for one that is computed."""
+    if "Asked" not in source:
+        return
+    for match in _READ.finditer(source):
+        yield match["name"] or match["text"] or ""
+
+
+def unknown_names(expressions: Iterable[Expression], declared: Iterable[str]) -> list[Problem]:
+    """A problem for each expression that reads a look-up which the manifest does not declare."""
+    known = list(declared)
+    return [
+        _unknown(name, known, expression.where)
+        for expression in expressions
+        for name in names_read(_TEXT.sub(lambda match: match[1] or "", expression.source))
+        if name and name not in known
+    ]
+
+
+def unknown_in_template(text: str, file: str, declared: Iterable[str]) -> list[Problem]:
+    """The same of the text of a template file."""
+    known, found = list(declared), []
+    for match in _READ.finditer(text) if "Asked" in text else ():
+        name = match["name"] or match["text"]
+        if name and name not in known:
+            line, column = text.count("\n", 0, match.start()) + 1, match.start()
+            column -= text.rfind("\n", 0, match.start())
+            found.append(_unknown(name, known, Position(file, line, column)))
+    return found
+
+
+def _unknown(name: str, known: list[str], where: Position | None) -> Problem:
+    hint = suggestion(name, known) if known else f"declare it below ccm.{KEY}"
+    return Problem(f"the manifest declares no look-up {name!r}", where, hint, "template")

@@ -1,0 +1,159 @@
+"""What a host is asked on its way through the manifests, and what it answered (controller)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.expressions import EvaluationError, Scope
+from orchestrator.fleet.host.host_facts import Question
+from orchestrator.language.asked import Asked
+from orchestrator.language.errors import FactsUnavailableError, NoAnswerError
+from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.site import Site
+from remote_runtime.errors import Problem
+from remote_runtime.reporting.masking import SHORTEST
+
+if TYPE_CHECKING:
+    from orchestrator.manifest.asks import Ask, Asks
+
+_DATA = r"\b[Dd]ata\b"
+_NOBODY = "no host is contacted"
+_NOT_RUN = "nothing of its manifest runs"
+
+
+def key_of(question: Question) -> str:
+    """By what an answer is kept: a question that is asked in two places is asked once."""
+    return json.dumps(question, sort_keys=True)
+
+
+class LookUps:
+    """Those of one host: ``answers`` by ``key_of`` their questions; None where nobody is asked.
+
+    ``open`` are the questions that have no answer yet.
+    """
+
+    def __init__(self, answers: Mapping[str, Mapping[str, Any]] | None) -> None:
+        self.answers = answers
+        self.open: dict[str, Question] = {}
+
+    def of(self, asks: Asks, managed: bool = True) -> ManifestLookUps:
+        """Those of one manifest; one that is not ``managed`` asks nothing."""
+        return ManifestLookUps(asks, self, managed) if asks else NO_LOOK_UPS
+
+
+class ManifestLookUps:
+    """The look-ups of a manifest where it is applied; ``asked`` is what its templates see.
+
+    ``questions`` are those that were rendered, by name; ``problems`` what kept others from that.
+    """
+
+    def __init__(self, asks: Asks, of_host: LookUps, managed: bool) -> None:
+        self._asks = asks
+        self._of_host = of_host
+        self._managed = managed
+        self._scope: Scope | None = None
+        self.questions: dict[str, Question] = {}
+        self.problems: list[Problem] = []
+        self.warnings: list[str] = []
+        self.asked = Asked(asks, self._find)
+
+    def see(self, scope: Scope) -> None:
+        """Have the look-ups themselves rendered in this scope from now on."""
+        self._scope = scope._replace(lenient=False)
+
+    def collect(self) -> None:
+        """Find every answer, so that all questions are asked at once."""
+        self.problems, self.warnings = [], []
+        for name in self._asks if self._managed else ():
+            try:
+                self.asked[name]
+            except NoAnswerError as error:
+                if error.kind == NoAnswerError.default_kind and not self._of_host.open:
+                    self.warnings.append(error.message)
+            except EvaluationError as error:
+                where = error.where or self._asks[name].where
+                message = error.message.removeprefix(f"{self._asks[name].told}: ")
+                message = f"{self._asks[name].told}: {message}"
+                self.problems.append(Problem(message, where, error.hint, error.kind))
+
+    def _find(self, name: str) -> Any:
+        if not self._managed:
+            raise NoAnswerError(name, _NOT_RUN)
+        if self._of_host.answers is None:
+            raise NoAnswerError(name, _NOBODY, FactsUnavailableError.default_kind)
+        assert self._scope is not None
+        ask = self._asks[name]
+        question = self.questions[name] = ask.question(self._scope)
+        key = key_of(question)
+        found = self._of_host.answers.get(key)
+        if found is None:
+            self._of_host.open[key] = question
+            raise NoAnswerError(name, "the host was not asked yet")
+        if "error" in found:
+            raise NoAnswerError(name, str(found["error"]))
+        self._hide(ask, found)
+        return dict(found)
+
+    def _hide(self, ask: Ask, found: Mapping[str, Any]) -> None:
+        """Have what a look-up found masked where its manifest says so, whole and line by line."""
+        assert self._scope is not None
+        for text in found.values() if ask.sensitive else ():
+            if isinstance(text, str):
+                pieces = (text, text.strip(), *map(str.strip, text.splitlines()))
+                hidden = (piece for piece in pieces if len(piece) >= SHORTEST)
+                self._scope.environ.heard.update(dict.fromkeys(hidden))
+
+
+NO_LOOK_UPS = ManifestLookUps({}, LookUps(None), False)
+
+
+class Reads:
+    """Which look-ups the entries of a manifest read, as far as the text tells: too many rather than
+    too few. The same for all hosts."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._known: dict[Declared, tuple[tuple[str, ...], bool]] = {}
+        of_data = [one.source for one in site.source.expressions()]
+        self._of_data = self._names(of_data)
+
+    def of(self, declared: Declared) -> tuple[tuple[str, ...], bool]:
+        """The names that an entry reads, and whether it reads data."""
+        if declared not in self._known:
+            from orchestrator.planning.site.facts_read import texts_behind
+
+            sources = [expression.source for expression in declared.expressions()]
+            texts = list(texts_behind(sources, self._site.folder.path, (declared,)))
+            reads_data = _reads_data(texts)
+            of_data = self._of_data if reads_data else ()
+            names = self._names([*texts, *(f"Asked.{name}" for name in of_data)])
+            self._known[declared] = names, reads_data
+        return self._known[declared]
+
+    def of_control(self, declared: Declared) -> tuple[str, ...]:
+        """Those that decide whether an entry is managed."""
+        expressions = declared.control.expressions() if declared.control else []
+        sources = [expression.source for expression in expressions]
+        of_data = self._of_data if _reads_data(sources) else ()
+        return self._names([*sources, *(f"Asked.{name}" for name in of_data)])
+
+    def _names(self, texts: Sequence[str]) -> tuple[str, ...]:
+        from orchestrator.manifest.asks import names_read
+
+        found = dict.fromkeys(name for text in texts for name in names_read(text))
+        asks = self._site.asks
+        return tuple(asks) if "" in found else tuple(name for name in asks if name in found)
+
+
+def _reads_data(texts: Iterable[str]) -> bool:
+    return any(re.search(_DATA, text) for text in texts)
+
+
+def entries(names: Sequence[str], look_ups: ManifestLookUps) -> Iterator[dict[str, Any]]:
+    """What a plan says of the look-ups of these names."""
+    for name in names:
+        if name in look_ups.questions:
+            yield {"name": name, **look_ups.questions[name]}

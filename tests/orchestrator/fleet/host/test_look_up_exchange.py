@@ -1,0 +1,134 @@
+"""Asking a host before its plan is made, over the link that told the facts."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from orchestrator.fleet.host.conversation import gather, greet_and
+from orchestrator.fleet.host.framed_link import FramedLink
+from orchestrator.fleet.host.host_facts import Gathered, NeedAnswersError
+from orchestrator.fleet.host.phases import Phase
+from remote_runtime.errors import CcmError, PlanError, ProtocolError
+from tests.orchestrator.fleet.fakes import FakeLink, FarEnd
+
+QUESTIONS = {"a": {"kind": "stat", "of": "/a"}, "b": {"kind": "file", "of": "/b"}}
+
+
+def needing(*rounds: dict[str, Any]) -> Callable[[Gathered], Gathered]:
+    """What comes of the facts once these questions are answered, one round after the other."""
+
+    def then(gathered: Gathered) -> Gathered:
+        for questions in rounds:
+            if not set(questions) <= set(gathered.answers):
+                raise NeedAnswersError(questions)
+        return gathered
+
+    return then
+
+
+def answered(script: Callable[[FarEnd], Any], *rounds: dict[str, Any]) -> Gathered:
+    """What a host has told in the end."""
+    entered: list[Phase] = []
+    link = FramedLink(FakeLink(script))
+    found = greet_and(link, entered.append, needing(*rounds))
+    assert entered == [Phase.GATHERING]
+    return found
+
+
+def test_a_host_is_asked_all_at_once() -> None:
+    """And answers over the same link; facts and answers are there in the end."""
+    heard: list[Any] = []
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        heard.append(far.await_message("ask")["questions"])
+        far.say("notice", level="info", text="hm")
+        far.say("answers", answers=[{"exists": False}, {"error": "denied\x07 there"}])
+        heard.append(far.await_message("ask")["questions"])
+        far.say("answers", answers=[{"exit_code": 0, "stdout": "a\x1bb\tc\n"}])
+
+    more = {"c": {"kind": "command", "of": "x"}}
+    found = answered(script, QUESTIONS, more)
+    assert heard == [list(QUESTIONS.values()), list(more.values())]
+    assert found.facts == {"host": {"info": {"os": "linux"}}}
+    assert found.answers["a"] == {"exists": False}
+    assert found.answers["b"] == {"error": "denied there"}
+    assert found.answers["c"]["stdout"] == "ab\tc\n"
+
+
+def test_who_needs_nothing_is_not_asked() -> None:
+    """The conversation is what it was."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("bye")
+        assert far.seen == ["bye"]
+
+    assert gather(FramedLink(FakeLink(script))).answers == {}
+
+
+def test_facts_are_gathered_with_answers() -> None:
+    """For a command that makes no run: the host is let go then."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("ask")
+        far.say("answers", answers=[{"exists": True}, {"exists": True}])
+        far.await_message("bye")
+
+    def require(gathered: Gathered) -> None:
+        needing(QUESTIONS)(gathered)
+
+    assert set(gather(FramedLink(FakeLink(script)), require=require).answers) == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [None, [], [{}], [{}, {}, {}], [{}, 1], [{}, {"x": [1]}], [{}, {"x": {}}], [{}, {"x": 1.5}],
+     [{}, {str(number): 1 for number in range(50)}]],
+)  # fmt: skip
+def test_what_is_no_answer_ends_the_host(answers: Any) -> None:
+    """A stranger's answers have their form, or the host is broken off."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("ask")
+        far.say("answers", answers=answers)
+
+    with pytest.raises(ProtocolError):
+        answered(script, QUESTIONS)
+
+
+def test_a_host_that_ends_meanwhile_says_why() -> None:
+    """What else it says is not taken."""
+
+    def failing(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("ask")
+        far.say("done", events=0, cancelled=False, error={"kind": "x", "message": "no room"})
+
+    with pytest.raises(PlanError, match="the look-ups failed: no room"):
+        answered(failing, QUESTIONS)
+
+    def odd(far: FarEnd) -> None:
+        far.greet()
+        far.await_message("ask")
+        far.say("event", seq=1, event={})
+
+    with pytest.raises(ProtocolError, match="expected answers, got 'event'"):
+        answered(odd, QUESTIONS)
+
+
+def test_there_is_an_end_to_asking() -> None:
+    """At most 64 look-ups, in as many rounds as there are."""
+
+    def script(far: FarEnd) -> None:
+        far.greet()
+        while True:
+            questions = far.await_message("ask")["questions"]
+            far.say("answers", answers=[{"exists": True}] * len(questions))
+
+    rounds = [{f"{at}": {"kind": "stat", "of": f"/{at}"}} for at in range(65)]
+    with pytest.raises(CcmError, match="more than 64 look-ups"):
+        answered(script, *rounds)
