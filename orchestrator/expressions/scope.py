@@ -182,6 +182,7 @@ class Scope(NamedTuple):
             target_files={},
             loop={},
             inventory=NO_INVENTORY,
+            asked=NOTHING_ASKED,
         )
 
     def _refuse_for_query(self, query: str) -> None:

@@ -16,10 +16,12 @@ from tests.orchestrator.transport.sshd import Sshd
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = Path(os.environ.get("CCM_CONFORMANCE", ROOT.parent / "shared" / "conformance"))
+OWN = Path(__file__).parent / "cases"
+"""Cases of what ccm has beyond the corpus."""
 
 
 def cases() -> list[Path]:
-    return sorted(CORPUS.glob("*.yaml"))
+    return sorted([*CORPUS.glob("*.yaml"), *OWN.glob("*.yaml")])
 
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="the cases set owners of files")

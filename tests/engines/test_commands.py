@@ -105,3 +105,31 @@ def test_drift(alike: Alike) -> None:
     assert document["summary"]["drifted"] == LOCAL + 1
     assert any("changed on the host" in line for line in text)
     assert meaningless == 1
+
+
+ASKING = """\
+ccm:
+  ask:
+    word: {command: echo hello}
+    file: {stat: "DIR/{{ Host.name }}"}
+  resources:
+    - file:
+        - defaults: {owner: OWNER, group: GROUP, mode: "0644"}
+        - "DIR/{{ Host.name }}": {content: "{{ Asked.word.stdout }}"}
+        - "DIR/{{ Host.name }}-2": {content: "{{ Asked.file.kind }}"}
+"""
+
+
+def asking(fleet: Fleet) -> Any:
+    """Look-ups in a preview, where a file that was looked up is to be made, and in two pushes."""
+    site = fleet.site(ASKING)
+    documents = [fleet.document("push", *options, site) for options in (("--noop",), (), ())]
+    return documents, [(fleet.folder / f"h{n}-2").read_text() for n in range(LOCAL)]
+
+
+def test_look_ups(alike: Alike) -> None:
+    """The planner of a worker asks over its own link; all hosts answer for themselves."""
+    documents, texts = alike(asking)
+    assert [document["exit_code"] for document in documents] == [0, 0, 0]
+    assert documents[0]["summary"]["assumed"] == LOCAL + 1
+    assert texts == ["file"] * LOCAL
