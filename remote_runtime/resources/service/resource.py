@@ -142,7 +142,15 @@ class Resource(ResourceType):
         try:
             return self._would()
         except Unknowable:
-            return []
+            return [self._unforeseen()]
+
+    def _unforeseen(self) -> Action:
+        """The action where not even its effects are known: it may change anything."""
+        if self.ensure == RUNNING:
+            message, verb, change = wording.STARTED, START, Change("ensure", STOPPED, RUNNING)
+        else:
+            message, verb, change = wording.STOPPED, STOP, Change("ensure", RUNNING, STOPPED)
+        return Action(message, lambda: self.provider.act(verb, self.name), changes=[change])
 
     def _start(self, before: str) -> Action:
         return self._action(wording.STARTED, START, Change("ensure", before, RUNNING))
