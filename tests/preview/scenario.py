@@ -29,8 +29,9 @@ class Scenario:
 
     ``fails`` names what the push is to fail, ``again`` what a second push may do once more.
     ``open`` is what cannot be known beforehand, with its reason: unknown and assumed are right
-    there. ``inherent`` is what only running can tell, with its reason: there a certain prediction
-    may be wrong. ``touches`` are paths that the scenario's own guards change in a preview.
+    there. Such a resource among ``fails`` may fail or not. ``inherent`` is what only running can
+    tell, with its reason: there a certain prediction may be wrong. ``touches`` are paths that the
+    scenario's own guards change in a preview.
     """
 
     area: str

@@ -67,3 +67,5 @@ def test_a_scenario_comes_to_what_it_is_about() -> None:
     assert len(not_as_meant(Scenario("area", "name"), [event("failed")])) == 1
     assert len(not_as_meant(Scenario("area", "name", fails=(NAME,)), [event("stable")])) == 1
     assert not_as_meant(Scenario("area", "name", fails=(NAME,)), [event("failed")]) == []
+    open_one = Scenario("area", "name", fails=(NAME,), open={NAME: "a race"})
+    assert not_as_meant(open_one, [event("stable")]) == not_as_meant(open_one, [event("failed")])
