@@ -33,11 +33,13 @@ data:
   # @secret
   lines: {lines}
 ccm:
+  ask: {{kept: {{file: {top}/kept, sensitive: true}}, shown: {{stat: {top}/kept}}}}
   resources:
     - file:
         - defaults: {{owner: "{uid}", group: "{gid}", mode: "0644"}}
         - {top}/data: {{content: "a {{{{ Data.marked }}}}\\nb\\n"}}
         - {top}/lines: {{content: "{{{{ Data.lines }}}}"}}
+        - {top}/looked: {{content: "{{{{ Asked.kept.content }}}}{{{{ Asked.shown.size }}}}"}}
         - {top}/quiet: {{content: {quiet}, sensitive: true}}
         - {top}/environ: {{content: "{{{{ lookup('environ.APP_PASSWORD') }}}}"}}
         - {top}/listed: {{content: "{{{{ Environ.OF_MINE }}}}"}}
@@ -50,6 +52,8 @@ ccm:
     - exec:
         - defaults: {{provider: shell, logoutput: true, environment: ["S={{{{ Data.marked }}}}",
             "L={{{{ Data.lines }}}}", "E={{{{ lookup('environ.APP_PASSWORD') }}}}"]}}
+        - looked: {{command: 'printf "%s\n" "$A"; printf "%s" "$A" | base64 -w0; exit 1',
+            environment: ["A={{{{ Asked.kept.content.strip() }}}}"]}}
         - plain: {{command: 'printf "%s\\n" "$S" "$L" "$E"; printf "%s\\n" "$S" >&2'}}
         - encoded: {{command: 'for n in "" x xy; do printf "%s" "$n$S" | base64 -w0; echo; done'}}
         - hexadecimal: {{command: 'printf "%s" "$E" | od -An -v -tx1 | tr -d " \\n"'}}
@@ -150,7 +154,7 @@ class Round:
             "@secret": made(odd), "@secret of lines": "\n".join(made(odd) for _ in range(3)),
             "sensitive": made(odd), "environment": made(odd), "environment, listed": made(),
             "login of a URL": made(), "token of a URL": made(), "bearer": made(), "header": made(),
-            "become password": made(odd), "login password": made(odd),
+            "become password": made(odd), "login password": made(odd), "look-up": made(odd),
         }  # fmt: skip
         one = self.secrets
         self.ccm = Ccm(
@@ -165,6 +169,7 @@ class Round:
         (scratch / "tree").mkdir()
         (scratch / "tree/conf").write_text("[[ data.marked ]] [[ environ.APP_PASSWORD ]]\n")
         (scratch / "child.yaml").write_text(_CHILD)
+        (self.top / "kept").write_text(one["look-up"] + "\n")
         self.inventory = scratch / "hosts.yaml"
         self.inventory.write_text("hosts: {h: {connection: local}}\n")
         self.site = scratch / "site.yaml"

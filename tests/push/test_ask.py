@@ -1,5 +1,6 @@
 """Look-ups on a host: in a push, a preview, a kept plan, with every engine, over one login."""
 
+import json
 from pathlib import Path
 
 from tests.lab import Host
@@ -129,3 +130,30 @@ def test_a_host_without_an_answer_is_refused(local: Target) -> None:
     masked = ready(local, "hunter2\n").replace("app.conf}", "app.conf, sensitive: true}", 1)
     shown = push(local, masked, "--noop")
     assert "hunter2" not in shown.output
+
+
+def test_stages_ask_when_they_begin(local: Target, tmp_path: Path) -> None:
+    """A preview cannot know what an earlier stage leaves, and says so; the push asks after it."""
+    local.path("").mkdir(exist_ok=True)
+    head = 'ccm:\n  defaults: {file: {owner: OWNER, group: GROUP, mode: "0644"}}\n'
+    for name, rest in (
+        ("one", "  resources: [{file: [{DIR/first: {content: x}}]}]\n"),
+        (
+            "two",
+            "  ask: {first: {stat: DIR/first}}\n"
+            '  resources: [{file: [{DIR/second: {content: "{{ Asked.first.exists }}"}}]}]\n',
+        ),
+    ):
+        local.ccm.site(local.filled(head + rest), f"{name}.yaml")
+    stages = tmp_path / "stages.yaml"
+    one, two = ({"name": n, "manifest": f"{n}.yaml", "hosts": "all"} for n in ("one", "two"))
+    stages.write_text(json.dumps({"stages": [one, two]}))
+    words = ("push", "-i", str(local.inventory), str(stages))
+    preview = local.ccm.run(*words, "--noop")
+    assert preview.code == 0, preview.output
+    text = " ".join(preview.stdout.split())
+    assert "Asked.first was answered before the first change" in text
+    assert "1 assumed" in text
+    done = local.ccm.run(*words)
+    assert done.code == 0, done.output
+    assert local.read("second") == "true"
