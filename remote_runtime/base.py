@@ -4,7 +4,7 @@ A type observes, compares and yields actions; it never acts by itself and never 
 is noop. The lifecycle describes the actions (noop) or calls them, then observes again.
 """
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Action, Change, Ended, Missing, Unknowable
 from remote_runtime.effects import (
@@ -22,6 +22,7 @@ from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.host.ports import Host, HostReader
     from remote_runtime.system.files import Status
 
 # All that a type is written with comes from here.
@@ -29,16 +30,19 @@ __all__ = [
     "AccountEffect",
     "Action",
     "Change",
+    "Diff",
     "Effect",
     "Ended",
     "Item",
     "Missing",
     "PackageEffect",
     "PathEffect",
+    "PathStateType",
     "Properties",
     "Provider",
     "ResourceType",
     "State",
+    "StateType",
     "Uncertainty",
     "UnitEffect",
     "Unknowable",
@@ -241,3 +245,106 @@ class PathType(ResourceType):
         from remote_runtime.plans.observed import traces_of
 
         return traces_of(self.context, self.name)
+
+
+class Diff(object):
+    """What of a state is not as desired: ``found`` is what ``read`` returned, None for nothing, and
+    ``desired`` what is wanted. ``key in diff`` says whether that key differs."""
+
+    def __init__(self, found: Optional[Mapping[str, Any]], desired: Mapping[str, Any]) -> None:
+        self.found = found
+        self.desired = desired
+        now = found or {}
+        self.keys = [key for key in desired if key not in now or now[key] != desired[key]]
+
+    @property
+    def new(self) -> bool:
+        """Whether there is nothing yet."""
+        return self.found is None
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.keys
+
+    def __bool__(self) -> bool:
+        return self.new or bool(self.keys)
+
+
+class StateType(object):
+    """A type that reads a state and applies one; ``TYPE/resource.py:Resource`` is a subclass.
+
+    It says each thing once. What it calls on the ``host`` in ``apply`` is done in a push and
+    recorded in a preview. Messages, change records, effects, ``ccm status``, drift, kept plans and
+    "not achieved" are made of ``read`` and ``desired``. A state is a mapping of plain values (text,
+    numbers, booleans, None, lists of these), with the names of properties where it is about one.
+
+    ``noun`` is how messages call the thing, the name of the type if it is "". No record shows the
+    values of the keys in ``secret``.
+    """
+
+    default_ensure = "present"
+    noun = ""
+    secret: Sequence[str] = ()
+
+    def __init__(self, name: str, properties: Properties) -> None:
+        self.name = name
+        self.properties = properties
+
+    @property
+    def ensure(self) -> str:
+        """The desired state."""
+        return str(self.properties.get("ensure", self.default_ensure))
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        """As ``ResourceType.check``: (property, message) for each rule beyond ``schema.json``."""
+        return []
+
+    @classmethod
+    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        """As ``ResourceType.doubts``: (property, message, hint) for what is hardly meant."""
+        return []
+
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        """As ``ResourceType.claims``: paths that it makes sure of, there or gone."""
+        return []
+
+    def unsupported(self, host: "HostReader") -> str:
+        """Why this resource cannot be managed on a host, or ""."""
+        return ""
+
+    def read(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
+        """The state as it is, None where there is no such thing. Needs the name only."""
+        raise NotImplementedError
+
+    def desired(self) -> Mapping[str, Any]:
+        """The state as it is to be; keys that are left out are left as they are."""
+        raise NotImplementedError
+
+    def apply(self, host: "Host", diff: Diff) -> None:
+        """Bring about what differs. ``ResourceError`` says why that cannot be done."""
+        raise NotImplementedError
+
+    def remove(self, host: "Host") -> None:
+        """With ``ensure: absent``: remove what ``read`` found."""
+        raise NotImplementedError
+
+    def refresh(self, host: "Host") -> None:
+        """What a subscription that fired asks for, once the state is as desired; a type that does
+        not define it ignores subscriptions."""
+
+
+class PathStateType(StateType):
+    """A state type whose resources are named by the path that they look after."""
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        """The name is an absolute, clean path. See the base class."""
+        from remote_runtime.validation import rules
+
+        return [("name", message) for message in rules.of_path(name)]
+
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        """The path itself. See the base class."""
+        return [(name, properties.get("ensure") != "absent")]

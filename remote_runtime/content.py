@@ -30,16 +30,13 @@ class Content(object):
         return b"".join(self.chunks())
 
 
-class Text(Content):
-    """A text that is at hand. ``ResourceError`` where it has no bytes in UTF-8."""
+class Bytes(Content):
+    """Bytes that are at hand."""
 
-    def __init__(self, text: str) -> None:
-        try:
-            self._data = text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise ResourceError("the content is not valid text: %s" % error) from error
-        self.size = len(self._data)
-        self.sha256 = sha256(self._data).hexdigest()
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.size = len(data)
+        self.sha256 = sha256(data).hexdigest()
 
     @property
     def at_hand(self) -> bool:
@@ -47,3 +44,14 @@ class Text(Content):
 
     def chunks(self) -> Chunks:
         yield self._data
+
+
+class Text(Bytes):
+    """A text that is at hand. ``ResourceError`` where it has no bytes in UTF-8."""
+
+    def __init__(self, text: str) -> None:
+        try:
+            data = text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise ResourceError("the content is not valid text: %s" % error) from error
+        super().__init__(data)

@@ -102,6 +102,7 @@ class Context(object):
         channel: Optional["Channel"] = None,
     ) -> None:
         self._doors = files, accounts, commands
+        self._read_only: Optional["Files"] = None
         self._world: Optional["World"] = None
         self._planned = False
         self.blobs = blobs
@@ -162,9 +163,17 @@ class Context(object):
 
     @property
     def files(self) -> "Files":
-        """The door to the file system."""
-        world = self._world if self._turn.noop else None
-        return self._doors[0] if world is None else world.files
+        """The door to the file system; in a preview it opens for reading only."""
+        if not self._turn.noop:
+            return self._doors[0]
+        return self._reading() if self._world is None else self._world.files
+
+    def _reading(self) -> "Files":
+        if self._read_only is None:
+            from remote_runtime.system.read_only import read_only
+
+            self._read_only = read_only(self._doors[0])
+        return self._read_only
 
     @property
     def accounts(self) -> "Accounts":
@@ -189,6 +198,10 @@ class Context(object):
     def user_commands(self) -> "Commands":
         """Runs what the user wrote, such as a guard, and looks up the programs of it."""
         return self._doors[2] if self.world is None else self.world.commands
+
+    def planned(self) -> "World":
+        """In a preview: the target under what is planned, nothing maybe; to be read only."""
+        return self._new_world() if self._world is None else self._world
 
     def world_with(self, effects: Sequence[Effect]) -> "World":
         """The target as it would be with these as well; for this look only."""
@@ -254,7 +267,7 @@ class Context(object):
     def _new_world(self) -> "World":
         from remote_runtime.overlay.overlay import World
 
-        return World(*self._doors, note=self._note)
+        return World(self._reading(), *self._doors[1:], note=self._note)
 
     def _note(self, doubts: Sequence[Uncertainty], why: str) -> None:
         self._turn.doubts.append(Doubted(doubts, why))

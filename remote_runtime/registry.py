@@ -1,20 +1,26 @@
 """Finds types and chooses providers (target; the listing part also on the controller).
 
 A type is the folder ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by name,
-``resource.py`` holds the class ``Resource`` and ``providers/NAME.py`` the class ``Provider``.
+``resource.py`` holds the class ``Resource`` and ``providers/NAME.py`` the class ``Provider``. A
+state type that lists no providers has the host's ports as its only one.
 """
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Dict, List, Tuple, Type
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple, Type, Union
 
-from remote_runtime.base import FIRST, Provider, ResourceType
+from remote_runtime.base import FIRST, Provider, ResourceType, StateType
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item, Properties
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+
+Make = Callable[[Item, Any, "Context"], ResourceType]
+
+PORTS = ("posix",)
+"""The providers of a type that lists none."""
 
 
 def types() -> List[str]:
@@ -42,13 +48,23 @@ def _load(type_name: str, module: str) -> Any:
 
 def provider_names(type_name: str) -> Tuple[str, ...]:
     """The providers of a type, the best first. ``ResourceError`` for an unknown type."""
-    return tuple(_load(type_name, "").PROVIDERS)
+    return tuple(getattr(_load(type_name, ""), "PROVIDERS", PORTS))
 
 
-def resource_class(type_name: str) -> Type[ResourceType]:
+def resource_class(type_name: str) -> Union[Type[ResourceType], Type[StateType]]:
     """The class ``Resource`` of a type. ``ResourceError`` for an unknown type."""
-    found: Type[ResourceType] = _load(type_name, ".resource").Resource
+    found: Union[Type[ResourceType], Type[StateType]] = _load(type_name, ".resource").Resource
     return found
+
+
+def _maker(type_name: str) -> Make:
+    """What makes the resources of a type for the lifecycle."""
+    found = resource_class(type_name)
+    if not issubclass(found, StateType):
+        return found
+    from remote_runtime.host.adapter import adapted
+
+    return adapted(found)
 
 
 def schema_text(type_name: str) -> bytes:
@@ -64,7 +80,7 @@ class Registry(object):
 
     def __init__(self, context: "Context") -> None:
         self._context = context
-        self._types: Dict[str, Tuple[Tuple[str, ...], Type[ResourceType]]] = {}
+        self._types: Dict[str, Tuple[Tuple[str, ...], Make]] = {}
         self._instances: Dict[Tuple[str, str], Provider] = {}
         self._prepared: Dict[Tuple[str, str], bool] = {}
 
@@ -126,18 +142,26 @@ class Registry(object):
         first = min((self._instance(item.type, name) for name in names), key=_priority)
         return self._type(item.type)[1](item, first, self._context)
 
-    def _type(self, name: str) -> Tuple[Tuple[str, ...], Type[ResourceType]]:
-        """The providers' names and the class ``Resource`` of a type, looked up once."""
+    def _type(self, name: str) -> Tuple[Tuple[str, ...], Make]:
+        """The providers' names of a type and what makes its resources, looked up once."""
         if name not in self._types:
-            self._types[name] = (provider_names(name), resource_class(name))
+            self._types[name] = (provider_names(name), _maker(name))
         return self._types[name]
 
     def _instance(self, type_name: str, name: str) -> Provider:
         key = (type_name, name)
         if key not in self._instances:
-            module = _load(type_name, ".providers." + name)
-            self._instances[key] = module.Provider(self._context)
+            self._instances[key] = self._provider(type_name, name)(self._context)
         return self._instances[key]
+
+    @staticmethod
+    def _provider(type_name: str, name: str) -> Type[Provider]:
+        if not hasattr(_load(type_name, ""), "PROVIDERS"):
+            from remote_runtime.host.adapter import HostProvider
+
+            return HostProvider
+        found: Type[Provider] = _load(type_name, ".providers." + name).Provider
+        return found
 
 
 def _priority(provider: Provider) -> int:

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from remote_runtime import resources
-from remote_runtime.base import ResourceType
+from remote_runtime.base import ResourceType, StateType
 from remote_runtime.errors import InputError, Position, Problem
 
 _PACKAGE = resources.__name__
@@ -58,14 +58,16 @@ class _Finder:
 _FINDER = _Finder()
 
 
-def import_resource(type_name: str, modules: Mapping[str, Module]) -> type[ResourceType]:
+def import_resource(
+    type_name: str, modules: Mapping[str, Module]
+) -> type[ResourceType] | type[StateType]:
     """The class ``Resource`` of a type; InputError where its module cannot be imported.
 
     ``modules`` are those of the type by their path in its folder, without the suffix.
     """
     found = import_member(type_name, modules, "resource", "Resource")
-    if not (isinstance(found, type) and issubclass(found, ResourceType)):
-        message = "Resource must be a subclass of remote_runtime.base.ResourceType"
+    if not (isinstance(found, type) and issubclass(found, ResourceType | StateType)):
+        message = "Resource must be a subclass of remote_runtime.base.StateType or ResourceType"
         where = Position(modules["resource"].file, 1, 1)
         raise InputError([Problem(message, where, "", "input.python")])
     return found

@@ -18,6 +18,7 @@ OFFERED = (
     "content",
     "context",
     "errors",
+    "host.ports",
     "system.accounts",
     "system.attributes",
     "system.files",

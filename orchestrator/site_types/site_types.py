@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import keyword
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,16 @@ from orchestrator.site_types.python import controller_problems, module_problems
 from orchestrator.site_types.schema import read_schema
 from orchestrator.support.trust import believed_owners
 from remote_runtime import registry
-from remote_runtime.base import ResourceType
+from remote_runtime.base import ResourceType, StateType
 from remote_runtime.errors import InputError, Position, Problem, ResourceError
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 _TAKEN = ("api",)  # `ccm ensure api pipe`
-_NEEDED = ("__init__.py", "resource.py", "schema.json", "providers/__init__.py")
+_NEEDED = ("__init__.py", "resource.py", "schema.json")
+_OF_PROVIDERS = "providers/__init__.py"
 _VERIFY = "verify.py"
+_NAMES = b"PROVIDERS"
+_STATE_TYPE = re.compile(rb"^class Resource\([\w.]*StateType\):", re.MULTILINE)
 
 
 class SiteType:
@@ -45,9 +48,9 @@ class SiteType:
         modules = {path: data for path, data in files.items() if path.endswith(".py")}
         self.verify = modules.pop(_VERIFY, None)
         self.sources = modules
-        self._class: type[ResourceType] | None = None
+        self._class: type[ResourceType] | type[StateType] | None = None
 
-    def load(self) -> type[ResourceType]:
+    def load(self) -> type[ResourceType] | type[StateType]:
         """The class ``Resource``, imported the first time; InputError where that fails."""
         if self._class is None:
             self._class = import_resource(self.name, self._modules())
@@ -161,7 +164,7 @@ def _read(home: Path, owners: Collection[int], problems: list[Problem]) -> SiteT
         return found
     problems += [
         Problem(f"{home / path} is missing", None, "every type requires it", "input.missing")
-        for path in _NEEDED
+        for path in (*_NEEDED, *([_OF_PROVIDERS] if _lists_providers(files) else []))
         if path not in files
     ]
     for path, source in found.sources.items():
@@ -176,8 +179,17 @@ def _read(home: Path, owners: Collection[int], problems: list[Problem]) -> SiteT
     return found
 
 
+def _lists_providers(files: Mapping[str, bytes]) -> bool:
+    """Whether a type has to say which providers it has: one that is a state type need not."""
+    return _NAMES in files.get("__init__.py", b"") or not _STATE_TYPE.search(
+        files.get("resource.py", b"")
+    )
+
+
 def _providers(found: SiteType, problems: list[Problem]) -> tuple[str, ...]:
     """``PROVIDERS`` of ``__init__.py``, read without running it."""
+    if not _lists_providers(found.sources):
+        return registry.PORTS
     file = found.file("__init__.py")
     names: Any = None
     where = Position(file, 1, 1)

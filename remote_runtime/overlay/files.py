@@ -15,6 +15,7 @@ from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.errno_messages import refusal
 from remote_runtime.system.files import Files, Reader, Status
 from remote_runtime.system.paths import has_long_name, is_too_long
+from remote_runtime.system.read_only import ReadOnly
 from remote_runtime.system.walk import has_acl
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.walk import Folder
 
 
-class WorldFiles(Files):
+class WorldFiles(ReadOnly, Files):
     """What is read here is what there will be; a path that the layer leaves alone is the host's.
 
     Folders for work of our own are those of the host.

@@ -42,9 +42,11 @@ class Layer(object):
     def copy(self) -> "Layer":
         """The same, to go on by itself."""
         other = Layer(self._files, self._mounts)
-        for path, node in self.nodes.items():
-            other._lay(path, node)
+        other.nodes = dict(self.nodes)
         other._inodes = set(self._inodes)
+        other._inside = {folder: dict(names) for folder, names in self._inside.items()}
+        other._shares, other._sums = dict(self._shares), dict(self._sums)
+        other._uncounted = dict(self._uncounted)
         return other
 
     def _lay(self, path: str, node: Node) -> None:

@@ -1,6 +1,7 @@
 """Which folders are types, and whose code is believed."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,21 @@ def test_a_missing_part_is_named(tmp_path: Path, part: str) -> None:
     home = copy_cron(tmp_path)
     (home / part).unlink()
     assert refused(tmp_path)[0].message == f"{home / part} is missing"
+
+
+def test_a_state_type_needs_no_provider(tmp_path: Path) -> None:
+    """Its only provider is the host's ports; one that lists providers has to have them."""
+    home = copy_cron(tmp_path)
+    shutil.rmtree(home / "providers")
+    (home / "__init__.py").write_text("")
+    (home / "resource.py").write_text(
+        "from remote_runtime.base import StateType\n\n\nclass Resource(StateType):\n    pass\n"
+    )
+    found = accepted(tmp_path).get("cron")
+    assert found is not None
+    assert found.providers == ("posix",)
+    (home / "__init__.py").write_text('PROVIDERS = ("cron_d",)\n')
+    assert "providers/__init__.py is missing" in refused(tmp_path)[0].message
 
 
 def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:

@@ -1,0 +1,28 @@
+"""link: a symlink and its text (controller)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.paths import absent, kind, of_kind
+from orchestrator.verify.subject import Subject
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """Of a symlink, or of none."""
+    path = subject.name
+    if subject.get("ensure", "present") == "absent":
+        return absent(path)
+
+    def text(host: Host) -> str:
+        asked = host.run("readlink -n -- %s", path)
+        if asked.rc:
+            raise RuntimeError(asked.stderr.strip() or f"there is no symlink at {path}")
+        return str(asked.stdout)
+
+    at_path = of_kind(path, "a symlink")._replace(tell=lambda host, _: kind(host, path))
+    return [at_path, equal("target", subject.text("target"), text)]

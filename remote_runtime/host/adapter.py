@@ -1,0 +1,234 @@
+"""Lets the lifecycle run a state type as it runs every other type (target).
+
+``read`` gets the machine in a push and the overlay in a preview, and can only read. ``apply`` gets
+the machine in a push. In a preview it gets a copy of the overlay, whose record then holds the
+effects of the action. A state type has no other way to the host: it holds no context.
+"""
+
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Type
+
+from remote_runtime.base import (
+    Action,
+    Change,
+    Diff,
+    Effect,
+    Item,
+    PathEffect,
+    PathStateType,
+    Properties,
+    Provider,
+    ResourceType,
+    State,
+    StateType,
+    Uncertainty,
+    Unknowable,
+    UnknownEffect,
+)
+from remote_runtime.context import Context
+from remote_runtime.effects import UNKNOWN, below, everything
+from remote_runtime.errors import ResourceError, UnsettledError
+from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.reporting.masking import MASKED
+
+if TYPE_CHECKING:
+    from remote_runtime.overlay.overlay import World
+
+Step = Callable[[Host], None]
+
+
+class HostProvider(Provider):
+    """The one provider of a state type that brings none: the host's ports."""
+
+    name = "posix"
+
+    def unmanageable(self, properties: Properties) -> str:
+        """Nothing is needed; the type says itself what is. See the base class."""
+        return ""
+
+
+def adapted(kind: Type[StateType]) -> Callable[[Item, Any, Context], ResourceType]:
+    """What makes resources of a state type for the lifecycle."""
+    return lambda item, provider, context: StateResource(item, provider, context, kind=kind)
+
+
+class StateResource(ResourceType):
+    """One resource of a state type at its turn."""
+
+    def __init__(
+        self, item: Item, provider: Any, context: Context, *, kind: Type[StateType]
+    ) -> None:
+        super().__init__(item, provider, context)
+        self._type = kind(item.name, item.properties)
+        self._noun = kind.noun or item.type
+        self._refreshes = kind.refresh is not StateType.refresh
+        self._done: List[Effect] = []  # of the steps that were rehearsed
+        self.default_ensure = kind.default_ensure
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    def _reader(self, world: "Optional[World]" = None) -> HostReader:
+        """The host at this turn, or with what is in a ``world``."""
+        from remote_runtime.host.machine.machine import reader
+
+        context = self.context
+        if world is None and context.noop:
+            world = context.planned()
+        if world is not None:
+            return reader(world.files, world.accounts, world.commands)
+        return reader(context.files, context.accounts, context.commands)
+
+    def observe(self) -> State:
+        """See the base class."""
+        reader = self._reader()
+        why = self._type.unsupported(reader)
+        if why:
+            raise ResourceError(why, kind="resource.unsupported")
+        found = self._type.read(reader)
+        return State("absent" if found is None else "present", found=found)
+
+    def _diff(self, found: Any) -> Optional[Diff]:
+        """What differs; None where nothing does."""
+        if self.ensure == "absent":
+            return None if found is None else Diff(found, {})
+        return Diff(found, self._type.desired()) or None
+
+    def found(self) -> Properties:
+        """See the base class."""
+        state = self.observe()
+        shown = {k: v for k, v in (state.found or {}).items() if k not in self._type.secret}
+        return dict(shown, ensure=state.ensure)
+
+    def observation(self, state: Any) -> Any:
+        """See the base class."""
+        if state.found is None:
+            return None
+        keys = state.found if self.ensure == "absent" else self._type.desired()
+        return {key: state.found.get(key) for key in keys}
+
+    def remembered(self) -> Optional[Properties]:
+        """See the base class."""
+        state = self.observe()
+        keys = () if self.ensure == "absent" else self._type.desired()
+        found = state.found or {}
+        kept = {key: found.get(key) for key in keys if key not in self._type.secret}
+        return dict(kept, ensure=state.ensure)
+
+    def traces(self, actions: Sequence[Action]) -> Dict[str, str]:
+        """See the base class."""
+        if not isinstance(self._type, PathStateType):
+            return {}
+        from remote_runtime.plans.observed import traces_of
+
+        return traces_of(self.context, self.name)
+
+    # -- acting -----------------------------------------------------------------------------------
+
+    def actions(self, state: Any, refresh: bool) -> List[Action]:
+        """See the base class."""
+        diff = self._diff(state.found)
+        actions = [] if diff is None else [self._changing(diff)]
+        if self.heeds(refresh):
+            message = "Would have refreshed the %s via subscribe" % self._noun
+            change = Change("refresh", None, "refreshed")
+            actions.append(self._action("refreshing", message, self._type.refresh, [change]))
+        return actions
+
+    def heeds(self, refresh: bool) -> bool:
+        """See the base class."""
+        return refresh and self._refreshes and self.ensure != "absent"
+
+    def _step(self, diff: Diff) -> Step:
+        if self.ensure == "absent":
+            return self._type.remove
+        return lambda host: self._type.apply(host, diff)
+
+    def _changing(self, diff: Diff) -> Action:
+        step = self._step(diff)
+        if self.ensure == "absent":
+            message = "Would have removed the %s" % self._noun
+            return self._action("removing", message, step, [Change("ensure", "present", "absent")])
+        message = "Would have %s the %s" % ("created" if diff.new else "updated", self._noun)
+        doing = "creating" if diff.new else "updating"
+
+        return self._action(doing, message, step, self._changes(diff))
+
+    def _changes(self, diff: Diff) -> List[Change]:
+        changes = [Change("ensure", "absent", "present")] if diff.new else []
+        found = diff.found or {}
+        for key in diff.keys:
+            before, after = found.get(key), diff.desired[key]
+            if diff.new and (key == "type" or after is None):
+                continue  # what there is, ``ensure`` says
+            if key in self._type.secret:
+                before, after = None if before is None else MASKED, MASKED
+            changes.append(Change(key, before, after))
+        return changes
+
+    def _action(self, doing: str, message: str, step: Step, changes: List[Change]) -> Action:
+        """A step whose effects are those that its rehearsal records."""
+        effects: List[Effect] = []
+
+        def call() -> None:
+            from remote_runtime.host.machine.machine import machine
+
+            context = self.context
+            context.progress("%s %s %s" % (doing, self._noun, self.name))
+            step(machine(context.files, context.accounts, context.commands, context.changed_paths))
+
+        def rehearse() -> None:
+            effects.extend(self._rehearsed(step, doing != "refreshing"))
+
+        return Action(message, call, changes=changes, effects=effects, rehearse=rehearse)
+
+    def _rehearsed(self, step: Step, achieves: bool) -> List[Effect]:
+        """What a step would leave, behind those before. ``ResourceError`` where it would fail, or
+        does not achieve what it has to."""
+        from remote_runtime.host.overlay.overlay import Overlay
+
+        host = Overlay(self.context.world_with(self._done), self.item.id)
+        step(host)
+        self._done = [*self._done, *host.record.effects]
+        if host.record.runs:
+            self.chancy = True
+        elif achieves:
+            self._require_achieved(host.record.world)
+        return host.record.effects
+
+    def _require_achieved(self, world: "World") -> None:
+        """``UnsettledError`` where the state is not as desired after a step, as far as that can be
+        told."""
+        try:
+            with self.context.ignoring():
+                left = self._diff(self._type.read(self._reader(world)))
+        except Unknowable:
+            return
+        if left is not None:
+            changes = self._changing(left).changes
+            raise UnsettledError(
+                "; ".join("%s is %r, not %r" % (c.what, c.before, c.after) for c in changes)
+            )
+
+    def supposed(self, refresh: bool) -> List[Action]:
+        """See the base class."""
+        diff = Diff(None, {} if self.ensure == "absent" else self._type.desired())
+        action = self._changing(diff)
+        effects: Sequence[Effect]
+        try:
+            with self.context.ignoring():
+                effects = self._rehearsed(self._step(diff), False)
+        except ResourceError:
+            doubt = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % self.item.id)
+            by_path = isinstance(self._type, PathStateType)
+            covers = below(self.name, itself=True) if by_path else everything
+            effects = [UnknownEffect(doubt, covers)]
+        return [action._replace(effects=effects, changes=(), rehearse=None)]
+
+    def pins(self, state: Any) -> Sequence[Effect]:
+        """See the base class."""
+        if not isinstance(self._type, PathStateType):
+            return ()
+        if state.found is None:
+            return [PathEffect(self.name, "absent")]
+        if state.found.get("type") == "symlink" and "target" in state.found:
+            return [PathEffect(self.name, "symlink", target=state.found["target"])]
+        return ()

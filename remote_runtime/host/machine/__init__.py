@@ -1,0 +1,1 @@
+"""The ports of a push: what is called is done (target)."""

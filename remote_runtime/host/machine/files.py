@@ -1,0 +1,119 @@
+"""Paths of the machine (target)."""
+
+import os
+from typing import TYPE_CHECKING, List, Optional, Set
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.host import ports
+from remote_runtime.host.ports import Node
+from remote_runtime.system.errno_messages import NOT_A_DIRECTORY, failure
+from remote_runtime.system.files import Files as Door
+from remote_runtime.system.files import Status
+from remote_runtime.system.folder_syncs import sync_now
+
+if TYPE_CHECKING:
+    from remote_runtime.system.process.commands import Commands
+
+
+def node_of(status: Optional[Status], target: str) -> Optional[Node]:
+    """What the door found, as the ports tell it."""
+    if status is None:
+        return None
+    return Node(
+        status.kind,
+        status.mode,
+        uid=status.uid,
+        gid=status.gid,
+        size=status.size,
+        target=target if status.kind == "symlink" else "",
+    )
+
+
+class FileReader(ports.FileReader):
+    """Reads through the door to the file system: the machine's own, or that of an overlay."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    def lstat(self, path: str) -> Optional[Node]:
+        """See the base class."""
+        status = self._status(path, False)
+        is_link = status is not None and status.kind == "symlink"
+        return node_of(status, self._door.link(path) if is_link else "")
+
+    def stat(self, path: str) -> Optional[Node]:
+        """See the base class."""
+        return node_of(self._status(path, True), "")
+
+    def _status(self, path: str, follow: bool) -> Optional[Status]:
+        try:
+            return self._door.status(path, follow)
+        except ResourceError as error:
+            if error.kind == NOT_A_DIRECTORY:
+                return None  # nothing is below a file
+            raise
+
+    def read(self, path: str, limit: int = ports.LARGEST) -> bytes:
+        """See the base class."""
+        return self._door.read(path, limit, follow=True)
+
+    def entries(self, path: str) -> List[str]:
+        """See the base class."""
+        return self._door.entries(path)
+
+
+class Files(FileReader, ports.Files):
+    """Changes paths; ``changed`` gets each that was."""
+
+    def __init__(self, door: Door, commands: "Commands", changed: Set[str]) -> None:
+        super().__init__(door)
+        self._commands, self._changed = commands, changed
+
+    def _write(self, path: str, data: bytes, *, mode: int, uid: int, gid: int) -> None:
+        from remote_runtime.system.attributes import Attributes
+
+        temporary = self._door.temporary(path)
+        try:
+            temporary.write(data)
+            temporary.finish(uid, gid, mode, Attributes(self._commands))
+            temporary.commit()
+        finally:
+            temporary.discard()
+        self._changed.add(path)
+
+    def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
+        self._door.create_directory(path, mode, uid, gid)
+        self._changed.add(path)
+
+    def _symlink(self, target: str, path: str, in_directory: bool) -> None:
+        place = self._door.place(path, "write")
+        at = place.folder.descriptor
+        name = self._door.stage(place.folder.path)
+        try:
+            try:
+                os.symlink(target, name, dir_fd=at)
+            except OSError as error:
+                raise failure("write", path, error) from error
+            try:
+                if in_directory:
+                    os.rmdir(place.name, dir_fd=at)
+                os.rename(name, place.name, src_dir_fd=at, dst_dir_fd=at)
+                (self._door.sync_folder or sync_now)(at)
+            except OSError as error:
+                os.unlink(name, dir_fd=at)
+                raise failure("replace", path, error) from error
+        finally:
+            self._door.staged(name)
+        self._changed.add(path)
+
+    def _set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
+        self._door.set_attributes(path, uid, gid, mode)
+        self._changed.add(path)
+
+    def _unlink(self, path: str) -> None:
+        self._door.remove(path)
+        self._changed.add(path)
+
+    def _remove_tree(self, path: str) -> None:
+        self._door.remove_tree(path)
+        self._changed.add(path)

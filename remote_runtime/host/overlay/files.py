@@ -1,0 +1,85 @@
+"""Paths of a preview (target): what the machine would refuse is refused, the rest is recorded."""
+
+import errno
+import os
+import stat
+from typing import Optional, Tuple
+
+from remote_runtime.content import Bytes
+from remote_runtime.effects import PathEffect
+from remote_runtime.host import ports
+from remote_runtime.host.machine.files import FileReader
+from remote_runtime.host.overlay.record import Record
+from remote_runtime.system.errno_messages import refusal
+
+_LONGEST = 4095  # bytes of a symlink's text
+_IN_INODE = 60  # bytes of a symlink's text that need no block of their own
+
+
+class Files(FileReader, ports.Files):
+    """Records changes; nothing of the machine is written."""
+
+    def __init__(self, record: Record) -> None:
+        super().__init__(record.world.files)
+        self._record = record
+
+    def _write(self, path: str, data: bytes, *, mode: int, uid: int, gid: int) -> None:
+        self._door.obstacles(path).writing(len(data), uid, gid, mode)
+        own_uid, own_gid = self._own(path)
+        self._record.add(
+            PathEffect(
+                path,
+                "file",
+                mode=mode,
+                uid=own_uid if uid < 0 else uid,
+                gid=own_gid if gid < 0 else gid,
+                content=Bytes(data),
+            )
+        )
+
+    def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
+        self._door.obstacles(path).making(uid, gid, mode)
+        own_uid, own_gid = self._own(path)
+        self._record.add(
+            PathEffect(
+                path,
+                "directory",
+                mode=mode,
+                uid=own_uid if uid < 0 else uid,
+                gid=own_gid if gid < 0 else gid,
+            )
+        )
+
+    def _symlink(self, target: str, path: str, in_directory: bool) -> None:
+        size = len(os.fsencode(target))
+        if size > _LONGEST:
+            raise refusal("write", path, errno.ENAMETOOLONG)
+        if in_directory:
+            self._door.obstacles(path).removing()
+        self._door.obstacles(path).writing(size if size >= _IN_INODE else 0)
+        uid, gid = self._own(path)
+        self._record.add(PathEffect(path, "symlink", 0o777, uid=uid, gid=gid, target=target))
+
+    def _set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
+        node = self.lstat(path)
+        kind = node.kind if node is not None else "file"
+        self._door.obstacles(path).changing(uid, gid, mode)
+        self._record.add(PathEffect(path, kind, mode=mode, uid=_given(uid), gid=_given(gid)))
+
+    def _unlink(self, path: str) -> None:
+        self._door.obstacles(path).removing()
+        self._record.add(PathEffect(path, "absent"))
+
+    def _remove_tree(self, path: str) -> None:
+        self._door.obstacles(path).removing(tree=True)
+        self._record.add(PathEffect(path, "absent"))
+
+    def _own(self, path: str) -> Tuple[int, int]:
+        """Owner and group of what the run makes at a path."""
+        above = self.stat(os.path.dirname(path))
+        inherits = above is not None and above.mode & stat.S_ISGID
+        return os.geteuid(), above.gid if above is not None and inherits else os.getegid()
+
+
+def _given(number: int) -> Optional[int]:
+    return None if number < 0 else number

@@ -1,0 +1,25 @@
+"""The host as state types have it in a preview (target)."""
+
+from typing import TYPE_CHECKING
+
+from remote_runtime.host.overlay import accounts, commands, files
+from remote_runtime.host.overlay.record import Record
+from remote_runtime.host.ports import Host
+
+if TYPE_CHECKING:
+    from remote_runtime.overlay.overlay import World
+
+
+class Overlay(Host):
+    """The host under what is planned; ``record`` has what is done to it here.
+
+    ``world`` is changed by that, and by nothing else: the caller gives a copy.
+    """
+
+    def __init__(self, world: "World", by: str) -> None:
+        self.record = Record(world, by)
+        super().__init__(
+            files.Files(self.record),
+            accounts.Accounts(self.record),
+            commands.Commands(self.record),
+        )

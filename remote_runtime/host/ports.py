@@ -1,0 +1,238 @@
+"""What a state type may ask of a host, and what it may do there (target).
+
+A ``HostReader`` only reads. A ``Host`` also changes things: the machine does what is called, the
+overlay of a preview checks what the machine would refuse and records the rest. Both implement these
+classes, and the rules that they share stand here. Every method may raise ``ResourceError``; on the
+overlay ``Unknowable``, too, where nobody can tell before the push.
+"""
+
+import os
+from typing import List, NamedTuple, NoReturn, Optional, Sequence
+
+from remote_runtime.errors import ResourceError
+
+LARGEST = 1 << 20  # bytes of a file that is read as a whole
+OURS = -1  # the user or group that the kernel gives to what the run makes
+
+
+class Node(NamedTuple):
+    """What is at a path: ``kind`` is file, directory, symlink or other.
+
+    ``mode`` has the special bits, ``target`` is the text of a symlink as it was written.
+    """
+
+    kind: str
+    mode: int
+    uid: int
+    gid: int
+    size: int  # bytes
+    target: str = ""
+
+
+class FileReader(object):
+    """Reads paths. Symlinks of other users are refused, as everywhere in ccm."""
+
+    def lstat(self, path: str) -> Optional[Node]:
+        """What is at the path itself, None where nothing is."""
+        raise NotImplementedError
+
+    def stat(self, path: str) -> Optional[Node]:
+        """What the path leads to, symlinks followed; None where nothing is."""
+        raise NotImplementedError
+
+    def read(self, path: str, limit: int = LARGEST) -> bytes:
+        """The content of a regular file of at most ``limit`` bytes."""
+        raise NotImplementedError
+
+    def entries(self, path: str) -> List[str]:
+        """The names in a directory, sorted."""
+        raise NotImplementedError
+
+
+class Files(FileReader):
+    """Reads and changes paths. What fails leaves the path as it was.
+
+    The parent directory of what is made must exist. A symlink at the end of a path is replaced,
+    never written through.
+    """
+
+    def write(self, path: str, data: bytes, *, mode: int, uid: int = OURS, gid: int = OURS) -> None:
+        """Put a regular file with these bytes there, in one rename. Refused over a directory."""
+        self._require_parent(path)
+        node = self.lstat(path)
+        if node is not None and node.kind not in ("file", "symlink"):
+            _refuse(path, node, "use another path")
+        self._write(path, data, mode=mode, uid=uid, gid=gid)
+
+    def mkdir(self, path: str, mode: int, uid: int = OURS, gid: int = OURS) -> None:
+        """Create a directory. Refused where anything is at the path."""
+        self._require_parent(path)
+        node = self.lstat(path)
+        if node is not None:
+            _refuse(path, node, "use another path")
+        self._mkdir(path, mode, uid, gid)
+
+    def symlink(self, target: str, path: str, replace: bool = False) -> None:
+        """Put a symlink with this text there, in one rename.
+
+        It takes the place of another symlink; with ``replace`` of an empty directory, too. Anything
+        else at the path is refused.
+        """
+        self._require_parent(path)
+        node = self.lstat(path)
+        empty = node is not None and node.kind == "directory" and replace
+        if node is not None and node.kind != "symlink" and not empty:
+            _refuse(path, node, "use another path, or move it away first")
+        if empty:
+            self._require_empty(path)
+        self._symlink(target, path, in_directory=empty)
+
+    def set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
+        """Set mode, owner and group of the file or directory at the path itself."""
+        node = self.lstat(path)
+        if node is None:
+            raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
+        if node.kind not in ("file", "directory"):
+            _refuse(path, node, "use the path that it leads to")
+        self._set_attributes(path, mode, uid, gid)
+
+    def unlink(self, path: str, kind: str = "") -> None:
+        """Remove what is at the path, which is no directory; ``kind`` is what it has to be."""
+        node = self.lstat(path)
+        if node is None:
+            return
+        if node.kind == "directory" or (kind and node.kind != kind):
+            _refuse(path, node, "check the path; it was not changed")
+        self._unlink(path)
+
+    def rmdir(self, path: str) -> None:
+        """Remove an empty directory."""
+        node = self.lstat(path)
+        if node is None:
+            return
+        if node.kind != "directory":
+            _refuse(path, node, "check the path; it was not changed")
+        self._require_empty(path)
+        self._unlink(path)
+
+    def remove_tree(self, path: str) -> None:
+        """Remove a directory with everything in it; symlinks in it are removed, not followed."""
+        if path.strip("/") == "":
+            raise ResourceError("the root directory cannot be removed")
+        node = self.lstat(path)
+        if node is None:
+            return
+        if node.kind != "directory":
+            _refuse(path, node, "check the path; it was not changed")
+        self._remove_tree(path)
+
+    # -- what an implementation does, once the rules above are met ------------------------------
+
+    def _write(self, path: str, data: bytes, *, mode: int, uid: int, gid: int) -> None:
+        raise NotImplementedError
+
+    def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
+        raise NotImplementedError
+
+    def _symlink(self, target: str, path: str, in_directory: bool) -> None:
+        """``in_directory``: an empty directory is at the path."""
+        raise NotImplementedError
+
+    def _set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
+        raise NotImplementedError
+
+    def _unlink(self, path: str) -> None:
+        """Also an empty directory."""
+        raise NotImplementedError
+
+    def _remove_tree(self, path: str) -> None:
+        raise NotImplementedError
+
+    def _require_parent(self, path: str) -> None:
+        folder = os.path.dirname(path)
+        above = self.stat(folder)
+        if above is None or above.kind != "directory":
+            what = "does not exist" if above is None else "is not a directory"
+            raise ResourceError(
+                "the parent directory %s %s" % (folder, what),
+                kind="resource.missing",
+                hint="manage it in an earlier file resource with ensure: directory",
+            )
+
+    def _require_empty(self, path: str) -> None:
+        left = self.entries(path)
+        if left:
+            shown = ", ".join(left[:3]) + (" and %d more" % (len(left) - 3) if left[3:] else "")
+            raise ResourceError(
+                "the directory %s is not empty: it contains %s" % (path, shown),
+                kind="resource.file.enotempty",
+                hint="check the path; it was not changed",
+            )
+
+
+def _refuse(path: str, node: Node, hint: str) -> NoReturn:
+    what = "device, socket or pipe" if node.kind == "other" else node.kind
+    raise ResourceError("%s is a %s" % (path, what), kind="resource.file.kind", hint=hint)
+
+
+class AccountReader(object):
+    """Reads users and groups, of every database that the host uses."""
+
+    def uid(self, user: str) -> Optional[int]:
+        """The number of a user, None for an unknown one; digits are a number."""
+        raise NotImplementedError
+
+    def gid(self, group: str) -> Optional[int]:
+        """The number of a group, None for an unknown one; digits are a number."""
+        raise NotImplementedError
+
+
+class Accounts(AccountReader):
+    """Reads and changes users and groups."""
+
+
+class CommandReader(object):
+    """Looks programs up; what they print is for the ports to read, not for a type."""
+
+    def find(self, program: str) -> str:
+        """The path of a program, "" where there is none."""
+        raise NotImplementedError
+
+
+class Commands(CommandReader):
+    """Runs programs that change the host."""
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        input: Optional[bytes] = None,  # noqa: A002 - the name that subprocess gives it
+        timeout: Optional[float] = None,
+        user: Optional[str] = None,
+        affects: Optional[Sequence[str]] = None,
+    ) -> None:
+        """Run a program to its end; ``ResourceError`` where it does not exit with 0.
+
+        ``timeout`` in seconds, None for none. ``affects`` are the paths that it may change, with
+        all below them; None stands for everything on the host. A preview does not run it, and is
+        uncertain about these from then on.
+        """
+        raise NotImplementedError
+
+
+class HostReader(object):
+    """A host that can be read."""
+
+    def __init__(self, files: FileReader, accounts: AccountReader, commands: CommandReader) -> None:
+        self.files = files
+        self.accounts = accounts
+        self.commands = commands
+
+
+class Host(object):
+    """A host that can be read and changed."""
+
+    def __init__(self, files: Files, accounts: Accounts, commands: Commands) -> None:
+        self.files = files
+        self.accounts = accounts
+        self.commands = commands

@@ -1,0 +1,30 @@
+"""The link type: a symlink and the text that it holds (target; ``check`` on both sides)."""
+
+from typing import Any, List, Mapping, Optional, Tuple
+
+from remote_runtime.base import Diff, PathStateType, Properties
+from remote_runtime.host.ports import Host, HostReader
+
+
+class Resource(PathStateType):
+    """One symlink."""
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        itself = properties.get("target") == name
+        wrong = [("target", "the link would lead to itself")] if itself else []
+        return super().check(name, properties) + wrong
+
+    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        node = host.files.lstat(self.name)
+        return None if node is None else {"type": node.kind, "target": node.target}
+
+    def desired(self) -> Mapping[str, Any]:
+        return {"type": "symlink", "target": self.properties["target"]}
+
+    def apply(self, host: Host, diff: Diff) -> None:
+        force = self.properties.get("force") is True
+        host.files.symlink(self.properties["target"], self.name, replace=force)
+
+    def remove(self, host: Host) -> None:
+        host.files.unlink(self.name, kind="symlink")

@@ -1,0 +1,30 @@
+"""A door to the file system that opens for reading only (target): that of previews."""
+
+from typing import Any, NoReturn, Type
+
+from remote_runtime.errors import CcmError
+from remote_runtime.system.files import Files
+
+
+class ReadOnly(object):
+    """Refuses what changes the target; comes before ``Files`` among the bases of a class.
+
+    What a run makes for its own work, in private folders, is not the target's state.
+    """
+
+    def _refuse(self, *given: Any, **named: Any) -> NoReturn:
+        raise CcmError(
+            "a preview must not change the host: the type does so outside of its actions",
+            kind="runtime.preview",
+        )
+
+    temporary = create_directory = set_attributes = set_directory_attributes = _refuse
+    remove = remove_tree = _refuse
+
+
+def read_only(files: Files) -> Files:
+    """The same door, with all that it knows, for reading."""
+    kind: Type[Files] = type("ReadOnly" + type(files).__name__, (ReadOnly, type(files)), {})
+    door = kind.__new__(kind)
+    door.__dict__ = files.__dict__  # it is one run, and what it finds is kept once
+    return door

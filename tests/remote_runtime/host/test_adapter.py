@@ -1,0 +1,249 @@
+import os
+import unittest
+from typing import Any, List
+
+from remote_runtime.base import Diff, StateType
+from remote_runtime.reporting.masking import MASKED
+from tests.remote_runtime.fakes import FolderTest, context, item, one
+from tests.remote_runtime.host.kinds import Kinds, kind_of, run, thing
+
+
+def told(event: Any) -> List[Any]:
+    return [(change["what"], change["from"], change["to"]) for change in event["changes"]]
+
+
+class Note(StateType):
+    """A file of one line, and its mode."""
+
+    noun = "note"
+
+    def read(self, host: Any) -> Any:
+        node = host.files.lstat(self.name)
+        if node is None:
+            return None
+        text = host.files.read(self.name).decode()
+        return {"text": text, "mode": "%04o" % node.mode}
+
+    def desired(self) -> Any:
+        return {"text": self.properties["text"], "mode": "0644"}
+
+    def apply(self, host: Any, diff: Diff) -> None:
+        host.files.write(self.name, self.properties["text"].encode(), mode=0o644)
+
+    def remove(self, host: Any) -> None:
+        host.files.unlink(self.name)
+
+
+class AdapterTest(FolderTest):
+    def test_created(self) -> None:
+        """Preview and push tell the same, and the second push nothing."""
+        note = item("note", self.path("a"), properties={"text": "x"})
+        preview = one(run(Note, note, noop=True))
+        self.assertEqual(preview["noop_message"], "Would have created the note")
+        self.assertEqual(preview["prediction"], "certain")
+        push = one(run(Note, note))
+        changes = [("ensure", "absent", "present"), ("text", None, "x"), ("mode", None, "0644")]
+        self.assertEqual((told(preview), told(push)), (changes, changes))
+        self.assertEqual(one(run(Note, note))["status"], "stable")
+        self.assertEqual(self.read("a"), b"x")
+
+    def test_only_what_differs(self) -> None:
+        """An update tells the keys that differ."""
+        note = item("note", self.write("a", b"old", 0o644), properties={"text": "new"})
+        for noop in (True, False):
+            self.assertEqual(told(one(run(Note, note, noop=noop))), [("text", "old", "new")])
+
+    def test_removed(self) -> None:
+        """With ``ensure: absent``; what is not there is stable."""
+        note = item("note", self.write("a", b"old"), properties={"ensure": "absent"})
+        preview = one(run(Note, note, noop=True))
+        self.assertEqual(preview["noop_message"], "Would have removed the note")
+        self.assertEqual(one(run(Note, note))["final_ensure"], "absent")
+        self.assertEqual(one(run(Note, note))["status"], "stable")
+
+    def test_later_ones_see_it(self) -> None:
+        """What is recorded counts for the next resource, and for certain."""
+        notes = [item("note", self.path("a"), at, properties={"text": "x"}) for at in (0, 1)]
+        events = run(Note, *notes, noop=True)
+        self.assertEqual([event["status"] for event in events], ["changed", "stable"])
+        self.assertEqual({event["prediction"] for event in events}, {"certain"})
+
+    def test_a_failure_is_foretold(self) -> None:
+        """What the machine would refuse is an error of the preview, in the same words."""
+        note = item("note", self.path("no", "a"), properties={"text": "x"})
+        events = [one(run(Note, note, noop=noop)) for noop in (True, False)]
+        self.assertEqual(events[0]["error"], events[1]["error"])
+        self.assertIn("the parent directory", events[0]["error"][0])
+
+    def test_not_achieved(self) -> None:
+        """A type that does not bring about what it wants fails, in the preview too."""
+
+        class Lazy(Note):
+            def apply(self, host: Any, diff: Diff) -> None:
+                host.files.write(self.name, b"other", mode=0o644)
+
+        note = item("note", self.path("a"), properties={"text": "x"})
+        events = [one(run(Lazy, note, noop=noop)) for noop in (True, False)]
+        wanted = "desired state not achieved: text is 'other', not 'x'"
+        self.assertEqual([event["error"] for event in events], [[wanted], [wanted]])
+
+    def test_a_program_leaves_doubt(self) -> None:
+        """Nobody can tell what it does, unless it says what it affects."""
+
+        def kind(**options: Any) -> Any:
+            return kind_of(apply=lambda host: host.commands.run(["true"], **options))
+
+        note = item("note", self.write("a", b"x", 0o644), 1, properties={"text": "x"})
+        for options, expected in (
+            ({}, "assumed"),
+            ({"affects": [self.root]}, "assumed"),
+            ({"affects": ["/srv/elsewhere"]}, "certain"),
+        ):
+            ctx = context([thing(), note], noop=True)
+            first, second = Kinds(ctx, kind(**options)), Kinds(ctx, Note)
+
+            class Both(object):
+                def create(self, wanted: Any, prepare: bool = True) -> Any:
+                    return (second if wanted.type == "note" else first).create(wanted)  # noqa: B023 - it is called in its own round
+
+            from tests.remote_runtime.fakes import run_items
+
+            events = run_items([thing(), note], Both(), shared=ctx)
+            self.assertEqual([e["prediction"] for e in events], ["certain", expected])
+
+    def test_a_program_that_fails(self) -> None:
+        """Its exit code and the tail of its output are told."""
+        kind = kind_of(apply=lambda host: host.commands.run(["sh", "-c", "echo no >&2; exit 3"]))
+        event = one(run(kind, thing()))
+        self.assertIn("sh: exit code 3", event["error"][0])
+        self.assertIn("no", event["error"][1])
+
+    def test_secrets(self) -> None:
+        """A secret key's values stand in no record."""
+        state = {"password": "old"}
+        kind = kind_of(
+            read=lambda host: dict(state),
+            apply=lambda host: state.update(password="new"),
+            desired={"password": "new"},
+        )
+        kind.secret = ("password",)
+        event = one(run(kind, thing()))
+        self.assertEqual(told(event), [("password", MASKED, MASKED)])
+        self.assertEqual(one(run(kind, thing(), status_only=True))["properties"], {})
+
+    def test_unsupported(self) -> None:
+        """A host that lacks something fails the resource with the reason."""
+        kind = kind_of()
+        kind.unsupported = lambda self, host: "no systemd here"  # type: ignore[method-assign]  # of a class of its own
+        self.assertEqual(one(run(kind, thing()))["error"], ["no systemd here"])
+
+    def test_refresh(self) -> None:
+        """Only a type that defines it is refreshed; preview and push tell it alike."""
+        from remote_runtime.host.adapter import HostProvider, StateResource
+
+        refreshed: List[str] = []
+
+        class Fresh(Note):
+            def refresh(self, host: Any) -> None:
+                refreshed.append(self.name)
+
+        note = item("note", self.write("a", b"x", 0o644), properties={"text": "x"})
+        ctx = context()
+        for kind, expected in (
+            (Note, []),
+            (Fresh, ["Would have refreshed the note via subscribe"]),
+        ):
+            resource = StateResource(note, HostProvider(ctx), ctx, kind=kind)
+            actions = resource.actions(resource.observe(), True)
+            self.assertEqual([action.message for action in actions], expected)
+            for action in actions:
+                action.call()
+        self.assertEqual(refreshed, [note.name])
+
+    def test_a_kept_plan(self) -> None:
+        """Its digest is of what decides; drift is told by what is desired."""
+        from remote_runtime.host.adapter import HostProvider, StateResource
+
+        note = item("note", self.write("a", b"x", 0o644), properties={"text": "y"})
+        ctx = context()
+        resource = StateResource(note, HostProvider(ctx), ctx, kind=Note)
+        state = resource.observe()
+        self.assertEqual(resource.observation(state), {"text": "x", "mode": "0644"})
+        found = {"text": "x", "mode": "0644", "ensure": "present"}
+        self.assertEqual(resource.remembered(), found)
+        self.assertEqual(resource.found(), found)
+
+
+class RefusalTest(FolderTest):
+    """The overlay refuses what the machine refuses, in the same words."""
+
+    def refused(self, call: Any) -> List[str]:
+        words = []
+        for noop in (True, False):
+            done: List[int] = []
+
+            def read(host: Any) -> Any:
+                return {"done": 1} if done else None  # noqa: B023 - it is called in its own round
+
+            def apply(host: Any) -> None:
+                call(host)
+                done.append(1)  # noqa: B023 - it is called in its own round
+
+            event = one(run(kind_of(read, apply, {"done": 1}), thing(), noop=noop))
+            words.append(event["error"][0] if event["error"] else "")
+        self.assertEqual(words[0], words[1])
+        return words
+
+    def test_kinds(self) -> None:
+        """What is at a path and may not be replaced."""
+        self.write("file", b"x")
+        os.mkdir(self.path("full"))
+        self.write("full/a", b"x")
+        os.mkdir(self.path("empty"))
+        at = self.path
+        for call, expected in (
+            (lambda h: h.files.symlink("x", at("file")), "is a file"),
+            (lambda h: h.files.symlink("x", at("file"), replace=True), "is a file"),
+            (lambda h: h.files.symlink("x", at("empty")), "is a directory"),
+            (lambda h: h.files.symlink("x", at("full"), replace=True), "not empty: it contains a"),
+            (lambda h: h.files.symlink("x", at("file", "a")), "is not a directory"),
+            (lambda h: h.files.symlink("x", at("n" * 300)), "the name is too long"),
+            (lambda h: h.files.symlink("\u00e9" * 3000, at("new")), "the name is too long"),
+            (lambda h: h.files.write(at("empty"), b"", mode=0o600), "is a directory"),
+            (lambda h: h.files.mkdir(at("file"), 0o755), "is a file"),
+            (lambda h: h.files.mkdir(at("no", "a"), 0o755), "does not exist"),
+            (lambda h: h.files.unlink(at("empty")), "is a directory"),
+            (lambda h: h.files.unlink(at("file"), kind="symlink"), "is a file"),
+            (lambda h: h.files.rmdir(at("full")), "not empty"),
+            (lambda h: h.files.rmdir(at("file")), "is a file"),
+            (lambda h: h.files.remove_tree(at("file")), "is a file"),
+            (lambda h: h.files.remove_tree("/"), "cannot be removed"),
+            (lambda h: h.files.set_attributes(at("no"), 0o644, -1, -1), "does not exist"),
+            (lambda h: h.commands.run(["ccm-no-such-program"]), "ccm-no-such-program"),
+        ):
+            self.assertIn(expected, self.refused(call)[0])
+
+    def test_what_is_as_wanted(self) -> None:
+        """Nothing to remove is no failure."""
+        at = self.path
+        for call in (
+            lambda h: h.files.unlink(at("no")),
+            lambda h: h.files.rmdir(at("no")),
+            lambda h: h.files.remove_tree(at("no", "a")),
+        ):
+            self.assertEqual(self.refused(call), ["", ""])
+
+    def test_what_fails_leaves_nothing(self) -> None:
+        """A link that cannot be swapped in leaves the old one, and nothing beside it."""
+        from unittest import mock
+
+        os.symlink("old", self.path("a"))
+        call: Any = lambda h: h.files.symlink("new", self.path("a"))  # noqa: E731 - a call as above
+        with mock.patch("os.rename", side_effect=OSError(28, "No space")):
+            event = one(run(kind_of(apply=call), thing()))
+        self.assertIn("the disk is full", event["error"][0])
+        self.assertEqual((os.listdir(self.root), os.readlink(self.path("a"))), (["a"], "old"))
+
+
+if __name__ == "__main__":
+    unittest.main()

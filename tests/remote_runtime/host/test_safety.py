@@ -1,0 +1,152 @@
+"""A preview cannot change the host, whatever a type calls."""
+
+import os
+import unittest
+from typing import Any, Callable, Dict, List, Tuple
+
+from remote_runtime.base import Action, ResourceType, State
+from remote_runtime.errors import ResourceError
+from remote_runtime.host.machine.machine import machine
+from remote_runtime.host.overlay.overlay import Overlay
+from remote_runtime.host.ports import Accounts, Commands, Files, HostReader
+from remote_runtime.system.read_only import ReadOnly
+from tests.remote_runtime.fakes import FolderTest, context, item, one, run_items
+from tests.remote_runtime.host.kinds import kind_of, run, thing
+
+READS = {"lstat", "stat", "read", "entries", "uid", "gid", "find", "user", "group", "users"}
+
+
+def writes_of(port: Any) -> List[str]:
+    """The methods of a port that change something."""
+    return sorted(n for n in dir(port) if not n.startswith("_") and n not in READS)
+
+
+def held(root: str) -> Dict[str, Any]:
+    """All that is below a folder."""
+    found = {}
+    for folder, folders, names in os.walk(root):
+        for path in [folder] + [os.path.join(folder, name) for name in folders + names]:
+            status = os.lstat(path)
+            found[path] = (status.st_mode, status.st_uid, status.st_mtime_ns, status.st_ctime_ns)
+    return found
+
+
+class SafetyTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.write("file", b"x")
+        os.mkdir(self.path("empty"))
+        os.mkdir(self.path("bare"))
+        os.mkdir(self.path("tree"))
+        self.write("tree/file", b"x")
+        os.symlink("file", self.path("link"))
+
+    def attacks(self, files: Any) -> List[Tuple[str, Callable[[], object]]]:
+        """A call of each method of the files that writes, with what would change something."""
+        at = self.path
+        return [
+            ("write", lambda: files.write(at("file"), b"y", mode=0o600)),
+            ("write", lambda: files.write(at("new"), b"y", mode=0o600)),
+            ("mkdir", lambda: files.mkdir(at("made"), 0o755)),
+            ("symlink", lambda: files.symlink("new", at("link"))),
+            ("symlink", lambda: files.symlink("new", at("empty"), replace=True)),
+            ("set_attributes", lambda: files.set_attributes(at("file"), 0o600, -1, -1)),
+            ("unlink", lambda: files.unlink(at("file"))),
+            ("rmdir", lambda: files.rmdir(at("bare"))),
+            ("remove_tree", lambda: files.remove_tree(at("tree"))),
+        ]
+
+    def test_each_port_in_each_way(self) -> None:
+        """Every method that writes is called in the preview of a malicious type, in each of its
+        methods, and no byte changes; in a push each of them does change something."""
+        self.assertEqual(
+            {name for name, _ in self.attacks(None)} | {"run"},
+            set(writes_of(Files)) | set(writes_of(Commands)) | set(writes_of(Accounts)),
+        )
+        before = held(self.root)
+
+        def attack(host: Any) -> None:
+            for _, call in self.attacks(host.files):
+                try:
+                    call()
+                except (ResourceError, AttributeError):
+                    pass
+            touch = ["touch", self.path("touched")]
+            try:
+                host.commands.run(touch)
+            except (ResourceError, AttributeError):
+                pass
+
+        def read(host: HostReader) -> None:
+            attack(host)
+
+        kind = kind_of(read, attack, {"a": 1})
+        for properties in ({}, {"ensure": "absent"}):
+            for event in run(kind, thing("a", **properties), thing("b", **properties), noop=True):
+                self.assertTrue(event["noop"])
+        self.assertEqual(held(self.root), before)
+        ctx = context()
+        host = machine(ctx.files, ctx.accounts, ctx.commands, set())
+        for name, call in self.attacks(host.files):
+            before = held(self.root)
+            call()
+            self.assertNotEqual(held(self.root), before, name)
+
+    def test_readers_have_no_writes(self) -> None:
+        """What ``read`` gets has no method that writes, neither in a push nor in a preview."""
+        seen: List[Any] = []
+        for noop in (False, True):
+            run(kind_of(lambda host: seen.append(host), desired={}), thing(), noop=noop)
+        for host in seen:
+            for port in (host.files, host.accounts, host.commands):
+                self.assertEqual(set(writes_of(port)) & {"write", "unlink", "run"}, set())
+
+    def test_no_way_from_the_overlay_to_a_door_that_writes(self) -> None:
+        """Of all that can be reached from an overlay, no door to files opens for writing."""
+        ctx = context(noop=True)
+        with ctx.turn(thing(), True):
+            host = Overlay(ctx.world_with(()), "thing#x")
+        seen: Dict[int, Any] = {}
+        waiting: List[Any] = [host]
+        while waiting:
+            found = waiting.pop()
+            if id(found) in seen or isinstance(found, (str, bytes, int, float, type(None))):
+                continue
+            seen[id(found)] = found
+            if isinstance(found, dict):
+                waiting += list(found.values())
+            elif isinstance(found, (list, tuple, set)):
+                waiting += list(found)
+            elif hasattr(found, "__dict__") and type(found).__module__.startswith("remote_runtime"):
+                waiting += list(vars(found).values())
+        from remote_runtime.system.files import Files as Door
+
+        doors = [found for found in seen.values() if isinstance(found, Door)]
+        self.assertTrue(doors)
+        self.assertEqual([door for door in doors if not isinstance(door, ReadOnly)], [])
+
+    def test_an_older_type_cannot_write_in_a_preview_either(self) -> None:
+        """``context.files`` opens for reading only, before anything is planned and after."""
+        path = self.write("kept", b"x")
+
+        class Old(ResourceType):
+            def observe(self) -> State:
+                self.context.files.remove(path)
+                return State("present")
+
+            def actions(self, state: Any, refresh: bool) -> List[Action]:
+                return []
+
+        class Registry(object):
+            def create(self, wanted: Any, prepare: bool = True) -> Any:
+                provider = type("Provider", (), {"name": "old"})()
+                return Old(wanted, provider, ctx)
+
+        ctx = context(noop=True)
+        event = one(run_items([item("old", "x")], Registry(), shared=ctx))
+        self.assertIn("must not change the host", event["error"][0])
+        self.assertTrue(os.path.exists(path))
+
+
+if __name__ == "__main__":
+    unittest.main()
