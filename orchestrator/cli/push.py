@@ -26,7 +26,7 @@ ccm push -i hosts.yaml -l 'web:&prod' --forks 20 site.yaml
 ccm push -i hosts.yaml -l failed site.yaml
 ccm push -i hosts.yaml --waves 1,10%,100% --max-fail 2 site.yaml
 ccm push -i hosts.yaml --verify site.yaml
-ccm push -i hosts.yaml --from web release.yaml   # a file of stages
+ccm push -i hosts.yaml --from web release.yaml   # a stages file
 ccm push -i hosts.yaml --noop --only 'file#/etc/nginx/*' --tags web site.yaml
 """
 

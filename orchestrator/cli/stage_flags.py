@@ -1,4 +1,4 @@
-"""The flags that pick stages of a file of stages (controller)."""
+"""The flags that pick stages of a stages file (controller)."""
 
 import argparse
 
@@ -6,7 +6,7 @@ from orchestrator.runs.request import StageChoice
 
 
 def add_stage_choice(parser: argparse.ArgumentParser) -> None:
-    """Which stages of a file of stages are meant."""
+    """Which stages of a stages file are meant."""
     group = parser.add_argument_group("stages").add_mutually_exclusive_group()
     group.add_argument(
         "--from",

@@ -146,7 +146,7 @@ def _as_json(value: Any, expression: Expression, left: list[int] | None = None) 
     """
     kind = value.__class__
     if kind is float and not isfinite(value):
-        message = f"{expression.source}: gives {value}, which is not a number that travels"
+        message = f"{expression.source}: gives {value}, which is not a finite number"
         raise EvaluationError(message, expression.where)
     if kind in (str, int, bool, float) or value is None:
         if left is not None and kind is str and len(value) > _LONG:
@@ -163,7 +163,7 @@ def _as_json(value: Any, expression: Expression, left: list[int] | None = None) 
         return [_as_json(entry, expression, left) for entry in value]
     message = f"{expression.source}: gives a {kind.__name__}, not text, a number, a list or a map"
     if kind.__name__ == "generator":
-        message += "; put |list behind it"
+        message += "; add |list to it"
     raise EvaluationError(message, expression.where)
 
 

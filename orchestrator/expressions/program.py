@@ -130,7 +130,7 @@ def _jet_problems(call: nodes.Call) -> list[tuple[str, str]]:
 
     given = [node.value for node in call.args if isinstance(node, nodes.Const)]
     if len(call.args) not in (1, 3):
-        return [("jet() takes a template, and perhaps two delimiters", "")]
+        return [("jet() takes a template and optionally two delimiters", "")]
     if len(given) != len(call.args) or not all(isinstance(value, str) for value in given):
         return []  # known only once it is evaluated
     delimiters = Delimiters(*given[1:])

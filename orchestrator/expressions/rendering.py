@@ -95,7 +95,7 @@ def _with(scope: Scope, function: str, names: dict[str, Any]) -> Scope:
         return scope
     taken = sorted(_RESERVED & names.keys())
     if taken:
-        raise EvaluationError(f"{function}: {taken[0]!r} is a name of ccm, use another")
+        raise EvaluationError(f"{function}: {taken[0]!r} is reserved by ccm, use another name")
     return scope._replace(loop={**scope.loop, **names})
 
 
@@ -109,12 +109,12 @@ def _own(
 ) -> tuple[str, str]:
     """The source of a template and its name, where the user has written it."""
     if not isinstance(text, str) or text.startswith("/"):
-        message = f"{function} takes a file beside the manifest or a text of the manifest"
+        message = f"{function} takes a file next to the manifest or literal text"
         raise EvaluationError(f"{message}, not {text!r}")
     own = text in literals or isinstance(text, ManifestText)
     if isinstance(text, ManifestText) or "\n" in text or is_template(text):
         if not own:
-            message = f"{function} renders only what the manifest spells out, never a computed text"
+            message = f"{function} renders only literal text of the manifest, never computed text"
             raise EvaluationError(message, kind="template.tainted")
         return str(text), function
     return scope.folder.read(text, own), text

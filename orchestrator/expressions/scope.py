@@ -118,7 +118,7 @@ class Scope(NamedTuple):
             return ""
         reason = "no such path"
         if root == "environ" and rest.startswith(OWN):
-            reason = f"what begins with {OWN} is ccm's own and not for templates"
+            reason = f"names that begin with {OWN} are reserved for ccm"
         raise EvaluationError(f"lookup({path!r}): {reason}", kind="template.undefined")
 
     def registrations(
@@ -129,9 +129,9 @@ class Scope(NamedTuple):
 
         query = Query(cluster, protocol, service, address)
         if not all(isinstance(part, str) for part in query):
-            raise EvaluationError("registrations() takes four texts, such as '*'")
+            raise EvaluationError("registrations() takes four patterns, such as '*'")
         if self.registry is None:
-            raise EvaluationError("registrations() cannot be asked here")
+            raise EvaluationError("registrations() is not available here")
         try:
             return self.registry(query)
         except CcmError as error:

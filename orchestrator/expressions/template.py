@@ -49,12 +49,14 @@ class Template:
             found = scan(text)
         except UnclosedError as error:
             where = locate(text[error.start : error.start + 2], error.start)
-            hint = "close it, or write {{ '{{' }} for braces that stay"
+            hint = "close it, or write {{ '{{' }} for literal braces"
             raise InputError([Problem(str(error), where, hint, "template")]) from error
         if len(found) > MOST_EXPRESSIONS:
             where = locate(text[found[0].start : found[0].end], found[0].start)
-            what = f"a text with {len(found):,} expressions, of at most {MOST_EXPRESSIONS:,}"
-            hint = "make it of a loop in a file of template(), or divide it"
+            what = (
+                f"{len(found):,} expressions in one text, at most {MOST_EXPRESSIONS:,} are allowed"
+            )
+            hint = "use a loop in a template file, or split it"
             raise InputError([Problem(what, where, hint, "template")])
         pieces: list[str | Expression] = []
         problems: list[Problem] = []

@@ -56,5 +56,5 @@ class NeedFileError(CcmError):
     default_kind = "template.file"
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"file({path!r}) reads a file of the target")
+        super().__init__(f"file({path!r}) reads a file on the target")
         self.path = path

@@ -36,12 +36,10 @@ class Folder:
             shown = name if len(name) < _LONGEST_PART else name[:_SHOWN] + "…"
             raise EvaluationError(f"{shown!r} is not a file name", kind="template.file")
         if not literal and not _is_below(path, self.path):
-            message = (
-                f"{name!r} leads out of the manifest's folder; only a path that is written out may"
-            )
+            message = f"{name!r} is outside the manifest's directory; only a literal path may be"
             raise EvaluationError(message, kind="template.file")
         if self.bounds is not None and not _is_below(path, self.bounds):
-            message = f"{name!r} leads out of {self.bounds}, which a child manifest may not leave"
+            message = f"{name!r} is outside {self.bounds}, where a child manifest must stay"
             raise EvaluationError(message, kind="template.file")
         return path
 

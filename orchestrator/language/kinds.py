@@ -14,7 +14,7 @@ _KINDS = {bool: "true or false", int: "a number", float: "a number", type(None):
 def kind(value: Any) -> str:
     """What a value is, in words."""
     if isinstance(value, str):
-        return "a text"
+        return "text"
     if isinstance(value, Mapping):
         return "a map"
     if isinstance(value, list | tuple | range):
@@ -23,10 +23,10 @@ def kind(value: Any) -> str:
 
 
 def texts(name: str, *values: Any) -> None:
-    """Refuse what is not a text; ValueError."""
+    """Refuse values that are not text; ValueError."""
     for value in values:
         if not isinstance(value, str):
-            raise ValueError(f"{name} takes texts, not {kind(value)}")
+            raise ValueError(f"{name} takes text, not {kind(value)}")
 
 
 def whole(name: str, value: Any) -> int:

@@ -87,7 +87,7 @@ class FactsOfHosts:
 
     def unavailable(self, name: str) -> OtherFactsError:
         """The refusal of a template that reads the facts of a host that are not known."""
-        reason = self.reasons.get(name, f"none are kept; 'ccm facts -l {name}' gathers them")
+        reason = self.reasons.get(name, f"none are stored; 'ccm facts -l {name}' gathers them")
         return OtherFactsError(name, reason)
 
 

@@ -52,8 +52,8 @@ def check_spelt(node: Any, spelt: Callable[[Any], Spelt]) -> None:
         root, dot, _ = text.partition(".")
         if not whole and not dot:
             raise BadPathError(
-                "a path is spelt out up to its first dot, such as 'data.' ~ Facts.role: "
-                "else a host could choose where it leads"
+                "write a path literally up to its first dot, such as 'data.' ~ Facts.role: "
+                "otherwise a host could choose what it reads"
             )
         split_path(text if whole else f"{root}.x")
 

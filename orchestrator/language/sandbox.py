@@ -227,7 +227,7 @@ def _weighed(function: Any) -> Any:
         if isinstance(value, Iterator):
             value = bounds.gathered(value)
         else:
-            bounds.check_size(bounds.weight(value), bounds.MAX_TEXT, "what it is given")
+            bounds.check_size(bounds.weight(value), bounds.MAX_TEXT, "the input")
         found = function(*args[:at], value, *args[at + 1 :], **kwargs)
         if isinstance(found, str):
             bounds.check_size(len(found), bounds.MAX_TEXT, "the text")

@@ -67,7 +67,7 @@ def adhoc_site(
     """
     problems: list[Problem] = []
     if "foreach" in properties:
-        message = "foreach is for manifests, one resource is asked for here"
+        message = "foreach works only in manifests"
         problems.append(Problem(message, properties.key("foreach").position, "", "input"))
     declared = declare(type_, name, nodes=spell_out(type_, properties, problems), problems=problems)
     site = _site([declared], folder, types.needed_by(type_), problems)

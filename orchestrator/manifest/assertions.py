@@ -45,7 +45,9 @@ def read_assertions(node: Node | None, problems: list[Problem]) -> list[Assertio
 
 def _read(node: Node, problems: list[Problem]) -> Assertion | None:
     if not isinstance(node, Mapping):
-        message = f"an entry of {KEY} must be a map with that and message, not {node.describe()}"
+        message = (
+            f"an entry of {KEY} must be a map with 'that' and 'message', not {node.describe()}"
+        )
         problems.append(Problem(message, node.position, _FORM, "input.type"))
         return None
     before = len(problems)
@@ -64,7 +66,7 @@ def _read(node: Node, problems: list[Problem]) -> Assertion | None:
     if literal and not isinstance(value, bool):
         problems.append(_not_boolean(expression, value))
     for path in expression.target_files():
-        unreadable = f"file({path!r}) reads a file of the target, which {KEY} cannot wait for"
+        unreadable = f"{KEY} cannot read file({path!r}): it is on the target"
         problems.append(Problem(unreadable, expression.where, "", "template.file"))
     compiled = compile_node(words, problems)
     return Assertion(expression, compiled) if len(problems) == before else None
@@ -100,7 +102,7 @@ def failing(assertions: Entries[Assertion], scope: Scope) -> list[Problem]:
             found.append(Problem(text, where, error.hint, error.kind))
             continue
         except NeedFileError as error:
-            text = f"{KEY}: {error.path!r} is a file of the target, which it cannot wait for"
+            text = f"{KEY} cannot read {error.path!r}, a file on the target"
             found.append(Problem(text, one.that.where, "", error.kind))
             continue
         source = one.that.source.strip()

@@ -47,7 +47,7 @@ class _Walk:
                 opens = opens or declared.foreach is not None
             if len(self.found) >= MOST_RESOURCES:
                 message = f"the run has more than {MOST_RESOURCES} resources"
-                hint = "look for a manifest that is applied again and again"
+                hint = "look for a manifest that is applied repeatedly"
                 if not self._problems or self._problems[-1].message != message:
                     self._problems.append(Problem(message, declared.position, hint))
                 return

@@ -241,7 +241,7 @@ class DataSource:
         if isinstance(order, Sequence) and order.nodes:
             self.order = [self._order_entry(entry) for entry in order.nodes]
         elif order is not None:
-            self._report(order, "order must be a list of names of overrides")
+            self._report(order, "order must be a list of override names")
         self.merging = Merging(
             self._word(node.get("merge"), "merge", _MERGES) or "first",
             self._strategies(node.get("keys")),
@@ -252,7 +252,7 @@ class DataSource:
         if node is None or is_null(node):
             return {}
         if not isinstance(node, Mapping):
-            hint = "as in keys: {users: unique}"
+            hint = "for example keys: {users: unique}"
             self._report(node, f"keys must be a map, not {node.describe()}", hint)
             return {}
         found = {k.text: self._word(v, f"keys.{k.text}", STRATEGIES) for k, v in node.pairs()}
@@ -260,7 +260,7 @@ class DataSource:
             self.keys_merged[key.text] = key.position
             if "." in key.text and not self.holds([key.text]):
                 hint = f"name {key.text.partition('.')[0]}"
-                self._report(key, f"keys has top-level keys of the data, not {key.text}", hint)
+                self._report(key, f"keys takes top-level keys of the data, not {key.text}", hint)
         return {key: word for key, word in found.items() if word}
 
     def _word(self, node: Node | None, key: str, known: Entries[str]) -> str:
@@ -281,7 +281,7 @@ class DataSource:
         if isinstance(node, Scalar) and node.kind == "str" and node.text:
             return node.text
         what = repr(node.text) if isinstance(node, Scalar) else node.describe()
-        self._report(node, f"knockout must be a text, not {what}", 'write knockout: "--"')
+        self._report(node, f"knockout must be text, not {what}", 'write knockout: "--"')
         return ""
 
     def _order_entry(self, node: Node) -> Any:
@@ -294,8 +294,8 @@ class DataSource:
     def _warn_of_data(self, warnings: list[Problem]) -> None:
         for expression in (one for entry in self.order for one in expressions_in(entry)):
             if expression.data_paths():
-                message = f"data is still empty here: {expression.source.strip()}"
-                hint = "the order decides about data, so it reads facts, vars and environ"
+                message = f"order cannot read data: {expression.source.strip()}"
+                hint = "order selects the data, so it can read only facts, vars and environ"
                 warnings.append(Problem(message, expression.where, hint, "data.self"))
 
     def _report(self, node: Node, message: str, hint: str = "") -> None:

@@ -102,17 +102,17 @@ class DataFiles:
                     continue
                 count += 1
                 if count > MOST_FILES:
-                    self._refuse(f"{self.folder} has more than {MOST_FILES:,} files", "divide it")
+                    self._refuse(f"{self.folder} has more than {MOST_FILES:,} files", "split it")
                     return
                 yield path
 
     def _is_named_well(self, path: Path) -> bool:
         if path.name.endswith(_OTHERS):
-            hint = f"call it {path.stem}{SUFFIX}"
+            hint = f"rename it to {path.stem}{SUFFIX}"
             self._warn(f"{path} is not read: data files end in {SUFFIX}", hint)
         elif path.name.endswith(SUFFIX) and ":" in path.name:
             named = path.name.replace(":", "/")
-            self._warn(f"{path} is not read: a folder stands for each colon", f"make it {named}")
+            self._warn(f"{path} is not read: each colon is a directory", f"make it {named}")
         return path.name.endswith(SUFFIX) and ":" not in path.name
 
     def _read(self, path: Path) -> None:
@@ -129,8 +129,8 @@ class DataFiles:
             return
         if set(root.entries) & {"hierarchy", "overrides"}:
             key = root.key("hierarchy" if "hierarchy" in root.entries else "overrides")
-            message = f"a data file has plain values, not {key.text}"
-            hint = "keep it in the manifest; values stand at the top of the file, without data:"
+            message = f"a data file cannot contain {key.text}"
+            hint = "put it in the manifest; write values at the top of the file, without data:"
             self._problems.append(Problem(message, key.position, hint, "input.unknown"))
             return
         parts = path.relative_to(self.folder).with_suffix("").parts

@@ -48,7 +48,7 @@ class Deferred:
         steps = [path for at, path in enumerate(paths) if not at or path != paths[at - 1]]
         if len(steps) == 1 or steps[-1] != steps[0]:
             steps.append(steps[0])
-        return f"the value needs itself: {' → '.join(steps)}"
+        return f"the value refers to itself: {' → '.join(steps)}"
 
 
 class DeferredMap(dict[str, Any]):

@@ -28,7 +28,7 @@ def resources_template(
     """The checked template that ``ccm`` names, None with problems."""
     key, node = ccm.key("resources_jet_file"), ccm.get("resources_jet_file")
     if "resources" in ccm:
-        message = "resources_jet_file and resources exclude each other"
+        message = "resources_jet_file and resources cannot be combined"
         problems.append(Problem(message, key.position, "keep one"))
     if not isinstance(node, Scalar) or node.kind != "str" or not node.text:
         message = f"resources_jet_file must be the name of a file, not {(node or ccm).describe()}"
@@ -49,7 +49,7 @@ def resources_template(
 
 
 def _expressions(template: jet.Template) -> list[Problem]:
-    hint = 'write [[ … ]], or [[ "{{" ]] for braces that stay'
+    hint = 'write [[ … ]], or [[ "{{" ]] for literal braces'
     return [
         Problem("{{ }} is not rendered in a resources_jet_file", where, hint, "template")
         for text, where in template.plain_texts()

@@ -92,9 +92,9 @@ def read_unchecked(path: Path) -> Site | None:
 _OTHERS = (
     (
         "stages",
-        "a file of stages",
+        "a stages file",
         "input.stages",
-        "name a manifest of one of them; ccm push, plan and validate take all of the file",
+        "name the manifest of one stage; only ccm push, plan and validate take a stages file",
     ),
     *(
         (key, "an inventory", "input.inventory", "name it with -i, and the manifest without")
@@ -144,8 +144,8 @@ def _refuse_others(root: Node) -> None:
                 message = f"this is {what}, not a manifest"
                 raise InputError([Problem(message, where, hint, kind)])
     elif isinstance(root, Sequence) and any(map(_is_play, root)):
-        hint = "write its tasks as resources; the documentation has a page 'Coming from Ansible'"
-        message = "this is a playbook of Ansible, not a manifest"
+        hint = "write its tasks as resources; see 'Coming from Ansible' in the documentation"
+        message = "this is an Ansible playbook, not a manifest"
         raise InputError([Problem(message, root.position, hint, "input.playbook")])
 
 

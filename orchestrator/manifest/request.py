@@ -65,7 +65,7 @@ def _text(stream: BinaryIO) -> str:
     data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         message = f"the request is larger than {MAX_BYTES >> 20} MiB"
-        hint = "large content is for files that the source of a file names"
+        hint = "put large content into a file and name it as the source"
         raise InputError([Problem(message, None, hint, "input.too_large")])
     try:
         text = data.decode("utf-8")
@@ -98,7 +98,7 @@ def _json(text: str) -> tuple[Any] | None:
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) < len(pairs):
-            raise ValueError("a key stands there twice")
+            raise ValueError("it has a duplicate key")
         return dict(pairs)
 
     try:

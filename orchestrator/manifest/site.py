@@ -129,8 +129,9 @@ class Children:
         path = parent.path.parent / name
         below = os.path.realpath(parent.folder.path)
         if os.path.commonpath([os.path.realpath(path), below]) != below:
-            message = f"{name} leads out of the folder of {parent.path}"
-            return _refused(declared, message, "a child stands below its parent's folder")
+            message = f"{name} is outside the directory of {parent.path}"
+            hint = "a child manifest must be below the directory of its parent"
+            return _refused(declared, message, hint)
         return self._child(parent, declared, path, None)
 
     def _remote(self, parent: Site, declared: Declared, url: str) -> Child:

@@ -38,8 +38,8 @@ class ResourceReader:
         """Read the whole list."""
         if not isinstance(node, Sequence) or not node.nodes:
             empty = isinstance(node, Sequence) or is_null(node)
-            what = "holds no resources" if empty else f"is {node.describe()}"
-            message = f"resources {what}, a list of resources was expected"
+            what = "is empty" if empty else f"is {node.describe()}"
+            message = f"resources {what}, expected a list of resources"
             self._report(node, message, "begin one with '- file:' below it")
             return
         for item in node.nodes:

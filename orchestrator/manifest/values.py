@@ -12,8 +12,8 @@ from orchestrator.expressions.template import TEMPLATED, TemplatedList, Template
 from remote_runtime.errors import InputError, Position, Problem
 
 _PLAIN = (
-    "if another program reads this: render: false on the resource, {{ '{{' }} for braces, or a file"
-    " beside the manifest as source"
+    "if another program reads this: set render: false on the resource, write {{ '{{' }} for braces,"
+    " or use a file next to the manifest as source"
 )
 
 _MOST_MISSES = 100  # pieces of one scalar that are spelled otherwise in the file
@@ -88,7 +88,7 @@ def parse_bare(
 ) -> Expression | None:
     """The expression that a text is as a whole, without braces."""
     if holds_expression(node.text):
-        hint = "an expression stands here without braces"
+        hint = "write the expression without braces"
         problems.append(Problem("braces are not allowed here", node.position, hint, "template"))
         return None
     try:

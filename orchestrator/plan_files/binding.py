@@ -19,7 +19,7 @@ from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import PlanError
 
 _TOLD = 5  # resources that a refusal names
-_ANEW = "nothing was changed there; plan anew"
+_ANEW = "nothing was changed there; make a new plan"
 
 
 class BoundPlanner:
@@ -44,18 +44,18 @@ class BoundPlanner:
         name = StageHost(self._stage, host).name if self._stage else host.name
         kept, planned = self.kept.record, self.kept.hosts[name]
         if self._clock() >= kept["expires"]:
-            raise _refused("expired", "the plan has expired while the push was under way")
+            raise _refused("expired", "the plan expired during the push")
         identity = identity_of(host, gathered)
         for key, message in DIFFERS.items():
             if identity[key] != planned[key]:
                 raise _refused("identity", message)
         plan = self._planner.plan(host, gathered)
         if plan.fail_on_error != planned["fail_on_error"]:
-            raise _refused("differs", "fail_on_error is not what it was")
+            raise _refused("differs", "fail_on_error has changed")
         items = [kept["items"][place] for place in planned["items"]]
         found = differing(items, desired_of(plan), kept["salt"])
         if found:
-            raise _refused("differs", f"it is not what was planned: {_some(found)}")
+            raise _refused("differs", f"it differs from the plan: {_some(found)}")
         told = self.kept.outcomes(name)
         observed = planned["observed"]
         if self._is_later(host):

@@ -48,13 +48,13 @@ def _fault(value: Any, lines: bool, depth: int = MAX_DEPTH) -> str:
         return "" if _is_clean(value, lines) else "a control character"
     if isinstance(value, dict | list):
         if not depth:
-            return "values that nest too deep"
+            return "values nested too deeply"
         below = [*value, *value.values()] if isinstance(value, dict) else value
         return next(filter(None, (_fault(one, lines, depth - 1) for one in below)), "")
     if isinstance(value, float):
-        return "" if lines and abs(value) < 10.0**MAX_DIGITS else "a number that cannot be"
+        return "" if lines and abs(value) < 10.0**MAX_DIGITS else "an invalid number"
     if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:
-        return "a number that cannot be"
+        return "an invalid number"
     return ""
 
 

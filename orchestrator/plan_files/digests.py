@@ -65,13 +65,13 @@ def differing(planned: Iterable[dict[str, Any]], now: Iterable[Desired], salt: s
     before = list(planned)
     found = list(now)
     if [item["resource"] for item in before] != [item.resource for item in found]:
-        return ["the resources are others, or in another order"]
+        return ["the resources or their order have changed"]
     told = []
     for old, new in zip(before, found, strict=True):
         if old["desired"] != new.digest:
-            told.append(f"{new.resource} would be made otherwise")
+            told.append(f"{new.resource} would be managed differently")
         elif ("secret" in old) != bool(new.secret):
-            told.append(f"{new.resource} holds other secrets")
+            told.append(f"{new.resource} has different secrets")
         elif new.secret and secret_digest(new.secret, salt) != old["secret"]:
-            told.append(f"{new.resource} holds another secret")
+            told.append(f"{new.resource} has a different secret")
     return told

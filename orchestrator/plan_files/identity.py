@@ -10,12 +10,12 @@ from remote_runtime.errors import PlanError
 
 # What is compared, in the order of what it tells, and what is said where it differs.
 DIFFERS = {
-    "host_id": "it is another machine than the one that the plan was made for",
-    "host_key": "it has another host key than when the plan was made",
-    "address": "its address is another one in the inventory now",
-    "port": "its port is another one in the inventory now",
-    "connection": "it is reached in another way now",
-    "user": "the resources would be managed as another user",
+    "host_id": "it is not the machine that the plan was made for",
+    "host_key": "its host key has changed since the plan was made",
+    "address": "its address in the inventory has changed",
+    "port": "its port in the inventory has changed",
+    "connection": "its connection method has changed",
+    "user": "the resources would be managed as a different user",
 }
 
 
@@ -25,9 +25,9 @@ def identity_of(host: Any, gathered: Gathered) -> dict[str, Any]:
     number = info.get("hostId") if isinstance(info, dict) else None
     if not number or not isinstance(number, str):
         raise PlanError(
-            "the host does not say which machine it is, so no plan can be held to it",
+            "the host has no machine ID, so no plan can be bound to it",
             kind="plan.refused.unidentified",
-            hint="it needs /etc/machine-id; `systemd-machine-id-setup` makes it",
+            hint="create /etc/machine-id with `systemd-machine-id-setup`",
         )
     return {
         "address": host.address,

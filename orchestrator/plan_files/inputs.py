@@ -64,9 +64,9 @@ def check_whole(path: str, record: Mapping[str, Any]) -> None:
     """InputError for the plan in a file that is not bound to all that it is made of."""
     problems = [
         Problem(
-            f"{path} names {name} and has no digest of it, so anything could be in its place",
+            f"{path} names {name} without a digest, so ccm cannot check its content",
             None,
-            "do not push it; make it anew with ccm plan",
+            "do not push it; make a new plan with ccm plan",
             "input.plan",
         )
         for name in missing_inputs(record)
@@ -91,14 +91,14 @@ def check_unchanged(
                 continue  # an archive, which is read by that digest only
             if text is not None and _told(_of_text(text), slow, salt) == known:
                 continue
-            message = f"{Mask().text(name)} is not what the plan was made of"
-            hint = "plan anew with what it holds now"
+            message = f"{Mask().text(name)} has changed since the plan was made"
+            hint = "make a new plan"
         elif not os.path.isfile(name):
-            message = f"{name}, which the plan was made of, is not here"
-            hint = "push it from the same folder of the same checkout"
+            message = f"{name} is missing, and the plan was made from it"
+            hint = "push it from the same directory of the same checkout"
         elif _digest(name, slow, salt) != known:
-            message = f"{name} is not what the plan was made of"
-            hint = "check out what it was made of, or plan anew"
+            message = f"{name} has changed since the plan was made"
+            hint = "check out the version of the plan, or make a new plan"
         else:
             continue
         problems.append(Problem(message, None, hint, "input.plan"))

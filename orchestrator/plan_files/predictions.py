@@ -9,7 +9,7 @@ from orchestrator.support.plain_text import one_line
 from remote_runtime.changes import shortened
 
 _LONGEST = 400  # characters
-NOTHING = "nothing, it should not have had a turn"
+NOTHING = "nothing: it was not in the plan"
 
 Told = Mapping[str, Any]
 

@@ -29,7 +29,7 @@ from schemas.fitting import fits
 
 MOST_BYTES = 512 << 20
 _FORMAT = re.compile(rb'"format": ?(\d{1,9})[,}]')
-_ANEW = "make it anew with ccm plan"
+_ANEW = "make a new plan with ccm plan"
 
 
 def manifest_of(path: str) -> str:
@@ -47,7 +47,7 @@ def write_plan(kept: PlanFile, path: str) -> None:
     fault = fault_of(kept.record, canonical(kept.record).decode())
     if fault:
         hint = "name files, hosts and data without control characters"
-        raise _broken(path, f"is not written: it would hold {fault}", hint)
+        raise _broken(path, f"is not written: it would contain {fault}", hint)
     text = text_of(kept.record)
     try:
         with replacing(Path(path), durable=True) as out:
@@ -71,11 +71,11 @@ def require_place(path: str) -> None:
     """UsageError where a plan could not be written there: to be asked before a long preview."""
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
-        raise _unwritable(path, "it is a folder")
+        raise _unwritable(path, "it is a directory")
     if not os.path.isdir(folder):
-        raise _unwritable(path, f"there is no folder {folder}")
+        raise _unwritable(path, f"the directory {folder} does not exist")
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise _unwritable(path, f"the folder {folder} cannot be written to")
+        raise _unwritable(path, f"the directory {folder} is not writable")
 
 
 def _unwritable(path: str, why: str | None) -> UsageError:
@@ -102,7 +102,7 @@ def read_text(path: str, own: bool = False) -> bytes:
     except OSError as error:
         raise _broken(path, f"cannot be read: {error.strerror}", "check the path") from error
     if len(text) > MOST_BYTES:
-        raise _broken(path, f"is larger than {MOST_BYTES >> 20} MiB", "it is no plan")
+        raise _broken(path, f"is larger than {MOST_BYTES >> 20} MiB", "it is not a plan")
     return text
 
 
@@ -122,7 +122,7 @@ def _require_own(path: str, looked: list[Looked]) -> None:
         "have the plan approved (ccm plan sign, ccm push --signers)",
     )
     if not stat.S_ISREG(looked[-1][1].st_mode):
-        raise _broken(path, "is not a regular file", "copy the plan into a file of your own")
+        raise _broken(path, "is not a regular file", "copy the plan to a file that you own")
 
 
 def parse_plan(path: str, text: bytes) -> PlanFile:
@@ -139,15 +139,15 @@ def _record(path: str, text: bytes) -> dict[str, Any]:
         if error.before.get("protocol") == PROTOCOL and theirs:
             _require_format(path, int(theirs[1]))
         if error.before.get("protocol") != PROTOCOL:
-            raise _broken(path, "is not a plan that ccm has made", _ANEW) from error
+            raise _broken(path, "is not a plan made by ccm", _ANEW) from error
         where = f"the unknown member {one_line(error.name, 40)!r} at character {error.at:,}"
         raise _altered(path, f": it has {where}") from error
     except (ValueError, RecursionError) as error:
         if text.startswith(b"{") and not text.rstrip().endswith(b"}"):
-            raise _broken(path, "was cut short", "copy it again, all of it") from error
-        raise _broken(path, "is no plan, or was altered: it is not JSON", _ANEW) from error
+            raise _broken(path, "is truncated", "copy the whole file again") from error
+        raise _broken(path, "is not a plan, or was altered: it is not JSON", _ANEW) from error
     if record.get("protocol") != PROTOCOL:
-        raise _broken(path, "is not a plan that ccm has made", _ANEW)
+        raise _broken(path, "is not a plan made by ccm", _ANEW)
     _require_format(path, record.get("format"))
     head = _head(str(record.pop("digest", "")))
     digest = hashlib.sha256(memoryview(text)[len(head) :]).hexdigest()
@@ -159,7 +159,9 @@ def _record(path: str, text: bytes) -> dict[str, Any]:
     except RecursionError:
         whole, fault = False, ""
     if fault:
-        raise _broken(path, f"holds {fault}: ccm writes no such plan", f"do not push it; {_ANEW}")
+        raise _broken(
+            path, f"contains {fault}: ccm writes no such plan", f"do not push it; {_ANEW}"
+        )
     if not whole or not _is_consistent(record):
         raise _altered(path)
     return record
@@ -173,8 +175,8 @@ def _require_format(path: str, theirs: object) -> None:
     if theirs != FORMAT:
         raise _broken(
             path,
-            f"is a plan of format {str(theirs)[:20]}, this ccm reads format {FORMAT}",
-            "push it with the ccm that made it, or plan again",
+            f"is a plan of format {str(theirs)[:20]}, but this ccm reads format {FORMAT}",
+            "push it with the ccm that made it, or make a new plan",
         )
 
 

@@ -43,14 +43,14 @@ def sign(path: str, text: bytes, key: str) -> str:
     # ssh-keygen may ask for a passphrase, so it has no bound.
     done = _run(["-Y", "sign", "-q", "-n", NAMESPACE, "-f", key], text, None)
     if done.returncode or not _BLOCK.fullmatch(done.stdout):
-        raise UsageError(f"ssh-keygen made no signature: {_said(done)}", hint="look at --key")
+        raise UsageError(f"ssh-keygen made no signature: {_said(done)}", hint="check --key")
     target = path + SUFFIX
     try:
         handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
         with os.fdopen(handle, "wb") as out:
             out.write(done.stdout)
     except OSError as error:
-        hint = "sign a copy in a folder of your own, and put its .sig there"
+        hint = "sign a copy in a directory that you own, and put its .sig there"
         raise UsageError(f"{target} cannot be written: {error.strerror}", hint=hint) from error
     return target
 
@@ -66,7 +66,7 @@ def check_approved(path: str, text: bytes, approval: Approval, manifest: str) ->
     for key, block in _blocks(path + SUFFIX):
         person = _signer(text, block, approval.signers)
         if not person:
-            why.append("one is of nobody who may approve, or not of this very file")
+            why.append("one is not by an approver, or is not for this file")
         elif key in people.values() or person in people:
             why.append(f"{person} has signed twice")
         else:
@@ -74,7 +74,7 @@ def check_approved(path: str, text: bytes, approval: Approval, manifest: str) ->
     if len(people) < approval.wanted:
         found = f"{len(people)} of {approval.wanted} approvals"
         told = "; ".join(["", *dict.fromkeys(why)])
-        hint = f"those of {approval.signers} approve with ccm plan sign"
+        hint = f"the people in {approval.signers} approve with ccm plan sign"
         raise InputError([Problem(f"{path} has {found}{told}", None, hint, "input.approval")])
     return sorted(people)
 
@@ -89,19 +89,20 @@ def _check_signers(signers: str, manifest: str) -> None:
         raise UsageError(f"{signers} is not a file", hint=_FORM)
     if found.st_uid not in (0, os.geteuid()) or found.st_mode & 0o022:
         raise UsageError(
-            f"others can write to {signers}", hint="it must be root's or yours alone: chmod go-w"
+            f"{signers} is writable by other users",
+            hint="only root or you may write to it: chmod go-w",
         )
     real = os.path.realpath(signers)
     beside = os.path.dirname(os.path.realpath(manifest))
     top = os.path.realpath(repository(manifest) or beside)
     if os.path.commonpath([real, top]) == top:
         raise UsageError(
-            f"{signers} is part of the checkout that is to be approved",
-            hint="who may approve is said from outside of it, such as in /etc/ccm",
+            f"{signers} is part of the checkout that it approves",
+            hint="store the list of approvers outside of it, for example in /etc/ccm",
         )
 
 
-_FORM = "name a file of allowed_signers, as in ssh-keygen(1)"
+_FORM = "name an allowed_signers file, see ssh-keygen(1)"
 
 
 def _blocks(path: str) -> Iterator[tuple[str, bytes]]:
@@ -114,10 +115,10 @@ def _blocks(path: str) -> Iterator[tuple[str, bytes]]:
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from error
     if len(text) > MOST_BYTES or _BLOCK.sub(b"", text).strip():
-        raise _unreadable(path, "it is not made of SSH signatures")
+        raise _unreadable(path, "it does not consist of SSH signatures")
     blocks = list(_BLOCK.finditer(text))
     if len(blocks) > MOST_SIGNATURES:
-        raise _unreadable(path, f"it holds more than {MOST_SIGNATURES} signatures")
+        raise _unreadable(path, f"it contains more than {MOST_SIGNATURES} signatures")
     for found in blocks:
         try:
             blob = base64.b64decode(found[1], validate=False)
@@ -128,7 +129,7 @@ def _blocks(path: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _unreadable(path: str, why: str) -> InputError:
-    hint = "remove it and sign anew"
+    hint = "remove it and sign again"
     return InputError([Problem(f"{path} cannot be read: {why}", None, hint, "input.approval")])
 
 

@@ -159,7 +159,7 @@ class PlanWriter(Subscriber):
             self._left_out[host] = {
                 "outcome": FAILED,
                 "kind": TOO_LARGE,
-                "message": f"its preview tells more than {MOST_TOLD >> 20} MiB",
+                "message": f"its preview is larger than {MOST_TOLD >> 20} MiB",
             }
             return
         place = self._outcomes.setdefault(text, len(self._told))

@@ -289,8 +289,8 @@ class ManifestData:
             problem = Problem(error.message, error.where, error.hint, error.kind)
             return Resolved({}, [problem], list(scope.environ.heard))
         except NeedFileError as error:
-            message = f"data cannot wait for {error.path}, which is a file of the target"
-            hint = "use a path beside the manifest"
+            message = f"data cannot read {error.path!r}, a file on the target"
+            hint = "use a path next to the manifest"
             return Resolved({}, [Problem(message, None, hint, error.kind)], [])
         annotations = self._annotations_of(scope)
         problems = check_annotations(annotations, data, scope)

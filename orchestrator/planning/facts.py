@@ -123,7 +123,7 @@ def merge_host_facts(gathered: Gathered, *above: Mapping[str, Any]) -> tuple[Fac
         try:
             facts = merge_facts(facts, parse_custom(path, text))
         except ValueError as error:
-            warnings.append(f"the custom facts in {path} are left out: {error}")
+            warnings.append(f"ignoring the custom facts in {path}: {error}")
     for layer in above:
         facts = merge_facts(facts, layer)
     return Facts(facts, unavailable), warnings

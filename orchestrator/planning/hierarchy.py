@@ -42,7 +42,7 @@ class Hierarchy:
         else:
             root = parse_document(text, shown(path), problems)
         if not isinstance(root, Mapping):
-            hint = "values stand under 'data:'"
+            hint = "put values under 'data:'"
             message = f"a hierarchy must be a map, not {root.describe()}"
             raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
         refuse_unknown_keys(

@@ -266,7 +266,7 @@ class HostPlan:
                 files[error.path] = _text_of(error.path, read(error.path))
             except EvaluationError as error:
                 raise ResourceError(str(error), kind=error.kind) from error
-        message = f"file() reads more than {MAX_FILES} files of the target"
+        message = f"file() reads more than {MAX_FILES} files on the target"
         raise ResourceError(message, kind="template.file")
 
     def _finish(
@@ -276,8 +276,8 @@ class HostPlan:
         whole = {**item.properties, **values}
         if len(self._heard) > len(self.own_secrets):
             raise ResourceError(
-                "it reads a secret of the environment that the host was not told to mask",
-                hint="spell out the variable's name in the template",
+                "it reads a secret environment variable that the host cannot mask",
+                hint="write the variable's name literally in the template",
                 kind="template",
             )
         problems = check_final(declared, item.name, whole, frozenset())

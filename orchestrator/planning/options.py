@@ -75,8 +75,8 @@ def assignments(option: str, texts: Sequence[str]) -> dict[str, Any]:
             )
         if value == PLACEHOLDER:
             raise UsageError(
-                f"{option} {text} is a placeholder: its value may be secret, so it was not kept",
-                hint=f"write the value of the first run in place of {PLACEHOLDER}",
+                f"{option} {text} is a placeholder: its value may be secret, so it was not stored",
+                hint=f"replace {PLACEHOLDER} with the value of the first run",
             )
         tree = merge_deep(tree, nest(path, _scalar(option, text, value)))
     return tree
@@ -92,7 +92,7 @@ def _scalar(option: str, text: str, value: str) -> Any:
     if not isinstance(node, Scalar):
         raise UsageError(
             f"{option} {text!r}: the value is {node.describe()}",
-            hint="only a text, a number or true/false can be given here; use a file for more",
+            hint="only text, a number, true or false is possible here; use a file for more",
         )
     return "" if value == "" else node.value
 

@@ -369,5 +369,5 @@ def _refuse_own_reboot(host: Any, plan: HostPlan) -> None:
             raise PlanError(
                 f"{item.id} would reboot this machine, and ccm with it ({declared.position})",
                 kind="plan.reboot",
-                hint="reach it over ssh from another machine, or leave it out with control",
+                hint="push to it over SSH from elsewhere, or exclude the resource with control",
             )

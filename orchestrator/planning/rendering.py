@@ -277,7 +277,7 @@ class Rendering:
         declared = self._declared
         message, where = error.message, declared.where((key,))
         if isinstance(error, NeedFileError):
-            message = f"{error.path!r} is a file of the target, which {key} cannot wait for"
+            message = f"{key} cannot read {error.path!r}, a file on the target"
         elif error.where is not None:
             where = error.where
         self.problems.append(Problem(f"{declared.id}: {key}: {message}", where, "", error.kind))

@@ -74,9 +74,9 @@ class GeneratedResources:
         try:
             text = render(self._template, scope.names)
         except NeedFileError as error:
-            message = f"{error.path!r} is a file of the target, which resources cannot wait for"
+            message = f"resources cannot read {error.path!r}, a file on the target"
             return self._nothing(
-                Problem(message, None, "use a path beside the manifest", error.kind)
+                Problem(message, None, "use a path next to the manifest", error.kind)
             )
         except EvaluationError as error:
             return self._nothing(Problem(error.message, error.where, error.hint, error.kind))

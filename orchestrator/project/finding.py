@@ -104,7 +104,7 @@ def _require_trust(path: str) -> None:
     try:
         looked = around(path)
     except OSError as error:
-        hint = "mend the link, or remove it" if os.path.islink(path) else "check its rights"
+        hint = "fix the link, or remove it" if os.path.islink(path) else "check its permissions"
         raise _refused(f"cannot read {path}: {error.strerror}", hint, "input.unreadable") from error
     _require_own(looked, path)
     if not stat.S_ISREG(looked[-1][1].st_mode):
@@ -113,7 +113,7 @@ def _require_trust(path: str) -> None:
 
 def _require_own(looked: list[Looked], path: str) -> None:
     """InputError where one of these belongs to somebody else, or can be written by others."""
-    require_own(looked, f"then what {path} has ccm do", "go to a folder of your own")
+    require_own(looked, f"then what {path} has ccm do", "change to a directory that you own")
 
 
 def _refused(message: str, hint: str, kind: str) -> InputError:

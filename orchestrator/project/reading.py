@@ -31,8 +31,8 @@ def read_project(found: list[ProjectFile]) -> Project:
     read = [(file, _read(file)) for file in found]
     if len(read) > 1 and _values(read[0][1]) != _values(read[1][1]):
         paths = [file.path for file, _ in read]
-        message = f"{paths[0]} and {paths[1]} say different things, and one project has one file"
-        hint = "go to the folder of the manifest, or keep one of them"
+        message = f"{paths[0]} and {paths[1]} differ, but a project has one file"
+        hint = "change to the directory of the manifest, or remove one of them"
         raise InputError([Problem(message, None, hint, "input.project")])
     return read[0][1]
 
@@ -154,6 +154,6 @@ def _complaints(root: Node) -> list[Problem]:
         if one.path[:1] == ("ccm",):
             hint = "this is a manifest: give it another name, such as site.yaml"
         elif one.path[:1] == ("signers",):
-            hint = "who may approve is not said in a checkout: --signers or CCM_SIGNERS"
+            hint = "a checkout must not list approvers: use --signers or CCM_SIGNERS"
         found.append(Problem(one.message, where, hint, "input.project"))
     return found

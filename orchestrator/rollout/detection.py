@@ -1,4 +1,4 @@
-"""Tells a file of stages from a manifest (controller)."""
+"""Tells a stages file from a manifest (controller)."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Reads a file of stages, which are pushed one after the other (controller)."""
+"""Reads a stages file, whose stages are pushed one after the other (controller)."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def read_stages(path: str) -> list[Stage]:
 
 
 def stages_notes(path: str) -> list[Problem]:
-    """A note for each place in a file of stages that YAML 1.1 would read otherwise."""
+    """A note for each place in a stages file that YAML 1.1 would read otherwise."""
     return document.ambiguous_values(document.read_document(path, []))
 
 

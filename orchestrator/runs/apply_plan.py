@@ -78,7 +78,7 @@ def apply_plan(
     if build(own_types(push)).sha256 != record["runtime"]:
         raise _refused(
             f"the plan was made with a different runtime, that of ccm {record['ccm']}",
-            "push it with the ccm that made it, or plan again",
+            "push it with the ccm that made it, or make a new plan",
         )
     push = push._replace(words=(*request.stages.words(), *words) if words else ())
     if request.rollout.canary:

@@ -1,4 +1,4 @@
-"""Pushes a manifest, a file of stages or a plan file (controller)."""
+"""Pushes a manifest, a stages file or a plan file (controller)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class PushJob(NamedTuple):
     """What a command pushes; everything in it was checked, and no host was contacted.
 
-    ``what`` is the path of the manifest or of the file of stages, or the words of a command.
+    ``what`` is the path of the manifest or of the stages file, or the words of a command.
     With ``kept`` the run's folder stays. ``subscribers`` hear the events of the run. ``identity``
     is the name by which hosts remember the manifest, "" for none. ``binder`` stands in for the
     planner where a plan file is made or applied. A command over the fleet has no ``site``.

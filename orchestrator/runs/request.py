@@ -60,7 +60,7 @@ class StageChoice(NamedTuple):
 class RunRequest(NamedTuple):
     """A requested run: the ``command``, its subject, its hosts and its options.
 
-    ``manifest`` is the path of a manifest, of a file of stages or of a plan; "" for commands
+    ``manifest`` is the path of a manifest, of a stages file or of a plan; "" for commands
     without one. ``verify`` checks the hosts again after the push. ``keep`` is how many runs the
     state folder keeps. Without an ``engine`` only threads are possible.
     """

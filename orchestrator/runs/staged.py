@@ -1,4 +1,4 @@
-"""Prepares a push in stages from a file of stages and the hosts (controller)."""
+"""Prepares a push in stages from a stages file and the hosts (controller)."""
 
 from __future__ import annotations
 

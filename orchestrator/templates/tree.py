@@ -170,7 +170,7 @@ class TreeTurn:
         """The text of another template of the folder; ``context`` is what it sees."""
         name = below_folder(path)
         if len(context) > 1:
-            raise ValueError("render takes a path and perhaps a context")
+            raise ValueError("render takes a path and optionally a context")
         if self._depth >= MAX_DEPTH:
             raise ValueError(f"render is nested deeper than {MAX_DEPTH} levels")
         self._depth += 1
@@ -189,7 +189,7 @@ class TreeTurn:
     def write(self, path: Any, text: Any) -> str:
         """Add a file to what comes of the folder."""
         if not isinstance(text, str):
-            raise ValueError(f"write takes a path and a text, not {type(text).__name__}")
+            raise ValueError(f"write takes a path and text, not {type(text).__name__}")
         self._add(below_folder(path), text, False)
         return ""
 
@@ -222,10 +222,10 @@ def below_folder(path: Any) -> str:
     if not isinstance(path, str) or not path:
         raise ValueError("a path must be a text")
     if path.startswith("/"):
-        raise ValueError(f"the path {path!r} must be relative to the folder")
+        raise ValueError(f"the path {path!r} must be relative to the directory")
     clean = posixpath.normpath(path)
     if clean in (".", "..") or clean.startswith("../") or path.endswith("/"):
-        raise ValueError(f"the path {path!r} does not name a file below the folder")
+        raise ValueError(f"the path {path!r} does not name a file below the directory")
     for name in clean.split("/"):
         if why := name_problem(name):
             raise ValueError(f"the path {path!r}: {why}")

@@ -96,7 +96,7 @@ def test_projects_files_are_read(
 
 @pytest.mark.parametrize("block", [b for b in YAML if b.kind == "stages"], ids=str)
 def test_files_of_stages_are_read(block: Block, tmp_path: Path) -> None:
-    """A file of stages of the pages is accepted."""
+    """A stages file of the pages is accepted."""
     path = tmp_path / "release.yaml"
     path.write_text(block.text, encoding="utf-8")
     assert is_stages(str(path))

@@ -93,7 +93,7 @@ def drifting(fleet: Fleet) -> Any:
     text = fleet.run("drift", site)
     only = [f"--only=file#{fleet.folder}/{name}" for name in ("h1", "nobody")]
     part = fleet.run("drift", *only, site)
-    meaningless = " ".join(part.output.split()).count("fits no resource of any host")
+    meaningless = " ".join(part.output.split()).count("matches no resource of any host")
     return pushed.code, document, shown(text.stdout), text.code, meaningless, part.code
 
 

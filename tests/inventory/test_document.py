@@ -178,7 +178,7 @@ def test_what_cannot_be_read_is_named(text: str, place: str, said: str, hint: st
 
 
 def test_all_duplicate_keys_are_reported() -> None:
-    """Every key that stands twice is reported, with the line of the first."""
+    """Every key that is defined twice is reported, with the line of the first."""
     found = problems_of("a: 1\nb: {c: 1, c: 2}\na: 3\n")
     assert [str(p.where) for p in found] == ["f:2:11", "f:3:1"]
     assert "first in line 1" in found[1].message

@@ -190,7 +190,7 @@ def test_children_that_fail(target: Target) -> None:
     done = target.push(BROKEN)
     assert done.code == 1
     started = done.output.index("web1: ")
-    assert done.output.index("apply#denied.yaml will fail: denied.yaml holds apply") < started
+    assert done.output.index("apply#denied.yaml will fail: denied.yaml contains apply") < started
     assert target.statuses(done) == {
         "apply#denied.yaml": "failed",
         "exec#bad": "failed",

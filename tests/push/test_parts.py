@@ -122,7 +122,7 @@ def test_what_no_host_has(local: Target) -> None:
     done = push(local, "1", "--only", "file#DIR/web7".replace("DIR", local.folder))
     assert done.code == 0
     for told in (done.output, local.ccm.run("report").stdout):
-        assert "fits no resource of any host" in " ".join(told.split())
+        assert "matches no resource of any host" in " ".join(told.split())
 
 
 def test_refused(ccm: Ccm, local: Target) -> None:

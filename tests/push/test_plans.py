@@ -107,8 +107,8 @@ def test_the_same_checkout_is_needed(local: Target) -> None:
     local.inventory.write_text(local.inventory.read_text() + "# edited\n")
     refused = push(local.ccm)
     assert refused.code == 2
-    assert "site.yaml is not what the plan was made of" in refused.stderr
-    assert "local.yaml is not what the plan was made of" in refused.stderr
+    assert "site.yaml has changed since the plan was made" in refused.stderr
+    assert "local.yaml has changed since the plan was made" in refused.stderr
     assert local.names() == []
 
 
@@ -121,7 +121,7 @@ def test_a_secret_is_resolved_again(local: Target) -> None:
     assert "the plan was made with --data password=..." in missing.stderr
     other = push(local.ccm, "--data", "password=hunter3secret")
     assert other.code == 1
-    assert f"file#{local.folder}/b holds another secret" in " ".join(other.stdout.split())
+    assert f"file#{local.folder}/b has a different secret" in " ".join(other.stdout.split())
     assert "hunter3secret" not in other.output
     assert local.names() == []
     assert push(local.ccm, "--data", "password=hunter2secret").code == 0

@@ -28,9 +28,9 @@ def test_a_file_that_is_no_whole_plan(local: Target) -> None:
     whole = path.read_bytes()
     newer = text_of({**read_plan(str(path)).record, "format": 2})
     for text, told in (
-        (whole[: len(whole) // 2], "change.plan was cut short"),
+        (whole[: len(whole) // 2], "change.plan is truncated"),
         (whole.replace(b'"one\\n', b'"own\\n').replace(b"+one", b"+own"), "was altered since"),
-        (newer, "a plan of format 2, this ccm reads format 1"),
+        (newer, "a plan of format 2, but this ccm reads format 1"),
         (b"", "is no plan"),
         (b"ccm: {resources: []}\n", "is no plan"),
     ):
@@ -51,7 +51,7 @@ def test_a_plan_of_other_hosts(local: Target) -> None:
     other.write_text(text.replace('"connection"', '"address": "192.0.2.9", "connection"'))
     refused = push(local.ccm, "-i", str(other))
     assert (refused.code, refused.events, local.names()) == (1, [], []), refused.output
-    assert "its address is another one in the inventory now" in " ".join(refused.stdout.split())
+    assert "its address in the inventory has changed" in " ".join(refused.stdout.split())
 
 
 def _program(local: Target, marker: Path) -> Path:
@@ -75,7 +75,7 @@ def test_an_inventory_program_that_was_edited(local: Target, tmp_path: Path) -> 
     program.write_text(program.read_text() + "# edited\n")
     refused = push(local.ccm)
     assert (refused.code, local.names()) == (2, []), refused.output
-    assert "hosts is not what the plan was made of" in refused.stderr
+    assert "hosts has changed since the plan was made" in refused.stderr
     assert not marker.exists()
 
 
@@ -88,7 +88,7 @@ def test_a_crafted_plan_runs_no_program(local: Target, tmp_path: Path) -> None:
     path.write_bytes(text_of({**read_plan(str(path)).record, "inventory": [str(program)]}))
     refused = push(local.ccm)
     assert (refused.code, local.names()) == (2, []), refused.output
-    assert "has no digest of it" in refused.stderr
+    assert "without a digest" in refused.stderr
     assert not marker.exists()
 
 
@@ -187,7 +187,7 @@ def test_a_clone_of_a_host(ccm: Ccm, lab: Lab, host: Host) -> None:
     refused = push(ccm)
     assert (refused.code, refused.events, target.names()) == (1, [], []), refused.output
     told = " ".join(refused.stdout.split())
-    assert "it is another machine than the one that the plan was made for" in told
+    assert "it is not the machine that the plan was made for" in told
 
 
 def test_notes_on_expired_plans_go(target: Target) -> None:

@@ -192,7 +192,7 @@ def test_relative_to_the_manifest(local: Target, tmp_path: Path) -> None:
     assert local.read("out/a") == "web"
     escaping = local.filled((ONE % "").replace("source: tpl", "source: \"{{ '../tpl' }}\""))
     done = local.ccm.push(local.inventory, local.ccm.site(escaping, "deep/site.yaml"))
-    assert "leads out of the manifest's folder" in str(found(local, done)["error"])
+    assert "is outside the manifest's directory" in str(found(local, done)["error"])
 
 
 def test_hundreds_of_files_for_every_host(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:

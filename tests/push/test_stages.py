@@ -14,7 +14,7 @@ HOSTS = 6
 
 
 class Release:
-    """Six hosts of this machine and a file of stages; each turn is noted in one file."""
+    """Six hosts of this machine and a stages file; each turn is noted in one file."""
 
     def __init__(self, ccm: Ccm, folder: Path) -> None:
         self.ccm = ccm
@@ -337,7 +337,7 @@ def test_a_file_of_stages_is_no_manifest(release: Release) -> None:
     path = release.folder / "release.yaml"
     done = release.ccm.run("render", str(path))
     assert done.code == 2
-    assert "this is a file of stages, not a manifest" in done.stderr
+    assert "this is a stages file, not a manifest" in done.stderr
     refused = release.ccm.push(release.inventory, release.folder / "web.yaml", "--stage", "web")
     assert "selects a stage, but" in refused.stderr
 

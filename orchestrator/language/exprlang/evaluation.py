@@ -160,7 +160,7 @@ class Evaluation(Trusted):
         """``text contains part``."""
         text, part = self.settled(text), self.settled(part)
         if isinstance(text, list | tuple | Mapping):
-            raise ValueError("contains takes texts; write part in list")
+            raise ValueError("contains takes text; write part in list")
         kinds.texts("contains", text, part)
         return part in text
 

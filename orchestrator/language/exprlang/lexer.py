@@ -24,7 +24,7 @@ _ESCAPE = re.compile(
 _PLAIN = dict(zip("abfnrtv\\'\"`", "\a\b\f\n\r\t\v\\'\"`", strict=True))
 _OTHER = {
     "&": "write && or and",
-    "$": "write the name itself, such as Data instead of $env.Data",
+    "$": "write the name alone, such as Data instead of $env.Data",
 }
 
 
@@ -38,7 +38,7 @@ def tokenize(source: str) -> list[Token]:
             sign = source[at]
             if sign in "'\"`":
                 raise ParseError(f"the text is not closed, {sign} is missing", at)
-            raise ParseError(f"{sign!r} is not expected", at, _OTHER.get(sign, ""))
+            raise ParseError(f"unexpected {sign!r}", at, _OTHER.get(sign, ""))
         kind, text = str(match.lastgroup), match.group()
         if kind == "number" and tokens:
             kind, text = _as_member(source, at, tokens[-1], text)

@@ -119,7 +119,7 @@ class Literals(Reader):
                 made = operation("key", key.at, self._parentheses())
             else:
                 raise self.unexpected("a key")
-            self.expect(":", "':' behind the key")
+            self.expect(":", "':' after the key")
             pairs.append(nodes.Pair(made, self.expression(), lineno=key.at))
             if not self.accept(","):
                 break

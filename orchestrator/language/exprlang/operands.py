@@ -31,7 +31,7 @@ class Operands(Literals):
                 value = self._index(value, chained)
             elif sign == "(":
                 if chained:
-                    raise ParseError("a call behind ?.", at, "call a function instead")
+                    raise ParseError("a call after ?.", at, "call a function instead")
                 value = self._call(value)
             else:
                 return operation("chain", at, value) if chained else value
@@ -52,7 +52,7 @@ class Operands(Literals):
         while self.sign == "|" and not self.pipes():
             at = self.take().at
             if self.token.kind != "name":
-                raise self.unexpected("a filter or a function behind |")
+                raise self.unexpected("a filter or a function after |")
             name = self.take()
             arguments, named = self._arguments() if self.sign == "(" else ([], [])
             value = nodes.Filter(value, name.value, arguments, named, None, None, lineno=name.at)
@@ -69,7 +69,7 @@ class Operands(Literals):
             self.take()
             negated = self.accept("not")
             if self.token.kind != "name":
-                raise self.unexpected("a test behind is")
+                raise self.unexpected("a test after is")
             name = self.take()
             arguments: list[nodes.Expr] = []
             if self.sign == "(":
@@ -91,7 +91,7 @@ class Operands(Literals):
         elif token.kind == "name":
             key = self.take().value
         else:
-            raise self.unexpected("a name behind the dot")
+            raise self.unexpected("a name after the dot")
         if chained:
             return operation("member", token.at, value, key, sign == "?.")
         if isinstance(key, int):
@@ -113,7 +113,7 @@ class Operands(Literals):
         if sliced:
             parts += [None] * (3 - len(parts))
             if chained:
-                raise ParseError("a slice behind ?.", at, "put the chain in parentheses")
+                raise ParseError("a slice after ?.", at, "put the chain in parentheses")
             return nodes.Getitem(value, nodes.Slice(*parts), "load", lineno=at)
         if chained:
             return operation("member", at, value, parts[0], optional)

@@ -112,9 +112,9 @@ class Parser(Operands):
         name = self.take()
         if name.value in (*FUNCTIONS, *self.known, *self.variables):
             raise ParseError(f"let {name.value}: the name is taken", name.at)
-        self.expect("=", "'=' behind the name")
+        self.expect("=", "'=' after the name")
         value = self.expression()
-        self.expect(";", "';' behind the value of let")
+        self.expect(";", "';' after the value of let")
         self.variables.add(name.value)
         body = self.body()
         self.variables.discard(name.value)
@@ -131,7 +131,7 @@ class Parser(Operands):
         if self.accept(":"):
             return nodes.CondExpr(test, value, self.expression(), lineno=at)
         yes = self.expression()
-        self.expect(":", "':' and what it is otherwise")
+        self.expect(":", "':' and the value otherwise")
         return nodes.CondExpr(test, yes, self.expression(), lineno=at)
 
     def binary(self, least: int) -> nodes.Expr:
@@ -147,7 +147,7 @@ class Parser(Operands):
                 break
             if coalesced and sign not in ("??", "|"):
                 hint = f"put one of them in parentheses: (a ?? b) {sign} c"
-                raise ParseError(f"?? beside {sign}", self.token.at, hint)
+                raise ParseError(f"?? next to {sign}", self.token.at, hint)
             coalesced = sign == "??"
             left = self._pipe(left) if sign == "|" else self._operator(left)
         return left
@@ -158,7 +158,7 @@ class Parser(Operands):
         at = self.take().at
         if left is self._undivided:
             message = "the pipe takes everything before it in expr-lang, in Jinja2 only one value"
-            hint = "put what it takes in parentheses: a == (b | lower())"
+            hint = "put its input in parentheses: a == (b | lower())"
             raise ParseError(message, at, hint)
         return self.members(self.function(self.take(), left))
 

@@ -14,8 +14,8 @@ _HINTS = {
     "unexpected )": r"write \) for the character",
     "no argument": "write a backslash before it for the character",
     "bad repetition": "put the first repetition in parentheses",
-    "invalid perl operator": "there is no look-around",
-    "invalid escape": "write a backslash only before signs; there are no back-references",
+    "invalid perl operator": "look-around is not supported",
+    "invalid escape": "write \\ only before punctuation; back-references are not supported",
     "pattern too large": "use smaller repetitions",
 }
 

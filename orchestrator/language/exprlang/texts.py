@@ -124,7 +124,7 @@ def _type(value: Any) -> str:
     names = {bool: "bool", int: "int", float: "float", type(None): "nil"}
     if type(value) in names:
         return names[type(value)]
-    return {"a text": "string", "a map": "map", "a list": "array"}.get(kinds.kind(value), "func")
+    return {"text": "string", "a map": "map", "a list": "array"}.get(kinds.kind(value), "func")
 
 
 def _from_json(text: Any) -> Any:

@@ -52,7 +52,7 @@ def mandatory(value: Any, message: Any = None) -> Any:
     """The value, which must be there."""
     if isinstance(value, Undefined):
         name = value._undefined_name
-        raise ValueError(str(message) if message else f"{name!r} is mandatory, and is not set")
+        raise ValueError(str(message) if message else f"{name!r} is mandatory but not set")
     return value
 
 
@@ -254,7 +254,7 @@ def intersect(one: Any, other: Any) -> list[Any]:
 @documented(
     _FAMILY,
     "difference(list)",
-    meaning="The entries that the other list has not, each once",
+    meaning="The entries that are not in the other list, each once",
     example="[1, 2, 3] | difference([2])",
     result="[1, 3]",
 )

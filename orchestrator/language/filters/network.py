@@ -82,9 +82,9 @@ def _read(value: Any) -> tuple[_Interface, bool] | None:
 @documented(
     _FAMILY,
     "ipaddr([query])",
-    meaning="What a query says of an address, or `false`; of a list the entries that are so. "
+    meaning="The result of a query about an address, or `false`; for a list, the matching entries. "
     "Queries: " + ", ".join(f"`{name}`" for name in _QUERIES) + ", a number for the address at "
-    "that place, a network for what is in it",
+    "that position, a network for the addresses in it",
     example="'192.0.2.10/24' | ipaddr('network/prefix')",
     result="'192.0.2.0/24'",
 )

@@ -48,14 +48,16 @@ def password_hash(
     rounds, name = options.pop("rounds", None), options.pop("name", "")
     kinds.texts("password_hash", password, algorithm, salt, name)
     if options:
-        raise ValueError(f"password_hash has no {min(options)!r}, only salt, rounds and name")
+        raise ValueError(
+            f"password_hash has no option {min(options)!r}, only salt, rounds and name"
+        )
     if len(password) > _LONGEST:
         raise ValueError(f"password_hash takes passwords of at most {_LONGEST} characters")
     if algorithm not in ("sha512", "bcrypt"):
-        raise ValueError(f"password_hash makes sha512 or bcrypt, not {algorithm!r}")
+        raise ValueError(f"password_hash supports sha512 and bcrypt, not {algorithm!r}")
     host, heard = context.get("Host"), secrets_of(context)
     if host is None or heard is None:
-        raise ValueError("password_hash needs the names of the host: import with context")
+        raise ValueError("password_hash needs the values of the host: import with context")
     seed = hashlib.sha512(f"ccm\0{host['name']}\0{name}".encode("utf-8", "surrogatepass")).digest()
     make = _sha512 if algorithm == "sha512" else _bcrypt
     found = make(password, salt, seed, rounds)

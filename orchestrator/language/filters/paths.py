@@ -27,7 +27,7 @@ def basename(path: Any) -> str:
 @documented(
     _FAMILY,
     "dirname()",
-    meaning="What is before the last part",
+    meaning="The path without its last part",
     example="'/etc/nginx/site.conf' | dirname",
     result="'/etc/nginx'",
 )

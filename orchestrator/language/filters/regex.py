@@ -35,7 +35,7 @@ def _compiled(pattern: str, ignorecase: bool, multiline: bool) -> Any:
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace")
         hint = RegexError(reason).hint
-        message = f"{pattern!r} is no regular expression: {reason}"
+        message = f"{pattern!r} is not a regular expression: {reason}"
         raise ValueError(f"{message}; {hint}" if hint else message) from error
 
 
@@ -186,7 +186,7 @@ def regex_findall(
 @documented(
     _FAMILY,
     "regex_escape()",
-    meaning="The text as a pattern that matches just it",
+    meaning="The text, escaped as a pattern that matches only this text",
     example="'a.b*' | regex_escape",
     result="'a\\\\.b\\\\*'",
 )

@@ -82,7 +82,7 @@ def _guarded(function: Callable[..., Any], cost: int, takes_missing: bool) -> Ca
         values = [_given(value, takes_missing) for value in args[first:]]
         named = {name: _given(value, takes_missing) for name, value in kwargs.items()}
         weight = sum(map(bounds.weight, (*values, *named.values())))
-        bounds.check_size(weight, bounds.MAX_TEXT, "what it is given")
+        bounds.check_size(weight, bounds.MAX_TEXT, "the input")
         bounds.spend(weight * cost // _PER_STEP)
         found = function(*args[:first], *values, **named)
         if isinstance(found, str):

@@ -25,8 +25,8 @@ _YAML_COST = 128
 @documented(
     _FAMILY,
     "comment([style, decoration, prefix, postfix, …])",
-    meaning="As a comment: `plain`, `c`, `cblock`, `erlang` or `xml`; `decoration` stands before "
-    "each line",
+    meaning="As a comment: `plain`, `c`, `cblock`, `erlang` or `xml`; each line begins "
+    "with `decoration`",
     example="'one\\ntwo' | comment('c', prefix='', postfix='')",
     result="'// one\\n// two'",
 )
@@ -70,7 +70,7 @@ def _commented(text: str, how: dict[str, str], counts: tuple[int, int]) -> str:
 @documented(
     _FAMILY,
     "quote()",
-    meaning="As one word of a shell",
+    meaning="Quoted as one word for a shell",
     example='"it\'s" | quote',
     result="\"'it'\\\"'\\\"'s'\"",
 )
@@ -140,7 +140,7 @@ def from_json(text: Any) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"from_json: this is no JSON: {error}") from error
+        raise ValueError(f"from_json: this is not JSON: {error}") from error
 
 
 @documented(
@@ -226,7 +226,7 @@ def from_yaml(text: Any) -> Any:
     try:
         return to_plain(parse_document(text, "from_yaml"))
     except InputError as error:
-        raise ValueError(f"this is no YAML: {error}") from error
+        raise ValueError(f"this is not YAML: {error}") from error
 
 
 def _valued(name: str, value: Any) -> Any:
@@ -240,7 +240,7 @@ def _valued(name: str, value: Any) -> Any:
         elif isinstance(one, list):
             left += one
         elif one is not None and not isinstance(one, str | int | float):
-            raise ValueError(f"{name} takes texts, numbers, lists and maps, not {kinds.kind(one)}")
+            raise ValueError(f"{name} takes text, numbers, lists and maps, not {kinds.kind(one)}")
     return found
 
 

@@ -61,7 +61,7 @@ def call_problems(tree: Tree, more: Iterable[str]) -> Iterator[ParseError]:
     for node in walk(tree.body):
         if isinstance(node, Slot):
             hint = 'it takes the place of the piped value: 2 | repeat("x", _)'
-            yield ParseError("_ stands only in a call behind a pipe", node.at, hint)
+            yield ParseError("_ is allowed only in a call after a pipe", node.at, hint)
         elif isinstance(node, Call) and node.name not in more:
             yield from _call_problem(node, more)
 

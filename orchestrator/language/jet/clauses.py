@@ -66,7 +66,7 @@ class ClauseParser(ActionParser):
     def parameters(self) -> list[tuple[str, Expr | None]]:
         """The parameters of a block with their defaults."""
         found: list[tuple[str, Expr | None]] = []
-        self.expect("(", "'(' and perhaps parameters, as in block menu(title=\"\")")
+        self.expect("(", "'(' and optional parameters, as in block menu(title=\"\")")
         while self.sign != ")":
             parameter = self.expect("name", "a parameter or ')'")
             found.append((parameter.value, self.expression() if self.accept("=") else None))
@@ -88,6 +88,6 @@ class ClauseParser(ActionParser):
         if isinstance(target, Slot):
             return "_"
         if isinstance(target, Field | Index):
-            hint = "set a variable of its own"
+            hint = "set a separate variable"
             raise ParseError("only variables can be set, nothing inside a value", target.at, hint)
         raise ParseError("only a variable can be set", target.at)

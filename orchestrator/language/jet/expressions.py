@@ -60,7 +60,7 @@ class ActionParser(Cursor):
         if self.sign != ":":
             return value
         if not isinstance(value, Name):
-            raise ParseError("only a function can stand before a colon", value.at)
+            raise ParseError("only a function is allowed before a colon", value.at)
         self.take()
         return Call(value.at, value.name, self._arguments())
 
@@ -70,10 +70,10 @@ class ActionParser(Cursor):
             return Call(stage.at, stage.name, [value])
         if not isinstance(stage, Call):
             hint = 'write a function, such as "x" | upper'
-            raise ParseError("only functions can stand behind a pipe", stage.at, hint)
+            raise ParseError("only functions are allowed after a pipe", stage.at, hint)
         slots = sum(isinstance(argument, Slot) for argument in stage.arguments)
         if slots > 1:
-            raise ParseError("_ can stand only once in a call", stage.at)
+            raise ParseError("_ is allowed only once in a call", stage.at)
         if slots:
             filled = [value if isinstance(a, Slot) else a for a in stage.arguments]
         else:

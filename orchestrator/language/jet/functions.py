@@ -59,7 +59,7 @@ def _length(value: Any) -> int:
         return len(list(value.keys()))
     if isinstance(value, list | tuple | range):
         return len(value)
-    raise ValueError(f"len takes a text, a list or a map, not {kinds.kind(value)}")
+    raise ValueError(f"len takes text, a list or a map, not {kinds.kind(value)}")
 
 
 def _ints(low: Any, high: Any) -> list[int]:
@@ -92,7 +92,7 @@ FUNCTIONS = {
 }
 
 REFUSED = {
-    "dump": "it would show every value, secrets included; write the one that you look for",
+    "dump": "it would show every value, including secrets; write the one that you need",
     "safeJs": "use json",
-    "includeIfExists": "it stands alone in its action",
+    "includeIfExists": "it must be alone in its action",
 }

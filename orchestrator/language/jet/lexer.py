@@ -60,7 +60,7 @@ class Delimiters(NamedTuple):
         """Why they cannot be used, or nothing."""
         for word in self:
             if not word or any(c.isspace() or c.isalnum() or c in "\"`'_" for c in word):
-                return f"a delimiter is made of signs such as [[ or <<, not {word!r}"
+                return f"a delimiter consists of symbols such as [[ or <<, not {word!r}"
         return "the two delimiters must differ" if self.left == self.right else ""
 
     def comments(self) -> dict[str, str]:
@@ -174,12 +174,12 @@ class Lexer:
     def _unreadable(self, at: int) -> ParseError:
         sign = self._text[at]
         if sign == "'":
-            return ParseError("texts are not written in single quotes", at, 'write "text"')
+            return ParseError("single quotes are not supported", at, 'write "text"')
         if sign in '"`':
             return ParseError(f"the text that begins with {sign} is not closed", at)
         if sign == "$":
             return ParseError("names have no $ in Jet", at, "leave it out")
-        return ParseError(f"{sign!r} means nothing in an action", at)
+        return ParseError(f"unexpected {sign!r} in an action", at)
 
 
 def _count(sign: str, depth: dict[str, int]) -> None:
@@ -216,7 +216,9 @@ def _unescape(text: str, at: int) -> str:
         number = int(code, 16) if code else -1
         if number < 0 or number > 0x10FFFF or 0xD800 <= number < 0xE000:
             where = at + match.start()
-            raise ParseError(f"{match.group()} is not an escape", where, "write \\\\ for \\")
+            raise ParseError(
+                f"{match.group()} is not an escape sequence", where, "write \\\\ for \\"
+            )
         return chr(number)
 
     return _ESCAPE.sub(replace, text)

@@ -117,7 +117,7 @@ class Operations(Trusted):
         """``value.name()``, of what says itself that it has it."""
         self._at = at
         if name not in getattr(type(value), "METHODS", ()):
-            raise ValueError(f"{METHODS[name]} has {name}(), {kinds.kind(value)} has not")
+            raise ValueError(f"{METHODS[name]} has {name}(), {kinds.kind(value)} does not")
         return getattr(value, name)()
 
     def jet_has(self, value: Any, keys: list[Any], nil: bool = False) -> bool:

@@ -44,7 +44,7 @@ class _Parser:
         self._head()
         self._tree.body, end, at = self._statements()
         if end:
-            raise ParseError(f"{end} without anything that it belongs to", at)
+            raise ParseError(f"{end} without the action that it closes", at)
         return self._tree
 
     def _head(self) -> None:
@@ -70,7 +70,7 @@ class _Parser:
         if word.value == "import":
             self._tree.imports.append(Const(path.at, path.value))
         elif self._tree.extends or self._tree.imports:
-            raise ParseError("extends comes first, and only once", word.at)
+            raise ParseError("extends must come first, and only once", word.at)
         else:
             self._tree.extends = Const(path.at, path.value)
 
@@ -118,7 +118,7 @@ class _Parser:
     def _statement(self, sign: str, at: int) -> list[Statement]:
         if sign in ("extends", "import"):
             hint = "move it to the top of the file"
-            raise ParseError(f"{sign} comes before everything else", at, hint)
+            raise ParseError(f"{sign} must come before everything else", at, hint)
         if sign in ("trans", "msg"):
             raise ParseError(f"{sign} is not supported", at)
         read = {
@@ -150,7 +150,7 @@ class _Parser:
         self._action.close()
         if isinstance(shown, Call) and shown.name == "includeIfExists":
             if not 1 <= len(shown.arguments) <= 2:
-                raise ParseError("includeIfExists takes a path and perhaps a context", at)
+                raise ParseError("includeIfExists takes a path and optionally a context", at)
             context = shown.arguments[1] if len(shown.arguments) == 2 else None
             return Include(at, shown.arguments[0], context, optional=True)
         return Output(at, shown)

@@ -185,7 +185,7 @@ class Run(Operations):
         elif isinstance(items, list | tuple | range):
             pairs = enumerate(items)
         else:
-            raise ValueError(f"range goes over a list or a map, not {kinds.kind(items)}")
+            raise ValueError(f"range takes a list or a map, not {kinds.kind(items)}")
         frame, dot = self._frame, self._dot
         for key, entry in pairs:
             self.jet_spend(size)

@@ -34,7 +34,7 @@ def text(value: Any) -> str:
 
 def _float(value: float) -> str:
     if not math.isfinite(value):
-        raise ValueError(f"{value} is not a number that can be written")
+        raise ValueError(f"{value} is not a finite number")
     if value.is_integer() and abs(value) < 1e21:
         return str(int(value))
     return repr(value)
@@ -94,7 +94,7 @@ def _numeric(value: str) -> int | float:
     try:
         return int(value) if value.lstrip("+-").isdigit() else float(value)
     except ValueError:
-        raise ValueError(f"+ needs a number behind a number, not the text {value!r}") from None
+        raise ValueError(f"+ after a number needs a number, not the text {value!r}") from None
 
 
 def _both(left: Any, right: Any) -> str:
@@ -105,41 +105,39 @@ def element(base: Any, key: Any, path: str) -> Any:
     """``base[key]``; ``path`` says how the template calls the base."""
     if isinstance(base, Mapping):
         if not isinstance(key, str):
-            raise ValueError(f"{path}: the keys of a map are texts, not {kinds.kind(key)}")
+            raise ValueError(f"{path}: the keys of a map are text, not {kinds.kind(key)}")
         if key not in base:
             if isinstance(base, OtherHost) and key in OF_FACTS:
                 raise base.unavailable()
             raise MissingError(f"{path.removesuffix('.')}.{key}: no such path")
         return base[key]
     if base is None:
-        raise MissingError(f"{path}: it is nil, which has nothing inside")
+        raise MissingError(f"{path}: it is nil, which has no entries")
     if not isinstance(base, list | tuple | range | str):
-        raise ValueError(f"{path}: {kinds.kind(base)} has nothing inside")
+        raise ValueError(f"{path}: {kinds.kind(base)} has no entries")
     sequence = base.encode("utf-8") if isinstance(base, str) else base
     if not is_number(key) or isinstance(key, float):
-        raise ValueError(f"{path}: {kinds.kind(base)} has numbers as its index, not {text(key)!r}")
+        raise ValueError(f"{path}: {kinds.kind(base)} is indexed by numbers, not {text(key)!r}")
     if not 0 <= key < len(sequence):
-        raise MissingError(f"{path}[{key}]: there are only {len(sequence)}")
+        raise MissingError(f"{path}[{key}]: the length is only {len(sequence)}")
     return sequence[key]
 
 
 def cut(base: Any, low: Any, high: Any, path: str) -> Any:
     """``base[low:high]`` of a list, or of the bytes of a text."""
     if not isinstance(base, list | tuple | range | str):
-        raise ValueError(
-            f"{path}: a part can be taken of a list or a text, not of {kinds.kind(base)}"
-        )
+        raise ValueError(f"{path}: only a list or text can be sliced, not {kinds.kind(base)}")
     sequence = base.encode("utf-8") if isinstance(base, str) else list(base)
     low = 0 if low is None else low
     high = len(sequence) if high is None else high
     whole = isinstance(low, int) and isinstance(high, int)
     if not whole or not 0 <= low <= high <= len(sequence):
-        raise ValueError(f"{path}[{text(low)}:{text(high)}]: there are only {len(sequence)}")
+        raise ValueError(f"{path}[{text(low)}:{text(high)}]: the length is only {len(sequence)}")
     part = sequence[low:high]
     try:
         return part.decode("utf-8") if isinstance(part, bytes) else part
     except UnicodeDecodeError:
-        raise ValueError(f"{path}[{low}:{high}] cuts a character in two") from None
+        raise ValueError(f"{path}[{low}:{high}] splits a character") from None
 
 
 class MissingError(LookupError):

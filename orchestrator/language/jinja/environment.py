@@ -221,11 +221,11 @@ def as_output(value: Any) -> str:
     if isinstance(value, str | Undefined):
         return str(value)
     if kind is float and not isfinite(value):
-        raise ValueError(f"{value} is not a number that can be written")
+        raise ValueError(f"{value} is not a finite number")
     if value is None or kind in (bool, int, float):
         return kinds.as_text(value)
     if not isinstance(value, dict | list | tuple | range):
-        hint = "; put |list behind it" if kind.__name__ == "generator" else ""
+        hint = "; add |list to it" if kind.__name__ == "generator" else ""
         raise ValueError(f"{kinds.kind(value)} is not text, a number, a list or a map{hint}")
     bounds.check_size(bounds.weight(value), bounds.MAX_TEXT, "the value")
     return json.dumps(kinds.plain(value), ensure_ascii=False, allow_nan=False, default=_inside)
@@ -235,7 +235,7 @@ def _inside(value: Any) -> str:
     """What no JSON can have: a missing value tells its name as it raises."""
     if isinstance(value, Undefined):
         return str(value)
-    raise ValueError(f"{kinds.kind(value)} in a list or a map cannot be written")
+    raise ValueError(f"{kinds.kind(value)} in a list or a map cannot be rendered")
 
 
 def _placed(pieces: Iterable[tuple[int, str, str]], text: str) -> Iterator[tuple[int, str, str]]:

@@ -135,7 +135,7 @@ class Library:
             template.facets = checks.facets(tree)
             template.code = self.sandbox.compile_tree_of(tree, path, template.positions)
         except TemplateSyntaxError as error:
-            found = template.problem(error.message or "it is no template", "", error.lineno - 1)
+            found = template.problem(error.message or "it is not a template", "", error.lineno - 1)
             raise InputError([found]) from error
         except RecursionError as error:
             where = Position(name, 1, 1)
@@ -204,8 +204,8 @@ class Library:
             place = folder.locate(name, literal=False)
         except EvaluationError as error:
             message = (
-                f"{path[:_SHOWN]!r} is no file of the manifest's folder, "
-                "and no other may be included"
+                f"{path[:_SHOWN]!r} is not in the manifest's directory, "
+                "and only files there may be included"
             )
             raise EvaluationError(message, kind="template.file") from error
         if not place.is_file():

@@ -98,7 +98,7 @@ def _message(error: Exception, template: LoadedTemplate) -> str:
         return "the template is nested too deeply"
     message = getattr(error, "message", None) or str(error) or type(error).__name__
     if message in _WITHOUT_CONTEXT:
-        message += "; write {% import … with context %} for the names of the host"
+        message += "; write {% import … with context %} to pass the values of the host"
     return message
 
 

@@ -47,8 +47,8 @@ def _remover(path: str, gone: dict[str, Declared]) -> Declared | None:
 
 def _problem(path: str, declared: Declared, remover: Declared) -> Problem:
     return Problem(
-        f"{declared.id} makes sure of {path}, and {remover.id} ({remover.position}) removes it:"
+        f"{declared.id} manages {path}, and {remover.id} ({remover.position}) removes it:"
         " on every run they undo each other",
         declared.position,
-        "leave one of them out, or give each a control of its own",
+        "remove one of them, or add a control to each",
     )

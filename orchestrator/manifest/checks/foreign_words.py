@@ -11,7 +11,7 @@ _EDIT = (
     " use exec with an unless that looks for the text"
 )
 _APPLY = "ccm's type is apply, which runs the resources of another manifest"
-_ARCHIVE = "ccm's type is archive; creates says what the archive brings"
+_ARCHIVE = "ccm's type is archive; creates names a file of the archive"
 
 _TYPES = {
     "user": "use exec with useradd, and unless: id -u NAME",
@@ -37,13 +37,13 @@ _TYPES = {
         ("include", "import_tasks", "include_tasks", "import_role", "include_role", "role"), _APPLY
     ),
     "wait_for": "ccm's type is wait",
-    "set_fact": "values stand under data at the top of the manifest",
-    "vars": "values stand under data at the top of the manifest",
+    "set_fact": "put values under data at the top of the manifest",
+    "vars": "put values under data at the top of the manifest",
     "sysctl": "use file for a file in /etc/sysctl.d, and an exec that subscribes to it",
     "mount": "use file for a systemd .mount unit, and service for the unit",
     "hostname": "use exec with hostnamectl, and unless",
-    "debug": "ccm shows what it changes; pre_message is a line before the run",
-    "notify": "the resource that reacts names this one in its subscribe",
+    "debug": "ccm shows what it changes; pre_message prints a line before the run",
+    "notify": "add subscribe to the resource that reacts",
     "files": "ccm's type is file",
 }
 _PROPERTIES = {
@@ -74,10 +74,10 @@ def type_hint(word: str, known: list[str]) -> str:
 def property_hint(word: str, known: list[str]) -> str:
     """What ccm has for another tool's property; "" for a word that is not known."""
     if word == "notify":
-        return "the resource that reacts names this one in its subscribe"
+        return "add subscribe to the resource that reacts"
     if word in _NAMES:
-        return f"what a resource is about is its name: - NAME: {{...}}; known: {', '.join(known)}"
+        return f"the name of a resource is its key: - NAME: {{...}}; properties: {', '.join(known)}"
     if word == "become":
-        return "the whole run becomes another user: --become, or become in the inventory"
+        return "become is a setting of the run: use --become, or become in the inventory"
     own = _PROPERTIES.get(word)
-    return f"ccm's word is {own}" if own in known else ""
+    return f"ccm calls it {own}" if own in known else ""

@@ -114,7 +114,7 @@ def _unknown(resources: Sequence[Named], final: bool) -> dict[str, int]:
 
 def unrendered(declared: Declared, key: str, text: str, where: Position) -> Problem:
     """A reference that only a template would make one: they are checked before any host is."""
-    message = f"{declared.id}: {key} is never rendered, so {text} names nothing"
+    message = f"{declared.id}: {key} is never rendered, so {text} matches no resource"
     hint = "write type#name in full, or give that resource an alias and write type#alias"
     return Problem(message, where, hint, "input.reference")
 
@@ -145,7 +145,7 @@ def _add_names(
         where = entry.declared.where((label,))
         if resources[other].declared is entry.declared:  # foreach has made both
             if label == "name":
-                message = f"{id_} comes out of foreach more than once"
+                message = f"{id_} is made more than once by foreach"
                 hint = (
                     "use item, index or key in its name, and have each element once: "
                     "lists of several sources of data are joined"
@@ -153,7 +153,7 @@ def _add_names(
                 problems.append(Problem(message, entry.declared.position, hint, "input.duplicate"))
             continue
         place = resources[other].declared.position
-        message = f"{id_} stands twice, first in {place.file}:{place.line}"
+        message = f"{id_} is defined twice, first in {place.file}:{place.line}"
         problems.append(Problem(message, where, "remove or rename one", "input.duplicate"))
 
 
@@ -169,7 +169,7 @@ def _unheard_of(
     known: Iterable[str],
     earlier: frozenset[str] | None,
 ) -> Problem:
-    none = "is not in this run" if earlier is None else "no command of this session has ensured"
+    none = "is not in this run" if earlier is None else "no command of this session ensured"
     likely = nearest(reference, (*known, *(earlier or ())))
     hint = f"did you mean {likely}?" if likely else "name an earlier resource as type#name"
     return Problem(f"{what} {reference}, which {none}", where, hint, "input.reference")
@@ -182,11 +182,11 @@ def _refusal(
     if target[0] == index:
         message, hint = f"{what} the resource itself", "remove it"
     elif target[0] < index:
-        message = f"{what} {reference}, which is itself a part of it"
-        hint = "remove it: that is not done before this is begun"
+        message = f"{what} {reference}, which is part of this resource"
+        hint = "remove it: it runs after this resource starts"
     elif 0 <= target[1] <= index:
-        message = f"{what} {reference}, which it is itself a part of"
-        hint = "remove it: that is not done before this is"
+        message = f"{what} {reference}, which this resource is part of"
+        hint = "remove it: it ends after this resource"
     else:
         message = f"{what} {reference}, which comes later"
         hint = "resources run in the order written: move it above"

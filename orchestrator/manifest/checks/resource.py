@@ -124,8 +124,10 @@ def refuse_loop(defaults: Nodes, problems: list[Problem]) -> None:
     """``foreach`` makes resources of one entry; defaults are of many."""
     if "foreach" in defaults:
         key, _ = defaults["foreach"]
-        message = "foreach cannot stand in defaults"
-        problems.append(Problem(message, key.position, "give it to each entry that loops", "input"))
+        message = "foreach is not allowed in defaults"
+        problems.append(
+            Problem(message, key.position, "write it on each entry that loops", "input")
+        )
 
 
 def _renders(nodes: Nodes) -> bool:
@@ -247,8 +249,8 @@ def _check_files(declared: Declared, problems: list[Problem]) -> None:
 def _refuse_target_files(found: list[Expression], key: str, problems: list[Problem]) -> None:
     for expression in found:
         for path in expression.target_files():
-            message = f"file({path!r}) reads a file of the target, which {key} cannot wait for"
-            hint = "an absolute path is for deferred properties such as content or command"
+            message = f"{key} cannot read file({path!r}): it is on the target"
+            hint = "absolute paths work only in deferred properties, such as content or command"
             problems.append(Problem(message, expression.where, hint, "template.file"))
 
 
@@ -309,7 +311,7 @@ def _condition(declared: Declared, node: Node | None, problems: list[Problem]) -
     if not isinstance(node, Scalar) or node.kind != "str":
         return None
     if not declared.spells_out(node.text):
-        message = f"{declared.id}: control is not spelt out in the template: {node.text}"
+        message = f"{declared.id}: control must be literal in the template: {node.text}"
         hint = "leave the resource out with [[ if … ]]"
         problems.append(Problem(message, node.position, hint, "template.tainted"))
         return None

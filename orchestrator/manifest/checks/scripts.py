@@ -23,7 +23,7 @@ def script_warnings(declared: Declared, folder: Path) -> list[Problem]:
             f"{declared.id}: {what} begins with {line!r}: its lines end as on Windows, and the "
             "host would look for a program of that name",
             declared.where((key,)),
-            "convert it, as dos2unix does",
+            "convert it, for example with dos2unix",
             "input.line_ends",
         )
         for key in declared.raw

@@ -59,16 +59,16 @@ class FleetCommand:
     def of_words(cls, words: Sequence[str], timeout: float = 0.0) -> FleetCommand:
         """A program and its arguments."""
         if not words or not words[0]:
-            raise UsageError("run: there is no command", hint="write it behind --: -- uptime")
+            raise UsageError("run: the command is missing", hint="write it after --: -- uptime")
         _check(words)
         if words[0] in WORDS_OF_SHELLS:
             raise UsageError(
-                f"run: {words[0]} is a word of the shell, no program", hint="give --shell"
+                f"run: {words[0]} is a shell keyword, not a program", hint="give --shell"
             )
         if len(words) == 1 and len(words[0].split()) > 1:
             raise UsageError(
-                f"run: {words[0][:60]!r} is one word, so it would be the name of a program",
-                hint="leave the quotes out, or give --shell for a line that a shell reads",
+                f"run: {words[0][:60]!r} is one word, so it is the name of a program",
+                hint="remove the quotes, or use --shell to run the line in a shell",
             )
         return cls(shlex.join(words), words, timeout)
 
@@ -77,7 +77,9 @@ class FleetCommand:
         """A line that the shell of the host reads; several words are joined, as ssh does."""
         line = " ".join(words)
         if not line.strip():
-            raise UsageError("run: there is no command", hint="write it behind --: -- 'df | tail'")
+            raise UsageError(
+                "run: the command is missing", hint="write it after --: -- 'df | tail'"
+            )
         _check(words)
         command = cls(line, [_SHELL, "-c", line], timeout)
         command.said = Said((line,), timeout, line=True)
@@ -130,13 +132,14 @@ def _interpreter(path: Path, head: bytes) -> list[str]:
         if b"\0" in head:
             raise UsageError(
                 f"--script {path}: is a program, not a script",
-                hint="bring it to the hosts with a file resource, and run it there",
+                hint="copy it to the hosts with a file resource, and run it there",
             )
         return [_SHELL]
     line = head[2:].partition(b"\n")[0]
     if line.endswith(b"\r"):
         raise UsageError(
-            f"--script {path}: its lines end as on Windows", hint="convert it, as dos2unix does"
+            f"--script {path}: its lines end as on Windows",
+            hint="convert it, for example with dos2unix",
         )
     words = line.decode("utf-8", "replace").split(None, 1)
     if not words:

@@ -57,7 +57,7 @@ class Travel:
         try:
             return Blob.of_text(value)
         except UnicodeEncodeError as error:
-            message = f"{key} holds half a character, which no file can hold"
+            message = f"{key} contains an unpaired surrogate, which no file can contain"
             raise EvaluationError(message, declared.where((key,))) from error
 
     def _file(self, declared: Declared, key: str, name: str) -> Blob:

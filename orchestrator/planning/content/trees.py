@@ -63,7 +63,7 @@ class Trees:
             problem = error.problems[0]
             raise EvaluationError(problem.message, problem.where, problem.kind) from error
         except NeedFileError as error:
-            message = f"{error.path!r} is a file of the target, which {key} cannot wait for"
+            message = f"{key} cannot read {error.path!r}, a file on the target"
             raise EvaluationError(message, declared.where((key,)), error.kind) from error
         blobs = [self._blob(file, declared.where((key,))) for file in files]
         values[key] = {
@@ -116,7 +116,7 @@ class Trees:
         try:
             return Blob.of_text(file.content)
         except UnicodeEncodeError as error:
-            message = f"{file.path} holds half a character, which no file can hold"
+            message = f"{file.path} contains an unpaired surrogate, which no file can contain"
             raise EvaluationError(message, where) from error
 
 

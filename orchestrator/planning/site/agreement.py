@@ -58,10 +58,10 @@ def _problem(declared: Declared, other: Declared, id_: str, keys: list[str]) -> 
     place = other.position
     what = ", ".join(keys)
     if place == declared.position:
-        message = f"{id_} comes out twice, with another {what} each time its manifest is applied"
+        message = f"{id_} is applied more than once, with different values for {what}"
     else:
-        message = f"{id_} stands in {place} too, with another {what}"
-    hint = "two manifests may have the same resource only while they agree on it"
+        message = f"{id_} is also defined in {place}, with different values for {what}"
+    hint = "two manifests may define the same resource only with equal properties"
     if declared.type.applies:
         path = declared.child or declared.name_node.text
         hint = f"to apply a manifest twice, give each its own name and 'manifest: {path}'"

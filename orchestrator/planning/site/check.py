@@ -94,12 +94,12 @@ class SiteCheck:
         left = ""
         if self.untold:
             need = "assertion needs" if self.untold == 1 else "assertions need"
-            left = f", {self.untold} {need} facts that only a host gives"
+            left = f", {self.untold} {need} facts that only a host reports"
         if not self.unknown:
             return f"all {total} resources of {hosts} were checked{left}"
         return (
             f"{self.known} of {total} resources of {hosts} were checked, "
-            f"{self.unknown} need facts that only a host gives{left}"
+            f"{self.unknown} need facts that only a host reports{left}"
         )
 
 

@@ -24,8 +24,8 @@ def turns(declared: Declared, scope: Scope) -> tuple[list[Scope], list[Problem]]
         message = f"{declared.id}: foreach: {error.message}"
         return [], [Problem(message, error.where or where, error.hint, error.kind)]
     except NeedFileError as error:
-        message = f"{declared.id}: foreach cannot wait for {error.path}, a file of the target"
-        return [], [Problem(message, where, "use a path beside the manifest", error.kind)]
+        message = f"{declared.id}: foreach cannot read {error.path!r}, a file on the target"
+        return [], [Problem(message, where, "use a path next to the manifest", error.kind)]
     if not isinstance(value, list | dict):
         return [], [not_a_loop(declared, declared.foreach, value)]
     if len(value) > MOST_RESOURCES:

@@ -195,9 +195,9 @@ class Place:
 
     def denial(self, declared: Declared) -> Refusal:
         """What is said when it ``denies``; ``declared`` applies it."""
-        message = f"{self.path} holds apply resources, which are denied by allow_apply: false"
+        message = f"{self.path} contains apply resources, which allow_apply: false forbids"
         where = declared.where(("allow_apply",))
-        problem = Problem(message, where, "nothing of it is run", "input.child")
+        problem = Problem(message, where, "nothing in it runs", "input.child")
         return Refusal((problem,), denied=True)
 
 

@@ -133,7 +133,7 @@ def _words(texts: Sequence[str], problems: list[Problem]) -> tuple[frozenset[str
     unwanted = {word[1:] for word in words if word.startswith("-")}
     wanted = {word for word in words if word and not word.startswith("-")}
     for word in sorted(wanted & unwanted):
-        problems.append(_problem(f"--tags both wants {word!r} and leaves it out", "keep one"))
+        problems.append(_problem(f"--tags both selects and excludes {word!r}", "keep one"))
     return frozenset(wanted), frozenset(unwanted - {""})
 
 
@@ -149,7 +149,7 @@ def refusals(
         return []
     every = [row[-1] for row in rows]
     problems = [
-        _problem(f"{pattern.spelt} fits no resource of the manifest", _hint(pattern, every))
+        _problem(f"{pattern.spelt} matches no resource of the manifest", _hint(pattern, every))
         for pattern in (*selection.only, *selection.skip)
         if not any(_surely(pattern, one) or pattern.may_fit(one) for one in every)
     ]
@@ -157,11 +157,11 @@ def refusals(
     for word in sorted((selection.tags | selection.not_tags).difference(known)):
         likely = nearest(word, known)
         hint = f"did you mean {likely}?" if likely else f"tags: {', '.join(known)}"
-        hint = hint if known else "give some a tag: tags: [web]"
+        hint = hint if known else "add a tag to a resource: tags: [web]"
         problems.append(_problem(f"--tags: no resource has the tag {word!r}", hint))
     if not problems and not any(_may_choose(selection, row) for row in rows):
-        hint = "a resource must fit --only and --tags, and not --skip"
-        problems.append(_problem("together the options choose no resource of the manifest", hint))
+        hint = "a resource must match --only and --tags, and not match --skip"
+        problems.append(_problem("together the options select no resource of the manifest", hint))
     return problems
 
 

@@ -55,8 +55,8 @@ def unknown_data(
 
 def _warning(name: str, known: list[str]) -> Problem:
     likely = nearest(name, known)
-    hint = f"{_LIKE} {likely}?" if likely else "no data holds it and no template names it"
-    return Problem(f"--data {name} changes nothing", None, hint, _KIND)
+    hint = f"{_LIKE} {likely}?" if likely else "no data sets it and no template reads it"
+    return Problem(f"--data {name} has no effect", None, hint, _KIND)
 
 
 def keep_common(sites: Sequence[Site]) -> None:

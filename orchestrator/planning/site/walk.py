@@ -186,7 +186,7 @@ class Walk:
         )
         if by and len(self.found) > MOST_RESOURCES:
             message = f"the plan has more than {MOST_RESOURCES} resources"
-            hint = "look for a manifest that is applied again and again"
+            hint = "look for a manifest that is applied repeatedly"
             raise plan_error([Problem(message, by.position, hint, "plan")])
         return compiled
 
@@ -309,7 +309,7 @@ class Walk:
             elif managed:
                 likely = nearest(key, list(data))
                 hint = (
-                    f"did you mean {likely}?" if likely else "it names top-level keys of the data"
+                    f"did you mean {likely}?" if likely else "it takes top-level keys of the data"
                 )
                 message = f"{declared.id}: {INHERIT}: the manifest has no data {key!r}"
                 where = declared.where((INHERIT, number))

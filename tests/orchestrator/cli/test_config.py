@@ -75,7 +75,7 @@ def test_two_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "sites").mkdir()
     (folder / "sites/ccm.yaml").write_text("inventory: hosts.yaml\n", encoding="utf-8")
     assert main(["config", "sites/site.yaml"]) == 2
-    assert "sites/ccm.yaml and ccm.yaml say different things" in capsys.readouterr().err
+    assert "sites/ccm.yaml and ccm.yaml differ" in capsys.readouterr().err
 
 
 def test_no_login_and_no_program(

@@ -210,7 +210,7 @@ def test_a_part_is_shown(site: Path) -> None:
     assert shown("--skip", "apply", "--skip", "exec#b") == ["a", "on-db1"]
     nothing = ccm(site, *line, "--only", "exec#on-db2", "part.yaml")
     assert nothing.returncode == 0
-    assert "--only 'exec#on-db2' fits no resource of any host" in nothing.stderr
+    assert "--only 'exec#on-db2' matches no resource of any host" in nothing.stderr
 
 
 @pytest.mark.parametrize("command", ["validate", "render"])
@@ -219,7 +219,7 @@ def test_a_part_that_is_surely_none_is_refused(site: Path, command: str) -> None
     for words in (("--only", "file#/etc/ap"), ("--skip", "flie"), ("--tags", "web")):
         done = ccm(site, command, *words, "site.yaml")
         assert (done.returncode, done.stdout) == (2, ""), words
-    assert "give some a tag" in done.stderr
+    assert "add a tag to a resource" in done.stderr
     good = ccm(site, "validate", "--only", "file#/etc/*", "--skip", "exec", "site.yaml")
     assert good.returncode == 0, good.stderr
 

@@ -179,7 +179,7 @@ def test_a_site_without_mistakes(site: Path, capsys: pytest.CaptureFixture[str])
     code, told = check(capsys)
     assert code == 0, told
     assert "warning" not in told
-    assert "need facts that only a host gives" in told
+    assert "need facts that only a host reports" in told
     assert "3 need facts" in told
 
 
@@ -202,8 +202,8 @@ def test_a_mistake_is_found(site: Path, capsys: pytest.CaptureFixture[str], name
     ("words", "told", "code"),
     [
         (["--tags", "bsae"], "no resource of any host has the tag 'bsae'", 2),
-        (["--only", "file#/etc/mtod"], "fits no resource", 2),
-        (["--skip", "pakage#nginx"], "fits no resource", 2),
+        (["--only", "file#/etc/mtod"], "matches no resource", 2),
+        (["--skip", "pakage#nginx"], "matches no resource", 2),
         (["-l", "wbe"], "web", 2),
         (["--hiera", "none.yaml"], "none.yaml", 2),
     ],
@@ -228,7 +228,9 @@ ccm:
 """
     )
     code, told = check(capsys)
-    assert "db.yaml:4:11: file#/etc/db.conf comes out twice, with another content" in told, told
+    assert (
+        "db.yaml:4:11: file#/etc/db.conf is applied more than once, with different values" in told
+    ), told
     assert code == 2
 
 
@@ -241,7 +243,7 @@ def test_assertions_that_need_facts_are_counted(
     more = "    - {that: Facts.cpu.info | length > 1, message: one core}\n  resources:"
     path.write_text(text.replace("  resources:", more, 1))
     code, told = check(capsys)
-    assert "3 need facts that only a host gives, 3 assertions need facts that only" in told, told
+    assert "3 need facts that only a host reports, 3 assertions need facts that only" in told, told
     assert code == 0
 
 

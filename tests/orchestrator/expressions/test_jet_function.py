@@ -28,7 +28,7 @@ def test_jet_renders_other_templates(tmp_path: Path) -> None:
     write(tmp_path, a_jet='<[[ template("b") ]]>', b="{{ Data.port }}")
     assert evaluate("jet('a.jet')", tmp_path) == "<80>"
     write(tmp_path, evil_jet="[[ template(facts.evil) ]]", round_jet='[[ template("round.jet") ]]')
-    with pytest.raises(EvaluationError, match="never a computed text"):
+    with pytest.raises(EvaluationError, match="never computed text"):
         evaluate("jet('evil.jet')", tmp_path)
     with pytest.raises(EvaluationError, match="nested deeper"):
         evaluate("template('round.jet')", tmp_path)
@@ -37,9 +37,9 @@ def test_jet_renders_other_templates(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("jet(Facts.evil, '{{', '}}')", "never a computed text"),
-        ("jet('[[ ' ~ Facts.evil ~ ' ]]')", "never a computed text"),
-        ("jet('/etc/motd')", "takes a file beside the manifest"),
+        ("jet(Facts.evil, '{{', '}}')", "never computed text"),
+        ("jet('[[ ' ~ Facts.evil ~ ' ]]')", "never computed text"),
+        ("jet('/etc/motd')", "takes a file next to the manifest"),
         ("jet('no.jet')", "cannot read"),
         ("jet('bad.jet')", "bad.jet:2:4: there is no function 'uper'"),
         ("jet('missing.jet')", "data.x: no such path (missing.jet:1:8)"),

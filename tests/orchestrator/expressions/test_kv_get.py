@@ -43,7 +43,7 @@ def test_values(source: str, value: object) -> None:
         ("kvGet('C' ~ 'CM', 'port')", "only a literal one is read"),
         ("kvGet('CCM', 'a>')", "takes the names of a bucket and a key"),
         ("kvGet('CCM', 1)", "takes the names of a bucket and a key"),
-        ("template(kvGet('CCM', 'motd'))", "never a computed text"),
+        ("template(kvGet('CCM', 'motd'))", "never computed text"),
     ],
 )
 def test_mistakes(source: str, words: str) -> None:

@@ -59,7 +59,7 @@ def test_a_keyword_cannot_stand_for_what_ccm_says(tmp_path: Path) -> None:
     """The names of every template keep their meaning."""
     (tmp_path / "t").write_text("{{ Facts }}")
     for name in ("Facts", "data", "lookup"):
-        with pytest.raises(EvaluationError, match=f"'{name}' is a name of ccm"):
+        with pytest.raises(EvaluationError, match=f"'{name}' is reserved by ccm"):
             render(f"{{{{ template('t', {name}=1) }}}}", tmp_path)
 
 

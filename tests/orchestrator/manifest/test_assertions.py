@@ -61,7 +61,7 @@ def test_a_condition_that_cannot_be_told_refuses_too(
     [
         ("{that: true}", "3:11: assert must be a list of conditions, not a map"),
         ("[]", "assert must be a list of conditions, not an empty list"),
-        ("[x]", "an entry of assert must be a map with that and message, not "),
+        ("[x]", "an entry of assert must be a map with 'that' and 'message', not "),
         ("[{that: true}]", "3:12: assert: message is missing"),
         ("[{message: m}]", "assert: that is missing"),
         ("[{that: true, msg: m, message: m}]", "an entry of assert has no key 'msg'"),
@@ -69,7 +69,7 @@ def test_a_condition_that_cannot_be_told_refuses_too(
         ("[{that: nope, message: m}]", "nope"),
         ("[{that: 5, message: m}]", "assert: that must be text, not "),
         ("[{that: '5', message: m}]", "assert: that must give true or false, 5 gives 5"),
-        ('[{that: \'file("/etc/x") == ""\', message: m}]', "assert cannot wait for"),
+        ('[{that: \'file("/etc/x") == ""\', message: m}]', "assert cannot read"),
         ("[{that: true, message: '{{ nope }}'}]", "nope"),
     ],
 )

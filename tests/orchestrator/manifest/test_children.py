@@ -75,7 +75,7 @@ def test_a_child_cannot_require_what_applies_it(tmp_path: Path) -> None:
     """The resource that applies a manifest is not done before the manifest is."""
     child(tmp_path, CHILD % '"apply#web/site.yaml"')
     (problem,) = refused(tmp_path, PARENT % "exec#first")
-    assert "which it is itself a part of" in problem.message
+    assert "which this resource is part of" in problem.message
 
 
 def test_what_applies_a_manifest_cannot_require_what_is_in_it(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_what_applies_a_manifest_cannot_require_what_is_in_it(tmp_path: Path) ->
     apply = "- web/site.yaml: {require: [exec#inside]}"
     text = (PARENT % "exec#first").replace("- web/site.yaml: {}", apply)
     (problem,) = refused(tmp_path, text)
-    assert "names exec#inside, which is itself a part of it" in problem.message
+    assert "names exec#inside, which is part of this resource" in problem.message
 
 
 def test_a_broken_child_hides_its_names(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_link_that_leads_out(tmp_path: Path) -> None:
     os.symlink(outside, folder / "web" / "site.yaml")
     site, (problem,) = applied(load(folder, PARENT % ""))
     assert site is None
-    assert "leads out of the folder" in problem
+    assert "is outside the directory" in problem
 
 
 def test_names_of_two_manifests(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_names_of_two_manifests(tmp_path: Path) -> None:
     load(tmp_path, text.replace("- first: {", "- inside: {"))
     load(tmp_path, text.replace("- first: {", "- first: {alias: within, "))
     (problem,) = refused(tmp_path, text.replace("- first: {", "- within: {"))
-    assert "exec#within stands twice" in problem.message
+    assert "exec#within is defined twice" in problem.message
 
 
 def test_a_run_without_end(tmp_path: Path) -> None:

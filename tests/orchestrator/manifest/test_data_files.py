@@ -97,7 +97,7 @@ def test_a_broken_file_refuses_the_run(folder: Path) -> None:
     text = refused(folder, "ccm: {resources: [{exec: [{x: {}}]}]}", data_dir=str(folder / "data"))
     assert "host/a.yaml:1:1: a data file must be a map" in text
     assert "host/b.yaml:2:1" in text
-    assert "host/c.yaml:1:1: a data file has plain values, not hierarchy" in text
+    assert "host/c.yaml:1:1: a data file cannot contain hierarchy" in text
     assert "host/d.yaml:1:" in text
 
 
@@ -108,7 +108,7 @@ def test_names_that_no_entry_can_have_are_told(tmp_path: Path) -> None:
     warnings: list[Problem] = []
     files = DataFiles(str(tmp_path), [], warnings)
     assert list(files.names()) == []
-    assert [one.hint for one in warnings] == ["call it a.yaml", "make it role/web.yaml"]
+    assert [one.hint for one in warnings] == ["rename it to a.yaml", "make it role/web.yaml"]
 
 
 def test_a_file_that_no_host_reaches_is_told(folder: Path) -> None:

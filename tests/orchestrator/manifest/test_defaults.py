@@ -85,7 +85,7 @@ ccm:
         ("{file: {mod: '0644'}}", ["site.yaml:2:21:", "did you mean mode?"]),
         ("{file: [x]}", ["must be a map"]),
         ("[x]", ["must be a map of types"]),
-        ("{file: {foreach: Data.x}}", ["foreach cannot stand in defaults"]),
+        ("{file: {foreach: Data.x}}", ["foreach is not allowed in defaults"]),
     ],
 )
 def test_mistakes_are_told_with_their_place(

@@ -72,7 +72,7 @@ def test_merging_waits_for_values_that_are_not_known(tmp_path: Path) -> None:
 def test_a_circle_is_refused_with_its_path(tmp_path: Path, data: str, path: str) -> None:
     """And with a place on it."""
     error = refused_host(tmp_path, f"data: {data}{RESOURCES}")
-    assert f"the value needs itself: {path}" in str(error)
+    assert f"the value refers to itself: {path}" in str(error)
     assert "site.yaml:1:" in str(error)
 
 

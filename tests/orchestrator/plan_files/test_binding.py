@@ -38,12 +38,12 @@ def test_the_host_is_told_what_was_observed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("host", "answers", "words"),
     [
-        (FakeHost(), {"host_id": "a clone"}, "another machine"),
-        (FakeHost(), {"key": "SHA256:other"}, "another host key"),
+        (FakeHost(), {"host_id": "a clone"}, "not the machine"),
+        (FakeHost(), {"key": "SHA256:other"}, "host key has changed"),
         (FakeHost(address="192.0.2.9"), {}, "address"),
         (FakeHost(port=2222), {}, "port"),
-        (FakeHost(connection="local"), {}, "reached in another way"),
-        (FakeHost(), {"user": "alice"}, "another user"),
+        (FakeHost(connection="local"), {}, "connection method has changed"),
+        (FakeHost(), {"user": "alice"}, "a different user"),
     ],
 )
 def test_another_host_is_refused(tmp_path: Path, host: Any, answers: Any, words: str) -> None:
@@ -56,11 +56,11 @@ def test_another_host_is_refused(tmp_path: Path, host: Any, answers: Any, words:
 @pytest.mark.parametrize(
     ("site", "told"),
     [
-        (SITE.replace("Hi", "Hello"), "file#/etc/motd would be made otherwise"),
-        (SITE.replace("hunter2secret", "hunter3secret"), "file#/etc/app holds another secret"),
-        (SITE.replace("quiet-value", "quieter"), "file#/etc/own holds another secret"),
+        (SITE.replace("Hi", "Hello"), "file#/etc/motd would be managed differently"),
+        (SITE.replace("hunter2secret", "hunter3secret"), "file#/etc/app has a different secret"),
+        (SITE.replace("quiet-value", "quieter"), "file#/etc/own has a different secret"),
         (SITE.replace(", sensitive: true", ""), "file#/etc/own"),
-        (SITE.replace("/etc/own", "/etc/owned"), "the resources are others"),
+        (SITE.replace("/etc/own", "/etc/owned"), "the resources or their order have changed"),
         (SITE.replace("ccm:\n", "ccm:\n  fail_on_error: true\n"), "fail_on_error"),
     ],
 )

@@ -124,7 +124,7 @@ def test_numbers_of_a_host(tmp_path: Path, key: str) -> None:
 def test_none_is_written(tmp_path: Path) -> None:
     """A manifest whose name has an escape sequence makes no plan that is refused later."""
     kept = keep(tmp_path, manifest="a\x1b[2Jb.yaml")
-    with pytest.raises(InputError, match="would hold a control character in 'manifest'"):
+    with pytest.raises(InputError, match="would contain a control character in 'manifest'"):
         write_plan(kept, str(tmp_path / "x.plan"))
     assert not (tmp_path / "x.plan").exists()
 

@@ -35,7 +35,7 @@ def test_every_file_that_differs_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         check_unchanged(known, SALT)
     told = [str(problem) for problem in caught.value.problems]
-    assert [text.split()[0] for text in told] == ["b", "c,"]
+    assert [text.split()[0] for text in told] == ["b", "c"]
 
 
 def test_a_file_that_may_hold_a_secret_is_slow_to_guess(tmp_path: Path) -> None:

@@ -94,10 +94,10 @@ def test_who_may_not(plan: str, signers: Path, key: Callable[[str], str]) -> Non
     sign(plan, TEXT, mallory)
     sign(plan, TEXT, alice)
     told = refusal(plan, signers)
-    assert "0 of 1 approvals; one is of nobody who may approve, or not of this very file" in told
+    assert "0 of 1 approvals; one is not by an approver, or is not for this file" in told
     allow(signers, "mallory@example.com", mallory)
     assert approved(plan, signers) == ["mallory@example.com"]
-    assert "not of this very file" in refusal(plan, signers, text=TEXT + b" ")
+    assert "is not for this file" in refusal(plan, signers, text=TEXT + b" ")
 
 
 def test_who_may_is_not_said_by_the_checkout(plan: str, signers: Path) -> None:
@@ -110,7 +110,7 @@ def test_who_may_is_not_said_by_the_checkout(plan: str, signers: Path) -> None:
         with pytest.raises(UsageError, match="part of the checkout"):
             approved(plan, path)
     signers.chmod(0o666)
-    with pytest.raises(UsageError, match="others can write to"):
+    with pytest.raises(UsageError, match="is writable by other users"):
         approved(plan, signers)
     with pytest.raises(UsageError, match="cannot be read"):
         approved(plan, signers.parent / "none")
@@ -122,7 +122,7 @@ def test_who_may_is_not_said_by_the_checkout(plan: str, signers: Path) -> None:
 def test_what_is_no_signature(plan: str, signers: Path, text: bytes) -> None:
     """A file of signatures that is damaged is told as that."""
     Path(f"{plan}.sig").write_bytes(text)
-    assert "it is not made of SSH signatures" in refusal(plan, signers)
+    assert "it does not consist of SSH signatures" in refusal(plan, signers)
 
 
 def test_a_damaged_signature_is_of_nobody(plan: str, signers: Path) -> None:

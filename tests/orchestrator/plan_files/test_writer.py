@@ -161,7 +161,7 @@ def test_a_host_that_is_planned_again(tmp_path: Path) -> None:
 
 def test_a_host_without_an_identity_has_no_plan(tmp_path: Path) -> None:
     """Where it cannot be told which machine it is, nothing could be held to it."""
-    with pytest.raises(PlanError, match="which machine") as caught:
+    with pytest.raises(PlanError, match="no machine ID") as caught:
         PlanWriter(planner(tmp_path)).plan(FakeHost(), gathered(""))
     assert caught.value.kind == "plan.refused.unidentified"
 
@@ -185,7 +185,7 @@ def test_a_host_that_tells_too_much_is_left_out(
     kept = maker.finish(ABOUT, [])
     assert list(kept.hosts) == ["web2"]
     assert kept.record["left_out"]["web1"]["outcome"] == FAILED
-    assert maker.too_large() == {"web1": "its preview tells more than 0 MiB"}
+    assert maker.too_large() == {"web1": "its preview is larger than 0 MiB"}
 
 
 def test_a_host_that_tells_before_it_has_a_plan(tmp_path: Path) -> None:

@@ -253,7 +253,7 @@ def test_data_sees_facts_environ_and_data(tmp_path: Path) -> None:
     text = "data: {a: 'x-{{ lookup(''facts.no'') }}', b: '{{ Data.a }}', c: '{{ Environ.E }}'}\n"
     order = "hierarchy: {order: ['{{ Data.a }}']}\n"
     made = planner(tmp_path, text + order + RESOURCES, environ={"E": "env"})
-    assert "data is still empty here" in str(made.site.warnings[0])
+    assert "order cannot read data" in str(made.site.warnings[0])
     shown = show(tmp_path, "{{ Data.a }} {{ Data.b }} {{ Data.c }}", text, environ={"E": "env"})
     assert shown == "x- x- env"
 
@@ -298,7 +298,7 @@ def test_a_turn_reads_no_secret_that_the_host_does_not_mask(tmp_path: Path) -> N
     made = plan(tmp_path, f"ccm: {{resources: [{{file: [{file}]}}]}}", environ=SECRET)
     with pytest.raises(ResourceError) as caught:
         made.render(0, lambda path: b"x")
-    assert "spell out" in str(caught.value)
+    assert "write the variable's name" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -306,9 +306,9 @@ def test_a_turn_reads_no_secret_that_the_host_does_not_mask(tmp_path: Path) -> N
     [
         ("{keys: {a: uniq}}", "3:23: keys.a must be first, deep or unique, not uniq"),
         ("{keys: [a]}", "keys must be a map, not a list"),
-        ("{keys: {a.b: deep}}", "keys has top-level keys of the data, not a.b"),
-        ("{knockout: 5}", "knockout must be a text, not '5'"),
-        ("{knockout: ''}", "knockout must be a text, not ''"),
+        ("{keys: {a.b: deep}}", "keys takes top-level keys of the data, not a.b"),
+        ("{knockout: 5}", "knockout must be text, not '5'"),
+        ("{knockout: ''}", "knockout must be text, not ''"),
         ("{knock: x}", "hierarchy has no key 'knock'"),
     ],
 )

@@ -62,17 +62,17 @@ def test_custom_facts_are_plain_text() -> None:
 @pytest.mark.parametrize(
     ("path", "text", "words"),
     [
-        ("/x.json", "{", "left out"),
+        ("/x.json", "{", "ignoring the custom facts"),
         ("/x.json", "[1]", "not a map"),
         ("/x.json", '{"a": NaN}', "not finite"),
         ("/x.json", '{"a": -1e999}', "not finite"),
         ("/x.yaml", "a: .inf", "not finite"),
         ("/x.json", '{"a": ' + "9" * 4000 + "}", "more than 40 digits"),
         ("/x.yaml", "a: &x 1\nb: *x", "an alias, *x"),
-        ("/x.yaml", "a: [", "left out"),
+        ("/x.yaml", "a: [", "ignoring the custom facts"),
         ("/x.yaml", "a: 1\na: 2", "duplicate key"),
         ("/x.yaml", "!!python/object:os.system {}", "not supported"),
-        ("/x.json", "[" * 100_000, "left out"),
+        ("/x.json", "[" * 100_000, "ignoring the custom facts"),
     ],
 )
 def test_a_bad_custom_file_is_reported_and_left_out(path: str, text: str, words: str) -> None:

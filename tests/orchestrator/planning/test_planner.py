@@ -210,9 +210,9 @@ ccm:
 @pytest.mark.parametrize(
     ("resources", "words"),
     [
-        ("[{exec: [{a: {}}, {'{{ Data.a }}': {}}]}]", "exec#a stands twice"),
+        ("[{exec: [{a: {}}, {'{{ Data.a }}': {}}]}]", "exec#a is defined twice"),
         ("[{exec: [{'{{ Data.a }}': {}}, {b: {require: ['exec#c']}}]}]", "not in this run"),
-        ("[{exec: [{'x': {alias: '{{ Data.a }}'}}, {a: {}}]}]", "exec#a stands twice"),
+        ("[{exec: [{'x': {alias: '{{ Data.a }}'}}, {a: {}}]}]", "exec#a is defined twice"),
     ],
 )
 def test_templated_names_are_checked_per_host(tmp_path: Path, resources: str, words: str) -> None:
@@ -255,7 +255,7 @@ def test_a_source_that_a_host_decides_stays_in_the_folder(tmp_path: Path) -> Non
     inner.mkdir()
     (tmp_path / "secret").write_text("x")
     made = planner(inner, text).plan(FakeHost(), gathered({"path": "../secret"}))
-    assert "leads out of the manifest's folder" in made.items[0].deferred_error
+    assert "is outside the manifest's directory" in made.items[0].deferred_error
     assert "source" not in made.items[0].properties
 
 
@@ -399,4 +399,4 @@ ccm:
 """
     made = planner(tmp_path, text).plan(FakeHost(), gathered({"half": "\ud800"}))
     assert entries(made)[0]["properties"]["command"] == "echo \ud800"
-    assert "half a character" in made.items[1].deferred_error
+    assert "unpaired surrogate" in made.items[1].deferred_error

@@ -155,7 +155,7 @@ def test_a_link_to_elsewhere(folder: Path, tmp_path: Path) -> None:
 def test_what_is_no_file(folder: Path) -> None:
     """A link to nothing is told, and so is what would block whoever opens it."""
     (folder / "ccm.yaml").symlink_to("gone")
-    assert "cannot read ccm.yaml: No such file or directory (mend the link" in refused()
+    assert "cannot read ccm.yaml: No such file or directory (fix the link" in refused()
     (folder / "ccm.yaml").unlink()
     os.mkfifo(folder / "ccm.yaml", 0o600)
     assert "is not a regular file" in refused()

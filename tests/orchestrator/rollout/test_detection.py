@@ -1,4 +1,4 @@
-"""A file of stages is told from a manifest."""
+"""A stages file is told from a manifest."""
 
 from pathlib import Path
 

@@ -105,7 +105,7 @@ def test_every_mistake_is_told_at_once(tmp_path: Path) -> None:
 
 
 def test_stages_in_stages_are_refused(tmp_path: Path) -> None:
-    """Where the manifest of one is a file of stages itself."""
+    """Where the manifest of one is a stages file itself."""
     (tmp_path / "site.yaml").write_text("stages: []\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"2:37: site\.yaml is a stages file, not a manifest"):
         read_stages(written(tmp_path, f"stages:\n{ONE}}}\n"))

@@ -233,7 +233,7 @@ def test_jinja(template: str, expected: str, tmp_path: Path) -> None:
         ("{% for a in range(9999) %}{{ 'x' * 9999 }}{% endfor %}", "t/a:1:1", "16 MiB"),
         ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "t/a:1:1", "nested too deeply"),
         ("\n{% include 'nope' %}", "t/a:2:4", "there is no template t/nope"),
-        ("\n{% include '../x' %}", "t/a:2:4", "'../x' is no file of"),
+        ("\n{% include '../x' %}", "t/a:2:4", "'../x' is not in the manifest's directory"),
         ("{% include 'b' %}", "t/b:3:4", "there is no 'nope'"),
     ],
 )

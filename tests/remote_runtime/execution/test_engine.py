@@ -124,7 +124,7 @@ class EngineTest(unittest.TestCase):
         self.assertEqual(events["b"]["status"], "changed")
 
     def test_left_out_after_its_turn(self) -> None:
-        """Where a resource stands twice and is left out once, it is its turn that counts."""
+        """Where a resource is defined twice and is left out once, it is its turn that counts."""
         events = self.run_names(
             item("t", "a"),
             item("t", "a", left_out="tags", alias="again"),

@@ -142,12 +142,12 @@ def test_functions_give_what_expr_lang_gives(source: str, value: Any) -> None:
 
 
 REFUSED = [
-    ("Data.name && true", "&& takes true or false, not a text"),
+    ("Data.name && true", "&& takes true or false, not text"),
     ("!Data.port", "! takes true or false, not a number"),
     ("Data.list ? 1 : 2", "? takes true or false, not a list"),
     ("Data.nope && true", "there is no 'nope'"),
-    ("Data.list contains 3", "contains takes texts; write part in list"),
-    ("Data.port startsWith '8'", "startsWith takes texts, not a number"),
+    ("Data.list contains 3", "contains takes text; write part in list"),
+    ("Data.port startsWith '8'", "startsWith takes text, not a number"),
     ("Data.name matches Data.name + '('", "missing )"),
     ("len(Data.port)", "len takes a map, not a number"),
     ("upper(Data.nope)", "upper(Data.nope): there is no 'nope'"),

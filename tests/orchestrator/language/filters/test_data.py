@@ -38,7 +38,7 @@ def test_lists_and_maps(source: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        ("Data.nope | mandatory", "'nope' is mandatory, and is not set"),
+        ("Data.nope | mandatory", "'nope' is mandatory but not set"),
         ("Data.nope | mandatory('set it')", "set it"),
         ("'x' | bool", "bool takes yes, no"),
         ("[1] | combine({})", "combine takes a map, not a number"),

@@ -36,12 +36,12 @@ def test_texts(source: str, value: Any) -> None:
     [
         ("'a' | comment('x')", "comment takes plain"),
         ("'a' | comment(foo='x')", "comment has no 'foo'"),
-        ("'{' | from_json", "this is no JSON"),
-        ("('[' * 9999) | from_json", "this is no JSON"),
-        ("'a: [' | from_yaml", "this is no YAML"),
-        ("'a: &a [1]\nb: !!python/object:x {}' | from_yaml", "this is no YAML"),
-        ("lookup | to_json", "to_json takes texts, numbers, lists and maps"),
-        ("1 | comment", "comment takes texts"),
+        ("'{' | from_json", "this is not JSON"),
+        ("('[' * 9999) | from_json", "this is not JSON"),
+        ("'a: [' | from_yaml", "this is not YAML"),
+        ("'a: &a [1]\nb: !!python/object:x {}' | from_yaml", "this is not YAML"),
+        ("lookup | to_json", "to_json takes text, numbers, lists and maps"),
+        ("1 | comment", "comment takes text"),
     ],
 )
 def test_mistakes(source: str, told: str) -> None:

@@ -79,7 +79,7 @@ def test_computed_paths_are_found_when_they_run(tmp_path: Path) -> None:
         ('{{ import "no.jet" }}', "main.jet:1:11: there is no template 'no.jet'"),
         ('{{ extends "main.jet" }}', "extends or imports itself"),
         ('{{ include "bad.jet" }}', "bad.jet:1:4: there is no function 'uper'"),
-        ('{{ include "out.jet" }}', "leads out of the manifest's folder"),
+        ('{{ include "out.jet" }}', "is outside the manifest's directory"),
     ],
 )  # fmt: skip
 def test_other_templates_are_checked_with_the_first(

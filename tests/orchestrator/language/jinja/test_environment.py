@@ -140,9 +140,9 @@ def test_the_text_of_a_namespace_is_short() -> None:
 
 def test_what_is_no_value_is_not_written() -> None:
     """A generator or a namespace is refused with what to do."""
-    assert "put |list behind it" in failure("{{ Data.list | map('upper') }}")
+    assert "add |list to it" in failure("{{ Data.list | map('upper') }}")
     assert "a Namespace is not text" in failure("{{ namespace() }}")
-    assert "inf is not a number" in failure("{{ 1e308 * 10 }}")
+    assert "inf is not a finite number" in failure("{{ 1e308 * 10 }}")
     assert "not JSON compliant" in failure("{{ [1e308 * 10] }}")
     assert "there is no 'nope'" in failure("{{ [Data.nope] }}")
     assert text("{{ [Data.nope] }}", lenient=True) == '[""]'

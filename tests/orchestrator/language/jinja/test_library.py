@@ -59,7 +59,7 @@ def test_beside_a_template_out_of_the_folder(tmp_path: Path) -> None:
     library = Library(Folder(tmp_path / "site"))
     assert render(library.load("../shared/a.j2"), host().names) == "ab"
     (tmp_path / "shared" / "a.j2").write_text("{% include '../c' %}")
-    with pytest.raises(InputError, match=r"'../c' is no file"):
+    with pytest.raises(InputError, match=r"'../c' is not in"):
         Library(Folder(tmp_path / "site")).load("../shared/a.j2")
 
 
@@ -91,7 +91,7 @@ def test_lenient_templates_give_nothing_for_what_is_missing() -> None:
 @pytest.mark.parametrize("how", ["", " ignore missing"])
 def test_a_path_that_is_too_long(path: str, how: str, tmp_path: Path) -> None:
     """A path that came from a host may be longer than any file's: a mistake with its place."""
-    with pytest.raises(EvaluationError, match="is no file of the manifest's folder") as caught:
+    with pytest.raises(EvaluationError, match="is not in the manifest's directory") as caught:
         text("\n{% include Data.path" + how + " %}", tmp_path, data={"path": path})
     assert str(caught.value).endswith("(t.j2:2:4)")
     assert len(str(caught.value)) < 600

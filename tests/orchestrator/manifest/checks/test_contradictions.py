@@ -22,9 +22,7 @@ def test_what_is_made_below_what_is_removed(tmp_path: Path) -> None:
     """The later use of the path is told with both places, whichever stands first."""
     for resources, line in (((GONE, MADE), 4), ((MADE, GONE), 3)):
         (warning,) = told(tmp_path, *resources)
-        assert warning.startswith(
-            f"{line}: file#/srv/app/conf makes sure of /srv/app/conf, and file#"
-        )
+        assert warning.startswith(f"{line}: file#/srv/app/conf manages /srv/app/conf, and file#")
         assert "file#/srv/app (" in warning
         assert "on every run they undo each other" in warning
 

@@ -41,9 +41,9 @@ def test_a_type_that_exists_needs_no_hint() -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("target: /x", "its name"),
-        ("dest: /x", "its name"),
-        ("src: x", "ccm's word is source"),
+        ("target: /x", "name of a resource is its key"),
+        ("dest: /x", "name of a resource is its key"),
+        ("src: x", "ccm calls it source"),
         ("become: true", "--become"),
         ("notify: x", "subscribe"),
     ],
@@ -61,7 +61,7 @@ def test_properties_of_other_tools(tmp_path: Path, text: str, hint: str) -> None
 def test_braces_of_other_programs(tmp_path: Path, text: str) -> None:
     """Braces that are meant for another program are refused with the ways to write them."""
     (problem,) = refused_resource(tmp_path, f'- exec: [{{a: {{command: "{text}"}}}}]')
-    for words in ("render: false", "{{ '{{' }}", "a file beside the manifest"):
+    for words in ("render: false", "{{ '{{' }}", "a file next to the manifest"):
         assert words in problem.hint
 
 

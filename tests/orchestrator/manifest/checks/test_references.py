@@ -24,9 +24,9 @@ def test_earlier_names_and_aliases_may_be_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("- exec:\n    - a: {}\n    - a: {}", "exec#a stands twice, first in"),
-        ("- exec:\n    - a: {alias: b}\n    - b: {}", "exec#b stands twice"),
-        ("- exec:\n    - a: {alias: c}\n    - b: {alias: c}", "exec#c stands twice"),
+        ("- exec:\n    - a: {}\n    - a: {}", "exec#a is defined twice, first in"),
+        ("- exec:\n    - a: {alias: b}\n    - b: {}", "exec#b is defined twice"),
+        ("- exec:\n    - a: {alias: c}\n    - b: {alias: c}", "exec#c is defined twice"),
         ("- exec:\n    - a: {require: ['exec#b']}\n    - b: {}", "which comes later"),
         ("- exec:\n    - a: {subscribe: ['exec#a']}", "names the resource itself"),
         ("- exec:\n    - abc: {}\n    - b: {require: ['exec#abd']}", "did you mean exec#abc?"),

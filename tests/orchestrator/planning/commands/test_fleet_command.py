@@ -46,10 +46,10 @@ def test_a_line_is_for_the_shell() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ([], "no command"),
-        ([""], "no command"),
-        (["ls -l"], "give --shell"),
-        (["cd", "/tmp"], "a word of the shell"),
+        ([], "the command is missing"),
+        ([""], "the command is missing"),
+        (["ls -l"], "use --shell"),
+        (["cd", "/tmp"], "a shell keyword"),
         (["echo", "a\0b"], "NUL"),
     ],
 )

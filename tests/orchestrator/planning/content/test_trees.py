@@ -100,8 +100,8 @@ def test_one_that_is_not_managed_is_not_rendered(tmp_path: Path) -> None:
     ("template", "message"),
     [
         ("\n[[ data.nope ]]", "data.nope: no such path (t/a:2:"),
-        ("[[ file(`/etc/x`) ]]", "'/etc/x' is a file of the target, which source cannot wait for"),
-        ("[[ write(`../x`, `y`) ]]", "does not name a file below the folder (t/a:1:4)"),
+        ("[[ file(`/etc/x`) ]]", "source cannot read '/etc/x', a file on the target"),
+        ("[[ write(`../x`, `y`) ]]", "does not name a file below the directory (t/a:1:4)"),
     ],
 )
 def test_a_template_that_fails_is_told_at_its_turn(
@@ -137,7 +137,7 @@ def test_secrets_reach_the_mask(tmp_path: Path) -> None:
         (", left_delimiter: '<<'", "right_delimiter is also required"),
         (", left_delimiter: '<<', right_delimiter: '<<'", "must be different"),
         (", left_delimiter: 'a b', right_delimiter: 'c'", "not contain blanks"),
-        (", left_delimiter: ab, right_delimiter: cd", "a delimiter is made of signs"),
+        (", left_delimiter: ab, right_delimiter: cd", "a delimiter consists of symbols"),
         (", post: [{'': x}]", "the pattern of 'x' is empty"),
         (", post: [{'*': ' '}]", "the command for '*' is empty"),
         (", post: [{'*': ''}]", "post"),
@@ -158,7 +158,7 @@ def test_the_folder_may_be_chosen_by_data(tmp_path: Path) -> None:
     (item,) = plan(tmp_path, site % "t-{{ Data.name }}").items
     assert item.properties["source"]["$tree"] == "t-web"
     (item,) = plan(tmp_path, site % "../{{ Data.name }}").items
-    assert "leads out of the manifest's folder" in item.deferred_error
+    assert "is outside the manifest's directory" in item.deferred_error
 
 
 def test_an_absolute_folder_is_one_of_the_controller(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_a_child_whose_path_a_variable_gives(tmp_path: Path) -> None:
     found = check(tmp_path)
     assert found.problems == []
     assert found.told == (
-        "3 of 4 resources of 1 host were checked, 1 need facts that only a host gives"
+        "3 of 4 resources of 1 host were checked, 1 need facts that only a host reports"
     )
     (problem,) = check(tmp_path, SITE, "web", "db", "db").problems
     assert "roles/db.yaml: No such file" in problem.message

@@ -35,19 +35,19 @@ def folder(path: Path) -> Path:
     [
         ({"only": ["exec#ngnix-reload"]}, "did you mean exec#nginx-reload?"),
         ({"only": ["exec#relaod"]}, "did you mean exec#reload?"),
-        ({"only": ["file#*"]}, "--only 'file#*' fits no resource of the manifest"),
-        ({"skip": ["exec#nothing*"]}, "--skip 'exec#nothing*' fits no resource of the manifest"),
+        ({"only": ["file#*"]}, "--only 'file#*' matches no resource of the manifest"),
+        ({"skip": ["exec#nothing*"]}, "--skip 'exec#nothing*' matches no resource of the manifest"),
         ({"only": ["exce"]}, "did you mean exec?"),
         ({"only": [""]}, "--only '' names no resource"),
         ({"only": ["exec#"]}, "--only 'exec#' names no resource"),
         ({"tags": ["web,dep"]}, "no resource has the tag 'dep' (did you mean deep?)"),
         ({"tags": ["-zzz"]}, "tags: base, deep, slow, web"),
         ({"tags": ["web,"]}, "--tags has an empty tag"),
-        ({"tags": ["web,-web"]}, "both wants 'web' and leaves it out"),
-        ({"only": ["exec#inner"], "skip": ["apply#child.yaml"]}, "together the options choose no"),
-        ({"only": ["exec#reload"], "tags": ["deep"]}, "together the options choose no resource"),
-        ({"skip": ["exec", "apply#*"]}, "together the options choose no resource"),
-        ({"tags": ["deep,-base"]}, "together the options choose no resource"),
+        ({"tags": ["web,-web"]}, "both selects and excludes 'web'"),
+        ({"only": ["exec#inner"], "skip": ["apply#child.yaml"]}, "together the options select no"),
+        ({"only": ["exec#reload"], "tags": ["deep"]}, "together the options select no resource"),
+        ({"skip": ["exec", "apply#*"]}, "together the options select no resource"),
+        ({"tags": ["deep,-base"]}, "together the options select no resource"),
     ],
 )
 def test_what_chooses_nothing(tmp_path: Path, options: dict[str, list[str]], told: str) -> None:
@@ -72,7 +72,7 @@ def test_what_only_a_host_tells(tmp_path: Path, pattern: str) -> None:
 
 def test_a_template_that_begins_otherwise(tmp_path: Path) -> None:
     """A template whose beginning is another one's cannot come to be meant."""
-    assert "fits no resource" in refused(folder(tmp_path), SITE, only=["exec#on web1"])
+    assert "matches no resource" in refused(folder(tmp_path), SITE, only=["exec#on web1"])
 
 
 def test_a_child_that_is_not_known(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_child_that_is_not_known(tmp_path: Path) -> None:
 def test_no_tags_at_all(tmp_path: Path) -> None:
     """A manifest without tags says how to give some."""
     told = refused(tmp_path, "ccm: {resources: [{exec: [{x: {}}]}]}", tags=["web"])
-    assert "give some a tag" in told
+    assert "add a tag to a resource" in told
 
 
 @pytest.mark.parametrize("tags", ["[a b]", "['-a']", "['a,b']", "[1]", "a", "['']"])

@@ -148,7 +148,7 @@ def test_what_no_host_has(tmp_path: Path) -> None:
     assert run.unmatched() == []  # nobody was asked
     for name in ("web1", "web2"):
         run.plan(FakeHost(name), gathered())
-    assert run.unmatched() == ["--only 'file#/etc/nginx/web7*' fits no resource of any host"]
+    assert run.unmatched() == ["--only 'file#/etc/nginx/web7*' matches no resource of any host"]
     assert planner(tmp_path, SITE).unmatched() == []
 
 
@@ -163,7 +163,7 @@ def test_what_planners_of_other_processes_have_seen(tmp_path: Path) -> None:
     assert here.unmatched() == []  # nobody was asked there either
     there.plan(FakeHost("web2"), gathered())
     here.remember(json.loads(json.dumps(there.remembered())))
-    assert here.unmatched() == ["--only 'file#/etc/nginx/web7*' fits no resource of any host"]
+    assert here.unmatched() == ["--only 'file#/etc/nginx/web7*' matches no resource of any host"]
     for odd in (
         7,
         [1, []],
@@ -175,7 +175,7 @@ def test_what_planners_of_other_processes_have_seen(tmp_path: Path) -> None:
     ):
         with pytest.raises((TypeError, ValueError)):
             here.remember(odd)
-    assert here.unmatched() == ["--only 'file#/etc/nginx/web7*' fits no resource of any host"]
+    assert here.unmatched() == ["--only 'file#/etc/nginx/web7*' matches no resource of any host"]
     whole = planner(tmp_path, SITE)
     whole.remember(planner(tmp_path, SITE).remembered())
     assert whole.unmatched() == []

@@ -46,8 +46,8 @@ def test_what_nothing_knows_is_a_warning(tmp_path: Path) -> None:
     """A misspelt name is told with the nearest one, and only once."""
     said = warnings(tmp_path, "prt=1", "prt=2", "app.nothing=3", "port=4")
     assert said == [
-        "--data prt changes nothing (did you mean port?)",
-        "--data app.nothing changes nothing (no data holds it and no template names it)",
+        "--data prt has no effect (did you mean port?)",
+        "--data app.nothing has no effect (no data sets it and no template reads it)",
     ]
 
 
@@ -55,7 +55,7 @@ def test_a_template_that_is_missing_names_nothing(tmp_path: Path) -> None:
     """Under control it may never be needed, so it is no reason to stop."""
     left_out = "exec: [{a: {command: \"{{ jet('gone') }}\", control: {if: 'false'}}}]"
     made = planner(tmp_path, f"ccm: {{resources: [{{{left_out}}}]}}", data=["prt=1"])
-    assert "--data prt changes nothing" in str(made.site.warnings[0])
+    assert "--data prt has no effect" in str(made.site.warnings[0])
 
 
 def test_of_several_manifests_that_are_pushed_only_what_none_knows_is_told(tmp_path: Path) -> None:
@@ -67,6 +67,6 @@ def test_of_several_manifests_that_are_pushed_only_what_none_knows_is_told(tmp_p
         sites.append(planner(tmp_path / name, text, data=["port=2", "size=2", "siz=2"]).site)
     keep_common(sites)
     assert [[str(problem) for problem in site.warnings] for site in sites] == [
-        ["--data siz changes nothing (did you mean size?)"],
+        ["--data siz has no effect (did you mean size?)"],
         [],
     ]
