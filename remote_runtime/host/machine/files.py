@@ -55,6 +55,10 @@ class FileReader(ports.FileReader):
 
     def read(self, path: str, limit: int = ports.LARGEST) -> bytes:
         """See the base class."""
+        node = self.stat(path)
+        if node is None or node.kind != "file":
+            why = "it is not a regular file" if node is not None else "it does not exist"
+            raise ResourceError("could not read %s: %s" % (path, why), kind="resource.file.kind")
         return self._door.read(path, limit, follow=True)
 
     def entries(self, path: str) -> List[str]:
