@@ -14,7 +14,7 @@ from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.process.commands import KEEP, CommandNotStarted, Commands, Result
 
 if TYPE_CHECKING:
-    from remote_runtime.system.process.conversation import OutputSink
+    from remote_runtime.system.process.conversation import Moment, OutputSink
 
 
 # What is asked of a file system and not of its files: over the layer it is an overlay in memory.
@@ -192,6 +192,7 @@ class WorldCommands(Commands):
         input: Optional[bytes] = None,  # noqa: A002 - as in the base class
         limit: int = KEEP,
         on_output: Optional["OutputSink"] = None,
+        until: Optional["Moment"] = None,
     ) -> Result:
         """Run it as ``Commands.run`` does. ``Unknowable`` where it would not see what there will
         be."""
@@ -215,6 +216,7 @@ class WorldCommands(Commands):
                 input=input,
                 limit=limit,
                 on_output=on_output,
+                until=until,
             )
         self._require_same_in_overlay(argv)
         from remote_runtime.overlay.layered import Layered, Start

@@ -78,15 +78,18 @@ class Layered(object):
             elif on_output is not None:
                 on_output(stream, line)
 
+        def until() -> Optional[float]:
+            return self._ready + timeout if timeout and self._ready else None
+
         result = self._host.run(
             ("unshare", "--mount", sys.executable, "-I", "-S", "-B", "-c", _START),
             input=marshal.dumps(([f.__code__ for f in FUNCTIONS], self._plan(start))),
             timeout=timeout + _BUILDING if timeout else None,
             limit=limit,
             on_output=told,
+            until=until,
         )
-        late = bool(timeout and time.monotonic() - self._ready > timeout)
-        return self._judged(result._replace(timed_out=result.timed_out or late), program)
+        return self._judged(result, program)
 
     def _plan(self, start: Start) -> Dict[str, Any]:
         env = dict({"SYSTEMD_IGNORE_CHROOT": "1"}, **start.env)  # systemctl does nothing in one

@@ -23,7 +23,7 @@ from remote_runtime.system.accounts import Accounts, Identity
 
 if TYPE_CHECKING:
     from remote_runtime.system.locks import Lock
-    from remote_runtime.system.process.conversation import Outputs, OutputSink, Process
+    from remote_runtime.system.process.conversation import Moment, Outputs, OutputSink, Process
     from remote_runtime.system.process.run_as import Switch
 
 DEFAULT_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin"
@@ -154,13 +154,15 @@ class Commands(object):
         input: Optional[bytes] = None,  # noqa: A002 - the name that subprocess gives it
         limit: int = KEEP,
         on_output: Optional["OutputSink"] = None,
+        until: Optional["Moment"] = None,
     ) -> Result:
         """Run one command and wait for it.
 
         ``env`` is added to the environment, ``path`` replaces PATH, also to find the program by;
         ``timeout`` in seconds (None or 0: none) kills the whole process group; ``user`` and
         ``group`` are names or ids; of each output at most ``limit`` bytes are kept; ``on_output``
-        is told ("stdout" or "stderr", line) meanwhile. A daemon left behind is not waited for.
+        is told ("stdout" or "stderr", line) meanwhile; ``until`` gives the moment at which it is
+        killed where that shows only meanwhile. A daemon left behind is not waited for.
         ``CommandNotStarted``; ``ResourceError`` for an unknown user or group; ``Cancelled``.
         """
         from remote_runtime.system.process import conversation, run_as
@@ -199,7 +201,7 @@ class Commands(object):
             limit=limit,
             on_output=on_output,
         )
-        return Result(*talk.wait(timeout))
+        return Result(*talk.wait(timeout, until))
 
     def _program(self, argv: Sequence[str], path: Optional[str], cwd: Optional[str]) -> str:
         if not argv or not argv[0]:

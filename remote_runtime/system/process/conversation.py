@@ -19,6 +19,9 @@ DRAIN = 1.0  # seconds that a pipe held open by a daemon is still read
 _BLOCK = 64 << 10
 
 OutputSink = Callable[[str, str], None]
+Moment = Callable[[], Optional[float]]
+"""A moment of the monotonic clock by which something must have ended; None where it is not known
+yet."""
 
 
 class Ending(NamedTuple):
@@ -100,13 +103,14 @@ class Conversation(object):
         for descriptor in self._streams:
             os.set_blocking(descriptor, False)
 
-    def wait(self, timeout: Optional[float]) -> Ending:
-        """Talk until the process has ended, at most ``timeout`` seconds. ``Cancelled``."""
+    def wait(self, timeout: Optional[float], until: Optional[Moment] = None) -> Ending:
+        """Talk until the process has ended, at most ``timeout`` seconds and not beyond the moment
+        that ``until`` gives. ``Cancelled``."""
         deadline = time.monotonic() + timeout if timeout else None
         stdout, stderr = list(self._captures.values())
         timed_out = False
         try:
-            if not self._until_exit(deadline):
+            if not self._until_exit(deadline, until):
                 timed_out = True
                 self._end()
             self._drain(DRAIN)
@@ -123,11 +127,14 @@ class Conversation(object):
             raise Cancelled(self._cancellation.reason)
         return Ending(code, stdout.text(), stderr.text(), timed_out)
 
-    def _until_exit(self, deadline: Optional[float]) -> bool:
+    def _until_exit(self, deadline: Optional[float], until: Optional[Moment]) -> bool:
         """Exchange data until the process has ended; False when the time is up first."""
         pause = 0.001
         while self._process.poll() is None:
             now = time.monotonic()
+            nearer = until() if until is not None else None
+            if nearer is not None and (deadline is None or nearer < deadline):
+                deadline = nearer
             if deadline is not None and now >= deadline:
                 return False
             if self._cancellation.is_set() and not self._cancellation.protecting:

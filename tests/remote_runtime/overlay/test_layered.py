@@ -242,6 +242,9 @@ class InsideTest(LayeredTest):
         self.lay("new", "file", "planned\n")
         result = self.run_in_preview("sh", "-c", "sleep 0.2", timeout=0.1)
         self.assertTrue(result.timed_out)
+        # It is killed then, not seconds later.
+        result = self.run_in_preview("sh", "-c", "echo began; sleep 3; echo late", timeout=0.3)
+        self.assertEqual((result.stdout, result.timed_out), ("began\n", True))
         result = self.run_in_preview("sh", "-c", "kill -9 $$")
         self.assertEqual((result.code, result.timed_out), (-9, False))
 
