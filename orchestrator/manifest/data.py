@@ -90,7 +90,8 @@ class DataSource:
         self._problems = problems
         self._maps: list[Mapping] = []
         self.data = self._tree(root, "data")
-        self._base = Layer(BASE, self.data, self._maps[0] if self._maps else None)
+        base = root.get("data")
+        self._base = Layer(BASE, self.data, base if isinstance(base, Mapping) else None)
         self.overrides: dict[str, Any] = {}
         self._nodes: dict[str, Mapping] = {}
         self._override_nodes: dict[str, Scalar] = {}
@@ -153,6 +154,18 @@ class DataSource:
     def known_keys(self) -> list[str]:
         """The top-level keys of data and overrides."""
         return list(dict.fromkeys(key for node in self._maps for key in node.entries))
+
+    def base_keys(self) -> list[str]:
+        """The top-level keys of data itself."""
+        return list(self._base.node.entries) if self._base.node is not None else []
+
+    def keys_above(self) -> list[str]:
+        """The top-level keys of overrides."""
+        return [key.text for key in self.keys_of_overrides()]
+
+    def keys_of_overrides(self) -> list[Scalar]:
+        """The top-level keys of all overrides, with their places."""
+        return [node.key(key) for node in self._nodes.values() for key in node]
 
     def expressions(self) -> list[Expression]:
         """Every expression in data, overrides and order."""

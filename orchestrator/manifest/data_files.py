@@ -133,6 +133,10 @@ class DataFiles:
             hint = "put it in the manifest; write values at the top of the file, without data:"
             self._problems.append(Problem(message, key.position, hint, "input.unknown"))
             return
+        if isinstance(root.get("data"), Mapping):
+            message = "this key is data.data: a data file has its values at the top"
+            hint = "remove data: and one level of indentation"
+            self._warnings.append(Problem(message, root.key("data").position, hint, "input.data"))
         parts = path.relative_to(self.folder).with_suffix("").parts
         name = ":".join(parts)
         self.notes += ambiguous_values(root)

@@ -22,7 +22,7 @@ from orchestrator.manifest.annotations import Annotation, check_annotations, sec
 from orchestrator.manifest.data import BASE, DataSource, Held, Layer, load_source
 from orchestrator.manifest.data_files import DataFiles
 from orchestrator.manifest.declared import Declared
-from orchestrator.manifest.deferred import Resolver
+from orchestrator.manifest.deferred import CIRCLE, Resolver, plain, raw_items
 from orchestrator.manifest.merge import lay_source, merge_deep
 from orchestrator.planning.explanation import Explainer, Explanation
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
@@ -35,6 +35,7 @@ from remote_runtime.reporting.masking import Mask
 MOST_PROBLEMS = 20
 _MAY_READ = re.compile("data|asked|template|jet", re.IGNORECASE)
 """What stands in an expression of data that may read other values of it."""
+_KEY_OF_PATH = re.compile(r"\bdata\.([\w-]+)")
 INHERIT = "inherit_data"
 """The property of an apply that names keys of its manifest's data."""
 
@@ -161,6 +162,36 @@ class ManifestData:
             nobody = self._scope(Facts({}, {}), data={}, names={}, heard={}, lenient=True)
             self._shared[by] = self._resolve(nobody, handed)
         return self._shared[by]
+
+    def circles(self) -> list[Problem]:
+        """The values of ``data`` that need themselves on every host, whatever its facts are.
+
+        What an override, a data file or another source may replace shows per host.
+        """
+        given = self._given
+        if self._is_static or not self._reads_data or given.unread:
+            return []
+        unknown: Any = UnknownData()
+        scope = self._scope(unknown, data={}, names={}, heard={}, lenient=True)
+        scope = scope._replace(host=unknown)
+        resolver = Resolver(scope)
+        data = lay_source(self._own.merging, resolver.bind(self._own.data, BASE), given.data)
+        dict.update(resolver.root, raw_items(data))
+        replaced = {*self._own.keys_above(), *given.files.known_keys()}
+        replaced.update(key for one in given.sources for key in one.known_keys())
+        found: dict[str, Problem] = {}
+        for key in list(dict.keys(resolver.root)):
+            try:
+                plain(dict.__getitem__(resolver.root, key))
+            except EvaluationError as error:
+                path = _KEY_OF_PATH.findall(error.message)
+                if error.kind == CIRCLE and not replaced.intersection(path):
+                    circle = " ".join(sorted(set(path)))
+                    problem = Problem(error.message, error.where, error.hint, error.kind)
+                    found.setdefault(circle, problem)
+            except NeedFileError:
+                continue
+        return list(found.values())
 
     def of(
         self,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions import Scope
 from orchestrator.manifest.site import Site
-from orchestrator.planning.data import Given, plan_error
+from orchestrator.planning.data import Given, ManifestData, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.remote_data import shown
@@ -56,8 +56,7 @@ class Planner:
         self._registry = given.registry
         self._given = given
         root = Part(site, given)
-        shared = None if problems else root.data.shared(None, {})
-        problems += [*(shared.problems if shared else ()), *root.problems]
+        problems += [*_mistakes(root.data, problems), *root.problems]
         self._parts = Parts(given)
         self._root = Place(root, self._parts)
         self.survey = survey = Survey(self._root, options.run)
@@ -219,6 +218,7 @@ class Planner:
             unreachable_files,
             unreachable_overrides,
         )
+        from orchestrator.planning.site.unknown_data import unknown_overrides
 
         found, named = [], []
         for part in self._all():
@@ -237,6 +237,7 @@ class Planner:
             found += unreachable_files(self._files, named) if hosts and orders else []
             found += unknown_reads(self._all(), self._sources, self._given_keys, self._files)
             found += unknown_merges(self._all(), self._sources, self._files)
+            found += unknown_overrides(self._all(), self._sources, self._files)
         return list(dict.fromkeys(found))
 
     def _known_facts(self, host: Any) -> Iterator[str]:
@@ -351,6 +352,14 @@ class Planner:
         if resolved.problems:
             raise plan_error(resolved.problems, resolved.secrets)
         return scope, resolved.secrets
+
+
+def _mistakes(data: ManifestData, problems: list[Problem]) -> list[Problem]:
+    """What is wrong with a manifest's data on every host; nothing where it could not be read."""
+    if problems:
+        return []
+    shared = data.shared(None, {})
+    return shared.problems if shared else data.circles()
 
 
 def _outcome(problem: Problem, survey: Survey) -> str:

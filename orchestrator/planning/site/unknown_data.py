@@ -14,6 +14,7 @@ from orchestrator.manifest.data_files import NO_FILES, DataFiles
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
 from orchestrator.manifest.values import expressions_in
+from orchestrator.planning.data import INHERIT
 from orchestrator.planning.site.manifests import Part
 from remote_runtime.errors import InputError, Problem
 from remote_runtime.text.nearest import nearest
@@ -21,6 +22,8 @@ from remote_runtime.text.nearest import nearest
 _KIND = "data.unknown"
 _LIKE = "did you mean"
 _WORD = re.compile(r"\w+")
+_WHOLE = re.compile(r"(?<![\w.'\"])[Dd]ata(?!\s*[\w.\[\"':?])")
+"""A use of all data: ``Data | to_json``, ``for key in Data``."""
 
 
 def unknown_data(
@@ -40,9 +43,7 @@ def unknown_data(
     left = [name for name in names if not any(s.holds(name.split(".")) for s in held)]
     if not left:
         return []
-    readers = [expression.source for source in held for expression in source.expressions()]
-    texts_of_parts = [text for part in parts for text in _texts(part)]
-    words = {word for text in (*readers, *texts_of_parts) for word in _WORD.findall(text)}
+    words = {word for text in _readers(parts, held) for word in _WORD.findall(text)}
     known = [key for source in held for key in source.known_keys()]
     found = []
     for name in left:
@@ -51,6 +52,50 @@ def unknown_data(
         if not words.issuperset(_WORD.findall(read)):
             found.append(_warning(name, known))
     return found
+
+
+def unknown_overrides(
+    parts: Iterable[Part], sources: Iterable[DataSource], files: DataFiles = NO_FILES
+) -> list[Problem]:
+    """A warning for each top-level key of an override that no data has and no template names.
+
+    The arguments are those of ``unknown_data``.
+    """
+    parts = list(parts)
+    data = [*sources, *(part.site.source for part in parts)]
+    known = list(
+        dict.fromkeys([*files.known_keys(), *(k for one in data for k in one.base_keys())])
+    )
+    left = {
+        key.position: key
+        for source in data
+        for key in source.keys_of_overrides()
+        if key.text not in known
+    }
+    if not left:
+        return []
+    texts = list(_readers(parts, [*data, files]))
+    if any(map(_WHOLE.search, texts)):
+        return []  # what reads all of the data may read this
+    words = {word for text in texts for word in _WORD.findall(text)}
+    found = []
+    for where, key in left.items():
+        if not words.issuperset(_WORD.findall(key.text)):
+            likely = nearest(key.text, known)
+            hint = f"{_LIKE} {likely}?" if likely else "no data has it and no template names it"
+            message = f"the key {key.text!r} of an override changes nothing"
+            found.append(Problem(message, where, hint, "data.override"))
+    return found
+
+
+def _readers(parts: Iterable[Part], held: Iterable[Held]) -> Iterator[str]:
+    """The texts that may name data: expressions in it, and those of manifests and templates."""
+    yield from (expression.source for source in held for expression in source.expressions())
+    for part in parts:
+        yield from _texts(part)
+        for declared in part.site.resources:
+            inherited = declared.raw.get(INHERIT)
+            yield from map(str, inherited if isinstance(inherited, list) else ())
 
 
 def _warning(name: str, known: list[str]) -> Problem:

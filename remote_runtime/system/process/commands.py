@@ -196,11 +196,8 @@ class Commands(object):
         talk = conversation.Conversation(
             process,
             outputs,
-            cancellation=self._cancellation,
-            data=input,
-            limit=limit,
-            on_output=on_output,
-        )
+            cancellation=self._cancellation, data=input, limit=limit, on_output=on_output,
+        )  # fmt: skip
         return Result(*talk.wait(timeout, until))
 
     def _program(self, argv: Sequence[str], path: Optional[str], cwd: Optional[str]) -> str:

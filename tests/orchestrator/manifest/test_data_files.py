@@ -145,3 +145,13 @@ def test_the_files_are_among_those_that_a_plan_is_made_of(folder: Path) -> None:
     """A plan's digests cover them."""
     made = planner(folder, "ccm: {resources: [{exec: [{x: {}}]}]}", data_dir=str(folder / "data"))
     assert folder / "data" / "role" / "web.yaml" in made.files()
+
+
+def test_values_below_data_are_warned_of(tmp_path: Path) -> None:
+    """They would be data.data; a value of that name that is no map is the user's own."""
+    write(tmp_path / "data", "default", "data:\n  a: 1\n")
+    write(tmp_path / "data", "role/web", "data: x\n")
+    warnings: list[Problem] = []
+    DataFiles(str(tmp_path / "data"), [], warnings)
+    (found,) = map(str, warnings)
+    assert "default.yaml:1:1: this key is data.data" in found

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.manifest.deferred import Deferred, DeferredMap
-from tests.orchestrator.planning.planned import refused_host, show
+from tests.orchestrator.planning.planned import refused, refused_host, show
 
 RESOURCES = "\nccm: {resources: [{exec: [{x: {}}]}]}"
 ALL = "{{ Data }}"
@@ -70,10 +70,13 @@ def test_merging_waits_for_values_that_are_not_known(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_circle_is_refused_with_its_path(tmp_path: Path, data: str, path: str) -> None:
-    """And with a place on it."""
-    error = refused_host(tmp_path, f"data: {data}{RESOURCES}")
-    assert f"the value refers to itself: {path}" in str(error)
-    assert "site.yaml:1:" in str(error)
+    """And with a place on it: before any host where all hosts have it, else by host."""
+    told = refused(tmp_path, f"data: {data}{RESOURCES}")
+    override = "\noverrides: {no: {a: 1, l: 1}}"
+    told_of_host = str(refused_host(tmp_path, f"data: {data}{override}{RESOURCES}"))
+    for text in (told, told_of_host):
+        assert f"the value refers to itself: {path}" in text
+        assert "site.yaml:1:" in text
 
 
 def test_a_circle_that_nothing_closes_is_none(tmp_path: Path) -> None:
