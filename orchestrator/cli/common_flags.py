@@ -20,6 +20,9 @@ class CommonFlags(NamedTuple):
 
     if_: str | None
     unless: str | None
+    exists: str | None
+    absent: str | None
+    command: str | None
     references: dict[str, list[str]]
     checks: list[str] | None
     tries: int | None
@@ -27,6 +30,12 @@ class CommonFlags(NamedTuple):
     no_render: bool
 
 
+_ASKED = (
+    ("exists", "PATH", "PATH exists"),
+    ("absent", "PATH", "PATH does not exist"),
+    ("command", "COMMAND", "COMMAND succeeds"),
+)
+"""Conditions of ``control`` that are asked on the host."""
 _NUMBER = Shape("value", {"type": "integer"})
 _REFERENCES = ("require", "subscribe")
 _SHORT = {"subscribe": ["-S"]}
@@ -39,6 +48,12 @@ def add_common_flags(group: argparse._ArgumentGroup, type_: Type) -> None:
         "--if", dest="if_", metavar="EXPR", help="manage the resource only if this is true"
     )
     group.add_argument("--unless", metavar="EXPR", help="manage the resource unless this is true")
+    for key, metavar, meaning in _ASKED:
+        group.add_argument(
+            f"--if-{key}",
+            metavar=metavar,
+            help=f"manage the resource only if {meaning} on the host",
+        )
     help_ = {
         "require": "a resource of the session that must not have failed; repeatable",
         "subscribe": "a resource of the session whose change refreshes this one; repeatable",
@@ -73,6 +88,9 @@ def read_common_flags(args: argparse.Namespace) -> CommonFlags:
     return CommonFlags(
         if_=args.if_,
         unless=args.unless,
+        exists=args.if_exists,
+        absent=args.if_absent,
+        command=args.if_command,
         references=references,
         checks=args.check,
         tries=args.check_tries,
@@ -92,8 +110,12 @@ def refuse_references(flags: CommonFlags) -> None:
 
 def given_common(flags: CommonFlags) -> Iterator[tuple[str, Node]]:
     """Each property that these flags stand for, with its node; InputError."""
-    conditions = [("if", flags.if_), ("unless", flags.unless)]
-    if any(text is not None for _, text in conditions):
+    conditions = [
+        ("if", flags.if_, "--if"),
+        ("unless", flags.unless, "--unless"),
+        *((key, getattr(flags, key), f"--if-{key}") for key, _, _ in _ASKED),
+    ]
+    if any(text is not None for _, text, _ in conditions):
         yield "control", _control(conditions)
     for name, values in flags.references.items():
         yield name, node_of(values, f"--{name}", Shape("list", {"type": "string"}), {})
@@ -103,11 +125,11 @@ def given_common(flags: CommonFlags) -> Iterator[tuple[str, Node]]:
         yield "render", node_of(False, "--no-render", Shape("boolean", {}), {})
 
 
-def _control(conditions: list[tuple[str, str | None]]) -> Node:
+def _control(conditions: list[tuple[str, str | None, str]]) -> Node:
     found = Mapping(Argument("the command line", ""), 1, 1)
-    for key, text in conditions:
+    for key, text, option in conditions:
         if text is not None:
-            source = Argument(f"argument --{key}", text)
+            source = Argument(f"argument {option}", text)
             found.entries[key] = (text_node(key, source), text_node(text, source))
     return found
 

@@ -102,7 +102,7 @@ def test_data_may_read_answers(tmp_path: Path) -> None:
         ["file /etc/x", "command run"]
     ]
     head = "data: {path: '/{{ Asked.f.content }}'}"
-    with pytest.raises(PlanError, match=r"the value needs itself: data.path"):
+    with pytest.raises(PlanError, match=r"the value refers to itself: data.path"):
         made(planner(tmp_path, site(asks, "{{ Data.path }}", head)))
 
 
