@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from orchestrator.registration.bucket_key import Key
 from orchestrator.registration.errors import RegistrationError
-from orchestrator.registration.store import SCHEMES
 from remote_runtime.errors import CcmError, UsageError
 
 MOST_VALUE = 1 << 20
@@ -33,6 +32,7 @@ def open_buckets(server: str, registration: str | None = None) -> Buckets:
     Nothing is connected to yet. UsageError.
     """
     from orchestrator.registration.nats_url import parse_url
+    from orchestrator.registration.store import SCHEMES
 
     text = server or registration or ""
     if text.partition("://")[0] not in SCHEMES:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Lock
@@ -104,6 +103,8 @@ def _unpacked(url: str, contact: bool) -> Unpacked | None:
                 write(files, new)
                 os.rename(new, folder)
             except OSError:
+                import shutil
+
                 shutil.rmtree(new, ignore_errors=True)
                 if not folder.exists():  # else another run was faster
                     raise

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
 import time
 from pathlib import Path
 
@@ -53,6 +52,8 @@ def prune(folder: Path) -> None:
         if used > time.time() - _DAY:
             continue  # another run may be reading it
         if os.path.isdir(path):
+            import shutil
+
             shutil.rmtree(path, ignore_errors=True)
         else:
             os.unlink(path)
