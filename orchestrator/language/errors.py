@@ -46,6 +46,15 @@ class NoAnswerError(FactsUnavailableError):
         self.family = name
 
 
+class UnavailableFamilyError(FactsUnavailableError):
+    """An expression touched a family of facts that another host could not gather in time."""
+
+    def __init__(self, host: str, family: str, reason: str) -> None:
+        message = f"the facts {family!r} of {host} were not gathered: {reason}"
+        EvaluationError.__init__(self, message)
+        self.family = family
+
+
 class NeedFileError(CcmError):
     """``file()`` names a file of the target whose text the scope does not hold.
 

@@ -7,7 +7,8 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from orchestrator.language.errors import OtherFactsError
+from orchestrator.language.errors import OtherFactsError, UnavailableFamilyError
+from orchestrator.language.facts import Facts
 
 FACTS = "facts"
 GATHERED = "gathered"
@@ -26,6 +27,19 @@ class ReadOnlyMap(dict[str, Any]):
 
     def __deepcopy__(self, memo: Any) -> ReadOnlyMap:
         return self
+
+
+class OtherFacts(Facts, ReadOnlyMap):
+    """The facts of another host; touching a family that it could not gather raises."""
+
+    def __init__(self, name: str, facts: Mapping[str, Any], unavailable: Mapping[str, str]) -> None:
+        super().__init__(facts, unavailable)
+        self._name = name
+
+    def refuse(self, key: object) -> None:
+        """Raise FactsUnavailableError where ``key`` is a family that was not gathered."""
+        if self.unavailable and key in self.unavailable:
+            raise UnavailableFamilyError(self._name, str(key), self.unavailable[str(key)])
 
 
 class Members(list[str]):
@@ -52,14 +66,18 @@ class PackedFacts(NamedTuple):
     data: bytes
 
     @classmethod
-    def of(cls, gathered: str, facts: Mapping[str, Any]) -> PackedFacts:
-        """Those of a host; they are JSON."""
-        return cls(gathered, zlib.compress(json.dumps(facts).encode("ascii"), 1))
+    def of(
+        cls, gathered: str, facts: Mapping[str, Any], unavailable: Mapping[str, str] | None = None
+    ) -> PackedFacts:
+        """Those of a host, and the families that it could not gather, with the reasons; all is
+        JSON."""
+        text = json.dumps([facts, dict(unavailable or {})])
+        return cls(gathered, zlib.compress(text.encode("ascii"), 1))
 
-    def unpacked(self) -> ReadOnlyMap:
-        """The facts themselves."""
-        found: ReadOnlyMap = read_only(json.loads(zlib.decompress(self.data)))
-        return found
+    def unpacked(self, name: str) -> OtherFacts:
+        """The facts themselves, of the host of this name."""
+        facts, unavailable = json.loads(zlib.decompress(self.data))
+        return OtherFacts(name, read_only(facts), unavailable)
 
 
 class FactsOfHosts:
@@ -72,14 +90,14 @@ class FactsOfHosts:
         self.known: dict[str, PackedFacts] = {}
         self.reasons: dict[str, str] = {}
         self.read: dict[str, None] = {}
-        self._unpacked: dict[str, ReadOnlyMap] = {}
+        self._unpacked: dict[str, OtherFacts] = {}
 
-    def of(self, name: str) -> ReadOnlyMap | None:
+    def of(self, name: str) -> OtherFacts | None:
         """The facts of a host; None where they are not known."""
         self.read[name] = None
         facts = self._unpacked.get(name)
         if facts is None and name in self.known:
-            facts = self.known[name].unpacked()
+            facts = self.known[name].unpacked(name)
             if len(self._unpacked) >= _MOST_UNPACKED:
                 self._unpacked = {}
             self._unpacked[name] = facts

@@ -82,7 +82,7 @@ def show_hosts(
                 why = f"those that are kept are of {kept.moment}, which is too long ago"
                 view.facts.reasons[host.name] = f"{why}; 'ccm facts -l {host.name}' gathers them"
         else:
-            view.facts.known[host.name] = PackedFacts.of(kept.moment, kept.facts)
+            view.facts.known[host.name] = PackedFacts.of(kept.moment, kept.facts, kept.unavailable)
     return ReadHosts(view, hosts, stale)
 
 
@@ -104,7 +104,7 @@ def take_answers(
         if kept is None:
             facts.reasons[host.name] = _TOO_LARGE
         else:
-            facts.known[host.name] = PackedFacts.of(kept.moment, kept.facts)
+            facts.known[host.name] = PackedFacts.of(kept.moment, kept.facts, kept.unavailable)
     for text in failed:
         warn(text)
 
@@ -115,9 +115,9 @@ def keep_facts(host: Host, gathered: Gathered, failed: dict[str, None]) -> HostR
     ``failed`` receives why it cannot be kept, which is the same for all hosts.
     """
     found, _ = merge_host_facts(gathered)
-    record = HostRecord(dict(dict.items(found)), time.time())
+    record = HostRecord(dict(dict.items(found)), time.time(), found.unavailable)
     try:
-        if not KeptFacts(state_folder()).keep(host, record.facts, record.time):
+        if not KeptFacts(state_folder()).keep(host, *record):
             return None
     except (OSError, UsageError) as error:
         why = error.strerror if isinstance(error, OSError) else error

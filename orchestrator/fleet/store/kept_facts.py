@@ -44,10 +44,12 @@ class Known(Protocol):
 
 
 class HostRecord(NamedTuple):
-    """The facts of a host, and when they were gathered, in seconds since 1970."""
+    """The facts of a host, and when they were gathered, in seconds since 1970. ``unavailable`` are
+    the families that it could not gather then, with the reasons."""
 
     facts: Mapping[str, Any]
     time: float
+    unavailable: Mapping[str, str] = {}
 
     def age(self, now: float) -> float:
         """Seconds since then; endless for what comes from the future."""
@@ -75,16 +77,34 @@ class KeptFacts:
             if found["format"] != _FORMAT or found["host"] != host.name:
                 return None
             facts, when = plain_json_value(found["facts"]), found["time"]
+            missing = plain_json_value(found.get("unavailable", {}))
+            if not all(isinstance(why, str) for why in missing.values()):
+                return None
             if isinstance(facts, dict) and type(when) is float and 0 <= when < 1 << 40:
-                return HostRecord(facts, when)
-        except (OSError, ValueError, TypeError, LookupError, RecursionError, CcmError):
+                return HostRecord(facts, when, missing)
+        except (
+            OSError,
+            ValueError,
+            TypeError,
+            LookupError,
+            AttributeError,
+            RecursionError,
+            CcmError,
+        ):
             pass
         return None
 
-    def keep(self, host: Known, facts: Mapping[str, Any], now: float | None = None) -> bool:
+    def keep(
+        self,
+        host: Known,
+        facts: Mapping[str, Any],
+        now: float | None = None,
+        unavailable: Mapping[str, str] | None = None,
+    ) -> bool:
         """Keep what a host has said; False where that is too large. OSError, UsageError."""
         when = time.time() if now is None else now
         record = {"format": _FORMAT, "host": host.name, "time": float(when), "facts": facts}
+        record.update({"unavailable": dict(unavailable)} if unavailable else {})
         text = json.dumps(record, separators=(",", ":")).encode("ascii")
         if len(text) > MOST_BYTES:
             return False

@@ -188,6 +188,28 @@ def test_facts_that_are_not_known_refuse_who_reads_them(
         evaluate(source, inventory=with_facts)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Hosts.db1.facts.partition", "Hosts.db1.facts.partition.usage | default([])",
+        "Hosts.db1.facts['partition'] | d(1)", "Hosts.db1.facts.partition is defined",
+        "'partition' in Hosts.db1.facts", "Hosts.db1.facts | length ~ Hosts.db1.facts",
+        "Hosts.values() | map(attribute='facts.partition', default='-') | join",
+        "jet('[[ isset(Hosts.db1.facts.partition) ]]')",
+    ],
+)  # fmt: skip
+def test_a_family_that_another_host_could_not_gather(view: InventoryView, source: str) -> None:
+    """A default does not hide it, as with one's own facts; the other families are as ever."""
+    late = {"partition": "timed out"}
+    view.facts.known["db1"] = PackedFacts.of("2026-01-02T03:04:05Z", KNOWN, late)
+    for one in (view, InventoryView.of_record(json.loads(json.dumps(view.record())))):
+        with pytest.raises(
+            FactsUnavailableError, match="'partition' of db1 were not gathered: tim"
+        ):
+            evaluate(source, inventory=one)
+        assert evaluate("Hosts.db1.facts.network.default_ipv4", inventory=one) == "10.0.0.1"
+
+
 @pytest.mark.parametrize("engine", ["jinja", "jet", "go"])
 def test_engines_of_folders_read_facts_of_others(
     with_facts: InventoryView, tmp_path: Path, engine: str

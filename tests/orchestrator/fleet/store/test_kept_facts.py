@@ -45,6 +45,19 @@ def test_facts_come_back_with_their_age(store: KeptFacts, tmp_path: Path) -> Non
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
+def test_what_a_host_could_not_gather_is_kept(store: KeptFacts, tmp_path: Path) -> None:
+    """With the reasons; a file that has anything else there is none."""
+    assert store.keep(HOST, {"a": 1}, unavailable={"partition": "timed out"})
+    kept = store.of(HOST)
+    assert kept is not None
+    assert kept.unavailable == {"partition": "timed out"}
+    path = path_of(tmp_path)
+    for wrong in ('["x"]', '{"partition": 1}', '"x"'):
+        path.write_text(path.read_text().replace('{"partition":"timed out"}', wrong))
+        assert store.of(HOST) is None
+        path.write_text(path.read_text().replace(wrong, '{"partition":"timed out"}'))
+
+
 def test_the_last_word_counts(store: KeptFacts, tmp_path: Path) -> None:
     """A host has one file, which has what it said last."""
     for number in (1, 2):
