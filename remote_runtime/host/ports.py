@@ -7,11 +7,12 @@ overlay ``Unknowable``, too, where nobody can tell before the push.
 """
 
 import os
-from typing import List, NamedTuple, NoReturn, Optional, Sequence
+from typing import List, NamedTuple, NoReturn, Optional, Sequence, Set
 
 from remote_runtime.errors import ResourceError
 
 LARGEST = 1 << 20  # bytes of a file that is read as a whole
+GROUPS = "/etc/group"
 OURS = -1  # the user or group that the kernel gives to what the run makes
 
 
@@ -179,16 +180,113 @@ class AccountReader(object):
     """Reads users and groups, of every database that the host uses."""
 
     def uid(self, user: str) -> Optional[int]:
-        """The number of a user, None for an unknown one; digits are a number."""
+        """The number of a user, None for an unknown one; digits are a number. Negative where the
+        push gives it."""
         raise NotImplementedError
 
     def gid(self, group: str) -> Optional[int]:
-        """The number of a group, None for an unknown one; digits are a number."""
+        """The number of a group, None for an unknown one; digits are a number. Negative where the
+        push gives it."""
+        raise NotImplementedError
+
+    def group_name(self, gid: int) -> str:
+        """The group that has a number, "" where none has."""
+        raise NotImplementedError
+
+    def primary_users(self, gid: int) -> List[str]:
+        """The users whose primary group has a number, sorted."""
         raise NotImplementedError
 
 
 class Accounts(AccountReader):
-    """Reads and changes users and groups."""
+    """Reads and changes users and groups. Only root may change them, in the files of the host."""
+
+    def add_group(self, name: str, gid: Optional[int] = None, system: bool = False) -> None:
+        """Create a group; ``gid`` is None for a free number, from those of the system or not."""
+        self._require_root("groups")
+        if gid is not None:
+            self._require_free(gid)
+        self._add_group(name, gid, system)
+
+    def set_gid(self, name: str, gid: int) -> None:
+        """Give a group another number. Files keep the old one; primary groups of users follow."""
+        self._require_local_group(name)
+        self._require_free(gid)
+        self._set_gid(name, gid)
+
+    def remove_group(self, name: str, force: bool = False) -> None:
+        """Remove a group; ``force``: even one that the user of the run belongs to."""
+        gid = self.gid(name)
+        if gid is None:
+            return
+        self._require_local_group(name)
+        users = self.primary_users(gid)
+        if users:
+            raise ResourceError(
+                "%s is the primary group of the user %s" % (name, users[0]),
+                kind="resource.account",
+                hint="remove the user first, or give it another primary group",
+            )
+        if gid in own_groups() and not force:
+            raise ResourceError(
+                "the user of this run belongs to the group %s" % name,
+                kind="resource.account.lockout",
+                hint="without it, the next run may not get in; with force: true it is removed",
+            )
+        self._remove_group(name)
+
+    # -- what an implementation does, once the rules above are met ------------------------------
+
+    def _add_group(self, name: str, gid: Optional[int], system: bool) -> None:
+        raise NotImplementedError
+
+    def _set_gid(self, name: str, gid: int) -> None:
+        raise NotImplementedError
+
+    def _remove_group(self, name: str) -> None:
+        raise NotImplementedError
+
+    def _is_local_group(self, name: str) -> bool:
+        """Whether a group stands in the host's own file, or comes to stand there."""
+        raise NotImplementedError
+
+    def _require_root(self, what: str) -> None:
+        if os.geteuid() != 0:
+            raise ResourceError(
+                "only root may change %s" % what,
+                kind="resource.account",
+                hint="use become for the host, or connect as root",
+            )
+
+    def _require_local_group(self, name: str) -> None:
+        self._require_root("groups")
+        if not self._is_local_group(name):
+            raise ResourceError(
+                "the group %s is not in %s" % (name, GROUPS),
+                kind="resource.account",
+                hint="it comes from another database of the host, such as LDAP; change it there",
+            )
+
+    def _require_free(self, gid: int) -> None:
+        other = self.group_name(gid)
+        if other:
+            raise ResourceError(
+                "gid %d belongs to the group %s" % (gid, other),
+                kind="resource.account",
+                hint="choose another gid, or change that group in an earlier resource",
+            )
+
+
+def own_groups() -> Set[int]:
+    """The groups of whoever logged in for this run, also where sudo made it root."""
+    import pwd
+
+    groups = {os.getegid(), *os.getgroups()}
+    try:
+        entry = pwd.getpwnam(os.environ.get("SUDO_USER", ""))
+    except KeyError:
+        return groups
+    return groups | set(os.getgrouplist(entry.pw_name, entry.pw_gid))
 
 
 class CommandReader(object):

@@ -84,6 +84,11 @@ class World(object):
             hearsay=self._hearsay,
         )
 
+    @property
+    def today(self) -> "Files":
+        """The files of the host without what is planned, and without its doubts."""
+        return self._doors[0]
+
     def _beyond_files(self) -> Set[str]:
         """What is planned that no file shows to a command, by each of its names."""
         names = {name for _, name in self.accounts.planned}

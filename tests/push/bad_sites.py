@@ -111,4 +111,25 @@ SITES = {
         "        - /a: {source: home}\n",
         ["site.yaml:5:24", "directory"],
     ),
+    "rules of a link": (
+        "ccm:\n  resources:\n    - link:\n"
+        "        - relative: {target: x}\n        - /a/../b: {target: x}\n"
+        "        - /a/: {target: x}\n        - /b: {}\n"
+        "        - /c: {target: ''}\n        - /d: {target: /d}\n"
+        "        - /e: {target: [x]}\n        - /f: {target: x, force: perhaps}\n"
+        "        - /g: {target: x, mode: '0644'}\n        - /h: {ensure: link, target: x}\n"
+        '        - /i: {target: "a\\nb"}\n        - /j: {ensure: absent, target: x}\n'
+        "        - /k: {tagret: x}\n        - /l: {target: x, provider: windows}\n"
+        "        - /m//n: {target: x}\n",
+        [f"site.yaml:{line}:" for line in (*range(4, 15), 16, 17, 18)],
+    ),
+    "rules of a group": (
+        "ccm:\n  resources:\n    - group:\n"
+        "        - -g: {}\n        - a b: {}\n        - a:b: {}\n        - 4100: {}\n"
+        f"        - {'a' * 33}: {{}}\n        - b: {{gid: -1}}\n        - c: {{gid: many}}\n"
+        "        - d: {gid: 4294967295}\n        - e: {system: perhaps}\n"
+        "        - f: {ensure: gone}\n        - g: {members: [bob]}\n        - h: {gdi: 7}\n"
+        "        - i: {gid: 1.5}\n        - j: {ensure: absent, force: 7}\n",
+        [f"site.yaml:{line}:" for line in range(4, 18)],
+    ),
 }  # fmt: skip

@@ -19,7 +19,7 @@ class CommandReader(ports.CommandReader):
         """See the base class."""
         return self._door.find(program)
 
-    def _require(self, program: str) -> None:
+    def require(self, program: str) -> None:
         """``ResourceError`` for a program that cannot be started."""
         why, hint = self._door.lacking(program)
         if why:
@@ -43,7 +43,7 @@ class Commands(CommandReader, ports.Commands):
         affects: Optional[Sequence[str]] = None,
     ) -> None:
         """See the base class."""
-        self._require(argv[0])
+        self.require(argv[0])
         try:
             result = self._door.run(argv, input=input, timeout=timeout, user=user)
         finally:

@@ -20,8 +20,6 @@ def reader(door: "Files", theirs: "Accounts", programs: "Commands") -> HostReade
 
 def machine(door: "Files", theirs: "Accounts", programs: "Commands", changed: Set[str]) -> Host:
     """The machine behind these doors; ``changed`` gets each path that is written or removed."""
-    return Host(
-        files.Files(door, programs, changed),
-        accounts.Accounts(theirs),
-        commands.Commands(programs, theirs.forget),
-    )
+    paths = files.Files(door, programs, changed)
+    runs = commands.Commands(programs, theirs.forget)
+    return Host(paths, accounts.Accounts(theirs, paths, runs), runs)

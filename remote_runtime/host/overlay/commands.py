@@ -25,7 +25,7 @@ class Commands(CommandReader, ports.Commands):
         affects: Optional[Sequence[str]] = None,
     ) -> None:
         """See the base class."""
-        self._require(argv[0])
+        self.require(argv[0])
         doubt = Uncertainty(ASSUMED, "%s may change this first" % self._record.by)
         text = " ".join(argv)
         self._record.runs = True

@@ -74,6 +74,10 @@ class Files(FileReader, ports.Files):
         self._door.obstacles(path).removing(tree=True)
         self._record.add(PathEffect(path, "absent"))
 
+    def require_replaceable(self, path: str) -> None:
+        """``ResourceError`` for a file that a program could not put another in place of."""
+        self._door.obstacles(path).writing(0)
+
     def _own(self, path: str) -> Tuple[int, int]:
         """Owner and group of what the run makes at a path."""
         above = self.stat(os.path.dirname(path))

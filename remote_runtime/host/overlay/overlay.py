@@ -18,8 +18,5 @@ class Overlay(Host):
 
     def __init__(self, world: "World", by: str) -> None:
         self.record = Record(world, by)
-        super().__init__(
-            files.Files(self.record),
-            accounts.Accounts(self.record),
-            commands.Commands(self.record),
-        )
+        paths, runs = files.Files(self.record), commands.Commands(self.record)
+        super().__init__(paths, accounts.Accounts(self.record, paths, runs), runs)

@@ -13,7 +13,27 @@ from remote_runtime.system.read_only import ReadOnly
 from tests.remote_runtime.fakes import FolderTest, context, item, one, run_items
 from tests.remote_runtime.host.kinds import kind_of, run, thing
 
-READS = {"lstat", "stat", "read", "entries", "uid", "gid", "find", "user", "group", "users"}
+READS = {
+    "lstat",
+    "stat",
+    "read",
+    "entries",
+    "uid",
+    "gid",
+    "find",
+    "user",
+    "group",
+    "users",
+    "group_name",
+    "primary_users",
+}
+
+
+ON_ACCOUNTS = (
+    ("add_group", ("ccm-new",)),
+    ("set_gid", ("root", 4100)),
+    ("remove_group", ("mail", True)),
+)
 
 
 def writes_of(port: Any) -> List[str]:
@@ -23,7 +43,9 @@ def writes_of(port: Any) -> List[str]:
 
 def held(root: str) -> Dict[str, Any]:
     """All that is below a folder."""
-    found = {}
+    found: Dict[str, Any] = {}
+    with open("/etc/group", "rb") as file:
+        found["/etc/group"] = file.read()
     for folder, folders, names in os.walk(root):
         for path in [folder] + [os.path.join(folder, name) for name in folders + names]:
             status = os.lstat(path)
@@ -60,7 +82,7 @@ class SafetyTest(FolderTest):
         """Every method that writes is called in the preview of a malicious type, in each of its
         methods, and no byte changes; in a push each of them does change something."""
         self.assertEqual(
-            {name for name, _ in self.attacks(None)} | {"run"},
+            {name for name, _ in self.attacks(None)} | {"run"} | {name for name, _ in ON_ACCOUNTS},
             set(writes_of(Files)) | set(writes_of(Commands)) | set(writes_of(Accounts)),
         )
         before = held(self.root)
@@ -69,6 +91,11 @@ class SafetyTest(FolderTest):
             for _, call in self.attacks(host.files):
                 try:
                     call()
+                except (ResourceError, AttributeError):
+                    pass
+            for name, given in ON_ACCOUNTS:
+                try:
+                    getattr(host.accounts, name)(*given)
                 except (ResourceError, AttributeError):
                     pass
             touch = ["touch", self.path("touched")]

@@ -1,0 +1,29 @@
+"""The group type: a group of users and its number (target)."""
+
+from typing import Any, Mapping, Optional
+
+from remote_runtime.base import Diff, StateType, Unknowable
+from remote_runtime.host.ports import Host, HostReader
+
+
+class Resource(StateType):
+    """One group."""
+
+    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        gid = host.accounts.gid(self.name)
+        if gid is not None and gid < 0 and "gid" in self.properties:
+            raise Unknowable("the gid of %s is not known before it is created" % self.name)
+        return None if gid is None else {"gid": gid}
+
+    def desired(self) -> Mapping[str, Any]:
+        return {key: self.properties[key] for key in ("gid",) if key in self.properties}
+
+    def apply(self, host: Host, diff: Diff) -> None:
+        gid = self.properties.get("gid")
+        if diff.new:
+            host.accounts.add_group(self.name, gid, self.properties.get("system") is True)
+        else:
+            host.accounts.set_gid(self.name, diff.desired["gid"])
+
+    def remove(self, host: Host) -> None:
+        host.accounts.remove_group(self.name, force=self.properties.get("force") is True)
