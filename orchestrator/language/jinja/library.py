@@ -19,6 +19,8 @@ from orchestrator.language.jinja.environment import (
     WholeSandbox,
     normalized,
 )
+from orchestrator.language.jinja.header import KNOWN as HEADER_KEYS
+from orchestrator.language.jinja.header import headed
 from orchestrator.language.names import FUNCTIONS, TEMPLATE_FUNCTIONS, TEMPLATE_VARIABLES
 from orchestrator.language.positions import Positions
 from orchestrator.language.sandbox import Missing
@@ -96,7 +98,10 @@ class Library:
         self._found: dict[str, LoadedTemplate] = {}
         self._outside: dict[str, Folder] = {}
         undefined = ChainableUndefined if lenient else Missing
+        self._undefined = undefined
+        self._settings = settings
         self.sandbox = WholeSandbox(undefined, settings, self._named, self._join)
+        self._sandboxes = {settings: self.sandbox}
 
     def load(self, path: str, literal: bool = True) -> LoadedTemplate:
         """A template of the folder with all that it names.
@@ -127,13 +132,19 @@ class Library:
         if known is not None:
             return known
         template = LoadedTemplate(self, text, path, name)
+        whole = headed(text, self._settings)
+        if whole.problem:
+            message = f"the header line #jinja2: {whole.problem}"
+            raise InputError([template.problem(message, f"it may set {', '.join(HEADER_KEYS)}", 0)])
+        template.positions = Positions(name, whole.text)
+        sandbox = self._sandbox_of(whole.settings)
         try:
-            tree = self.sandbox.parse_text(text, path)
-            problems = checks.tree_problems(tree, self.sandbox)
+            tree = sandbox.parse_text(whole.text, path)
+            problems = checks.tree_problems(tree, sandbox)
             if problems:
                 raise InputError([template.problem(*found) for found in problems])
             template.facets = checks.facets(tree)
-            template.code = self.sandbox.compile_tree_of(tree, path, template.positions)
+            template.code = sandbox.compile_tree_of(tree, path, template.positions)
         except TemplateSyntaxError as error:
             found = template.problem(error.message or "it is not a template", "", error.lineno - 1)
             raise InputError([found]) from error
@@ -144,6 +155,13 @@ class Library:
         self.literals |= template.facets.literals
         self._loaded[path, text] = template
         return template
+
+    def _sandbox_of(self, settings: Settings) -> WholeSandbox:
+        """What compiles templates that are written like this."""
+        if settings not in self._sandboxes:
+            made = WholeSandbox(self._undefined, settings, self._named, self._join)
+            self._sandboxes[settings] = made
+        return self._sandboxes[settings]
 
     def _reach(self, template: LoadedTemplate) -> None:
         reached = {template.path: template}

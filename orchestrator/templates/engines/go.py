@@ -7,6 +7,7 @@ its turn in a context variable.
 from __future__ import annotations
 
 import copy
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
@@ -17,6 +18,7 @@ from orchestrator.language import bounds
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.facts import Facts
 from orchestrator.language.names import FUNCTIONS, added_names, template_variables
+from orchestrator.language.other_hosts import OF_FACTS, OtherHost
 from orchestrator.templates.engines.base import (
     MAX_DEPTH,
     MAX_STEPS,
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     import gotpl
 
 _turn: ContextVar[Turn] = ContextVar("turn")
+_literals: ContextVar[frozenset[str]] = ContextVar("literals", default=frozenset())
+_LITERAL = re.compile(r'"([^"\\\n]*)"')
+_MISSING = re.compile(r"missing key or attribute '(.*)'\Z", re.DOTALL)
 _REFUSED = ("getHostByName",)
 _REPEATING = ("repeat", "indent", "nindent", "until", "untilStep", "seq", "abbrev", "wrap")
 NEWEST_WITHOUT = (3, 10)
@@ -40,22 +45,25 @@ NEWEST_WITHOUT = (3, 10)
 class GoTemplate:
     """One compiled template; ``name`` is what positions call it."""
 
-    def __init__(self, template: gotpl.Template, name: str) -> None:
+    def __init__(self, template: gotpl.Template, text: str, name: str) -> None:
         self._template = template
+        self._text = text
         self._name = name
+        self._literals = frozenset(_LITERAL.findall(text))
 
     def render(self, turn: Turn, context: Sequence[Any]) -> str:
         """See ``Compiled``."""
         import gotpl
 
-        token = _turn.set(turn)
+        token, spelled = _turn.set(turn), _literals.set(self._literals)
         try:
             return self._template.render(context[0] if context else _root(turn))
         except gotpl.TemplateError as error:
-            raise _explained(error, self._name) from error
+            raise _explained(error, self._name, self._text) from error
         except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise EvaluationError(str(error) or type(error).__name__, self._at(1, 1)) from error
         finally:
+            _literals.reset(spelled)
             _turn.reset(token)
 
     def _at(self, line: int, column: int) -> Position:
@@ -80,7 +88,7 @@ class GoEngine(Alone):
         try:
             template = self._environment.from_string(text, name=name)
             self._check(text, name)
-            return GoTemplate(template, name)
+            return GoTemplate(template, text, name)
         except gotpl.TemplateSyntaxError as error:
             message = str(error).removeprefix(f"template:{error.line}:{error.column}: ")
             where = Position(name, error.line, error.column)
@@ -170,7 +178,9 @@ def _given(name: str) -> Any:
 
 def _of_scope(name: str) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
-        return _given(name)(*arguments)
+        # A file is one of the folder, whatever is spelled out; a bucket must be.
+        spelled = _literals.get() if name == "kvGet" else frozenset()
+        return _turn.get().names(spelled)[name](*arguments)
 
     return call
 
@@ -206,7 +216,7 @@ def _root(turn: Turn) -> dict[str, Any]:
     return root
 
 
-def _explained(error: gotpl.TemplateError, name: str) -> EvaluationError | NeedFileError:
+def _explained(error: gotpl.TemplateError, name: str, text: str) -> EvaluationError | NeedFileError:
     """The error of a rendering: one of ours that gotpl passed on, or its own with a position."""
     line, column = getattr(error, "line", None), getattr(error, "column", None)
     where = Position(getattr(error, "source_name", None) or name, line or 1, column or 1)
@@ -219,8 +229,29 @@ def _explained(error: gotpl.TemplateError, name: str) -> EvaluationError | NeedF
             return cause
         cause = cause.__cause__ or cause.__context__
     message = getattr(error, "message", "") or str(error)
-    kind = "template.undefined" if message.startswith("missing key") else ""
-    return EvaluationError(message, where, kind)
+    missing = _MISSING.match(message)
+    if missing is None or where.file != name:
+        return EvaluationError(message, where, "template.undefined" if missing else "")
+    return _nothing(missing[1], text, where)
+
+
+def _nothing(key: str, text: str, where: Position) -> EvaluationError:
+    """What is said of a key that is not there: with the path that the template has."""
+    lines = text.splitlines()[where.line - 1 :]
+    rest = "\n".join(lines)[where.column - 1 :]
+    found = re.search(rf"[$\w]*(?:\.\w+)*\.{re.escape(key)}\b", rest)
+    path = found[0].lstrip(".") if found else ""
+    parts = path.split(".")
+    if key in OF_FACTS and parts[0] == "Hosts":
+        host = _given("Hosts").get(parts[1])
+        if isinstance(host, OtherHost):
+            refusal = host.unavailable()
+            refusal.where = where
+            return refusal
+    message = f"{path}: there is no {key!r}" if path else f"there is no {key!r}"
+    if key in OF_FACTS and parts[0] != "Facts":
+        message += "; the facts of a host may not be known: 'ccm facts -l HOST' gathers them"
+    return EvaluationError(message, where, "template.undefined")
 
 
 def _hint(message: str) -> str:

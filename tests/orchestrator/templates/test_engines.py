@@ -1,14 +1,18 @@
 """What each language of a folder can do beyond what all of them can."""
 
 import builtins
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from orchestrator.expressions import EvaluationError
 from orchestrator.expressions.environ import Environ
+from orchestrator.registration.key_value import KeyValueLookup
 from orchestrator.templates.engines import go
 from tests.orchestrator.language.jet.fakes import DATA, host
+from tests.orchestrator.registration.test_key_value import Fake
 from tests.orchestrator.templates.trees import failure, fill, needs_gotpl, refused, render, tree
 
 
@@ -72,6 +76,24 @@ def test_go_looks_up_no_path_that_a_host_chooses(tmp_path: Path, path: str) -> N
     assert "t/a:2:18: lookup: " in told
 
 
+@pytest.mark.parametrize(
+    ("engine", "call"),
+    [
+        pytest.param("go", '{{ kvGet "CCM" "port" }}', marks=needs_gotpl),
+        ("jet", '[[ kvGet("CCM", "port") ]]'),
+        ("jinja", "{{ kvGet('CCM', 'port') }}"),
+    ],
+)
+def test_values_of_buckets(tmp_path: Path, engine: str, call: str) -> None:
+    """Every engine reads them, and only of a bucket that a template spells out."""
+    scope = host(tmp_path)._replace(buckets=KeyValueLookup(lambda: Fake({"port": b"80"})))
+    (found,) = tree(tmp_path / "good", {"a": call}, engine=engine).render(scope.names)
+    assert found.content == "80"
+    computed = re.sub("[\"']CCM[\"']", ".Host.name" if engine == "go" else "Host.name", call)
+    with pytest.raises(EvaluationError, match="only a literal one is read"):
+        list(tree(tmp_path / "bad", {"a": computed}, engine=engine).render(scope.names))
+
+
 @needs_gotpl
 @pytest.mark.parametrize(
     "call",
@@ -114,7 +136,12 @@ def test_go_with_sprig(template: str, expected: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("template", "place", "message"),
     [
-        ("{{ .data.nope }}", "t/a:1:4", "missing key"),
+        ("{{ .data.nope }}", "t/a:1:4", "data.nope: there is no 'nope'"),
+        (
+            "{{ with $x := .Facts.host }}{{ $x.nope.y }}{{ end }}",
+            "t/a:1:",
+            "$x.nope: there is no 'nope'",
+        ),
         ("\n {{ nofunction 1 }}", "t/a:2:5", "not defined"),
         ("{{ if }}", "t/a:1:", "missing value"),
         ("{{ uper `x` }}", "t/a:1:4", "did you mean upper"),

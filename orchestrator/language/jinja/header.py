@@ -1,0 +1,60 @@
+"""Ansible's header line of a template, ``#jinja2: trim_blocks: False`` (controller)."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import NamedTuple
+
+from orchestrator.language.jinja.environment import Settings
+
+_HEADER = re.compile(r"#jinja2:([^\n]*)(\n|\Z)")
+_PAIR = re.compile(r"\s*(\w+)\s*:\s*('[^']*'|\"[^\"]*\"|\w+)\s*(?:,|\Z)")
+_FLAGS = ("trim_blocks", "lstrip_blocks")
+_BEGIN, _END = "variable_start_string", "variable_end_string"
+KNOWN = (*_FLAGS, _BEGIN, _END)
+
+
+class Headed(NamedTuple):
+    """A template with its header made a comment, and what the header sets.
+
+    ``problem`` is what is wrong with it, "" for nothing.
+    """
+
+    text: str
+    settings: Settings
+    problem: str = ""
+
+
+def headed(text: str, settings: Settings) -> Headed:
+    """The template of a text that may begin with such a line; other texts as they are."""
+    match = _HEADER.match(text)
+    if match is None:
+        return Headed(text, settings)
+    found: dict[str, bool | str] = {}
+    at = 0
+    while match[1][at:].strip():
+        pair = _PAIR.match(match[1], at)
+        if pair is None:
+            return Headed(text, settings, f"it has no setting at {match[1][at:].strip()[:40]!r}")
+        at = pair.end()
+        value = _value(pair[2])
+        if pair[1] not in KNOWN or isinstance(value, bool) != (pair[1] in _FLAGS):
+            return Headed(text, settings, f"{pair[1]}: {pair[2]} is not supported")
+        found[pair[1]] = value
+    if (_BEGIN in found) != (_END in found) or "" in (found.get(_BEGIN), found.get(_END)):
+        return Headed(text, settings, f"{_BEGIN} and {_END} belong together")
+    flags = {name: found[name] for name in _FLAGS if name in found}
+    own = settings._replace(**flags)  # type: ignore[arg-type]  # each is a flag
+    if _BEGIN in found:
+        own = own._replace(delimiters=(str(found[_BEGIN]), str(found[_END])))
+    # The line end goes with the comment, and lines keep their numbers.
+    line = re.sub("[{}#]", "-", match[1])
+    comment = f"{{#{line}#}}\n" if own.trim_blocks else f"{{#{line}\n#}}"
+    return Headed(comment + text[match.end() :], own)
+
+
+def _value(text: str) -> bool | str:
+    if text[0] in "'\"":
+        text = str(ast.literal_eval(text)) if "\\" not in text else text[1:-1]
+    return {"true": True, "false": False, "yes": True, "no": False}.get(text.lower(), text)
