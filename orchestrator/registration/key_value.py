@@ -31,8 +31,7 @@ def open_buckets(server: str, registration: str | None = None) -> Buckets:
 
     Nothing is connected to yet. UsageError.
     """
-    from orchestrator.registration.nats_url import parse_url
-    from orchestrator.registration.store import SCHEMES
+    from orchestrator.registration.nats_url import SCHEMES, parse_url
 
     text = server or registration or ""
     if text.partition("://")[0] not in SCHEMES:

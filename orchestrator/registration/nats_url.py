@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, unquote
 from remote_runtime.errors import UsageError
 
 STREAM = "REGISTRATION"
+SCHEMES = ("nats", "tls")
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _SERVER = re.compile(r"([^\s:@\[\]]+|\[[0-9A-Fa-f:.%]+\])(:[0-9]+)?")
 _OPTIONS = ("creds", "ca")

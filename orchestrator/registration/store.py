@@ -12,7 +12,6 @@ from orchestrator.support.state_folder import make_private, state_folder
 from remote_runtime.errors import UsageError
 
 FILE_NAME = "registrations.json"
-SCHEMES = ("nats", "tls")
 
 
 class Store(Protocol):
@@ -40,11 +39,11 @@ def open_store(text: str | None = None, *, new: bool = False) -> Store:
     Nothing is connected to yet. UsageError, also for a file that is named and not there, unless
     it is to be a ``new`` one.
     """
+    from orchestrator.registration.nats_url import SCHEMES, parse_url
+
     text = text or ""
     scheme, mark, _ = text.partition("://")
     if mark and scheme in SCHEMES:
-        from orchestrator.registration.nats_url import parse_url
-
         place = parse_url(text)
         try:
             from orchestrator.registration.nats_stream import NatsStream

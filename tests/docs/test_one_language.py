@@ -16,8 +16,8 @@ from orchestrator.language.exprlang.library import FUNCTIONS
 from orchestrator.language.sandbox import sandbox
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks, links
 
-OTHERS = DOCS / "reference" / "other-languages.md"
-BELOW = OTHERS.with_suffix("")
+BELOW = DOCS / "reference" / "other-languages"
+OTHERS = BELOW / "README.md"
 LEAD_THERE = (DOCS / "README.md", DOCS / "reference" / "resources" / "scaffold.md")
 TAUGHT = [
     page
