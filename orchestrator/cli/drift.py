@@ -2,7 +2,7 @@
 
 import argparse
 
-from orchestrator.cli.engine_flag import add_engine, read_engine
+from orchestrator.cli.engine_flag import add_engine
 from orchestrator.cli.options import (
     add_bounds,
     add_connection,
@@ -40,6 +40,5 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.runs.push import drift
 
     request = read_request(args, "drift")
-    request = request._replace(manifest=args.manifest, engine=read_engine(args))
     output = Output(read_output(args), request.run._replace(noop=True))
     return output.exit_code(drift(request, output))

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from orchestrator.cli.commands import Parser
-from orchestrator.cli.engine_flag import add_engine, read_engine
+from orchestrator.cli.engine_flag import add_engine
 from orchestrator.cli.options import add_connection, add_inventory, add_keeping
 from orchestrator.cli.output import add_output, read_output
 from orchestrator.cli.run_request import read_request
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
     landing = FetchTarget(args.directory.absolute(), args.max_size, args.max_total)
     command = FetchCommand(args.paths, landing, args.recursive)
-    request = read_request(args, "fetch")._replace(engine=read_engine(args))
+    request = read_request(args, "fetch")
     output = AnswersOutput(read_output(args), request.run, fold=False)
     result = run_on_hosts(
         request,

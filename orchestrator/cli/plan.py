@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from orchestrator.cli.engine_flag import add_engine, read_engine
+from orchestrator.cli.engine_flag import add_engine
 from orchestrator.cli.options import (
     add_connection,
     add_data,
@@ -16,7 +16,7 @@ from orchestrator.cli.options import (
 from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.part_flags import add_selection
 from orchestrator.cli.run_request import read_request
-from orchestrator.cli.stage_flags import add_stage_choice, read_stage_choice
+from orchestrator.cli.stage_flags import add_stage_choice
 
 HELP = "Preview a push and save it as a plan, which ccm push then applies exactly."
 EXAMPLE = """
@@ -72,12 +72,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.runs.save_plan import save_plan
     from remote_runtime.errors import InputError
 
-    request = read_request(args, "plan")._replace(
-        manifest=args.manifest,
-        run=read_preview(args),
-        engine=read_engine(args),
-        stages=read_stage_choice(args),
-    )
+    request = read_request(args, "plan")._replace(run=read_preview(args))
     output = Output(read_output(args), request.run)
     result = save_plan(request, output, out=args.out, valid=args.valid)
     if (plan := result.plan) is not None:

@@ -2,20 +2,19 @@
 
 import argparse
 
-from orchestrator.cli.engine_flag import add_engine, read_engine
+from orchestrator.cli.engine_flag import add_engine
 from orchestrator.cli.options import (
     add_connection,
     add_data,
     add_inventory,
     add_plan_requirements,
     add_run,
-    read_plan_requirements,
 )
 from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.part_flags import add_selection
-from orchestrator.cli.rollout_options import add_rollout, read_rollout
+from orchestrator.cli.rollout_options import add_rollout
 from orchestrator.cli.run_request import read_request
-from orchestrator.cli.stage_flags import add_stage_choice, read_stage_choice
+from orchestrator.cli.stage_flags import add_stage_choice
 from orchestrator.project.settings import ConfigScope
 
 HELP = "Bring hosts to the state described in a manifest, or preview that with --noop."
@@ -38,7 +37,6 @@ def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
         metavar="MANIFEST",
         help="the manifest, such as site.yaml, a stages file, or a plan file",
     )
-    parser.set_defaults(needs_inventory=inventory)
     default = "the plan's or the project's" if inventory else ""
     add_inventory(parser, False, fleet=inventory, default=default)
     add_run(parser)
@@ -74,13 +72,6 @@ def run(args: argparse.Namespace, command: str = "push") -> int:
     """Check everything, then push."""
     from orchestrator.runs.push import push
 
-    request = read_request(args, command)._replace(
-        manifest=args.manifest,
-        verify=args.verify,
-        plan=read_plan_requirements(args),
-        stages=read_stage_choice(args),
-    )
-    if args.needs_inventory:
-        request = request._replace(rollout=read_rollout(args), engine=read_engine(args))
+    request = read_request(args, command)
     output = Output(read_output(args), request.run)
     return output.exit_code(push(request, output))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.commands import Parser
-from orchestrator.cli.engine_flag import add_engine, read_engine
+from orchestrator.cli.engine_flag import add_engine
 from orchestrator.cli.options import (
     add_connection,
     add_inventory,
@@ -15,7 +15,7 @@ from orchestrator.cli.options import (
     seconds,
 )
 from orchestrator.cli.output import add_output, read_output
-from orchestrator.cli.rollout_options import add_rollout, read_rollout
+from orchestrator.cli.rollout_options import add_rollout
 from orchestrator.cli.run_request import read_request
 
 if TYPE_CHECKING:
@@ -77,11 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
     command = _command(args)
     request = read_request(args, "run")
-    request = request._replace(
-        run=request.run._replace(timeout=0.0),
-        rollout=read_rollout(args),
-        engine=read_engine(args),
-    )
+    request = request._replace(run=request.run._replace(timeout=0.0))
     output = AnswersOutput(read_output(args), request.run, fold=args.fold)
     result = run_on_hosts(
         request, command, shown=command.shown, words=_again(args), reporter=output

@@ -1,4 +1,4 @@
-"""The request of a run, from the flags that commands share (controller)."""
+"""The request of a run, from the flags that its command takes (controller)."""
 
 import argparse
 
@@ -7,18 +7,37 @@ from orchestrator.cli.options import (
     read_data,
     read_inventory,
     read_keeping,
+    read_plan_requirements,
     read_run,
 )
+from orchestrator.cli.stage_flags import read_stage_choice
 from orchestrator.runs.request import RunRequest
 
 
 def read_request(args: argparse.Namespace, command: str) -> RunRequest:
-    """What the flags of push, apply, plan, drift, run, fetch and ensure have in common."""
-    return RunRequest(
+    """What push, apply, plan, drift, run, fetch and ensure ask for. UsageError.
+
+    Options that the command does not take have their defaults.
+    """
+    request = RunRequest(
         command=command,
+        manifest=getattr(args, "manifest", ""),
         hosts=read_inventory(args),
         data=read_data(args),
         run=read_run(args),
         connection=read_connection(args),
+        verify=getattr(args, "verify", False),
         keep=read_keeping(args),
+        plan=read_plan_requirements(args),
+        stages=read_stage_choice(args),
     )
+    # What only fleets need is loaded only for them.
+    if hasattr(args, "waves"):
+        from orchestrator.cli.rollout_options import read_rollout
+
+        request = request._replace(rollout=read_rollout(args))
+    if hasattr(args, "engine"):
+        from orchestrator.cli.engine_flag import read_engine
+
+        request = request._replace(engine=read_engine(args))
+    return request

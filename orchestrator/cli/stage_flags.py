@@ -2,6 +2,7 @@
 
 import argparse
 
+from orchestrator.cli.options import read_fields
 from orchestrator.runs.request import StageChoice
 
 
@@ -19,4 +20,4 @@ def add_stage_choice(parser: argparse.ArgumentParser) -> None:
 
 def read_stage_choice(args: argparse.Namespace) -> StageChoice:
     """What ``add_stage_choice`` takes."""
-    return StageChoice(args.begin, args.stage)
+    return read_fields(StageChoice, args)

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from orchestrator.cli.commands import build_parser, load_command
-from orchestrator.cli.rollout_options import read_rollout
 from orchestrator.cli.run_request import read_request
 from orchestrator.planning.options import assignments
 from orchestrator.runs.push_job import PushJob
@@ -28,7 +27,6 @@ def for_failed(*words: str, **more: Any) -> list[str]:
 def asked(*words: str, **more: Any) -> tuple[PushJob, RunRequest]:
     args = build_parser("push", load_command("push")).parse(list(words))
     options = read_request(args, "push")
-    options = options._replace(rollout=read_rollout(args), verify=args.verify)
     pushed = PushJob("push", args.manifest, None, None)  # type: ignore[arg-type]  # neither is looked at
     options = options._replace(run=more.pop("run", options.run))
     pushed = pushed._replace(**more)
