@@ -9,7 +9,7 @@ from orchestrator.plan_files.binding import BoundPlanner
 from orchestrator.plan_files.inputs import check_unchanged, check_whole
 from orchestrator.plan_files.reader import parse_plan, read_text
 from orchestrator.runs import wiring
-from orchestrator.runs.push_flow import check_request, own_types, run_request
+from orchestrator.runs.push_flow import PushFlow, check_request, own_types
 from orchestrator.runs.push_job import PushJob
 from orchestrator.runs.staged import staged_push
 from orchestrator.support.plain_text import one_line
@@ -49,79 +49,122 @@ def apply_plan_file(request: RunRequest, reporter: Reporter) -> RunResult:
     check_unchanged(kept.record["files"], kept.record["salt"], request.data.fetched)
     words = [f"--signers={required.signers}"] if required.signers else []
     words += [f"--approvals={required.approvals}"] if required.approvals else []
-    return apply_plan(kept, request, reporter, words=(*words, path))
+    return PlanPush(kept, request, reporter, words=(*words, path)).run()
 
 
-def apply_plan(
-    kept: PlanFile, request: RunRequest, reporter: Reporter, words: tuple[str, ...] = ()
-) -> RunResult:
-    """Push a plan that was checked; ``words`` name its file on a command line."""
-    from orchestrator.image import build
+class PlanPush:
+    """The push of a plan that was checked; ``words`` name its file on a command line."""
 
-    record = kept.record
-    settled = {name: record[name] for name in _SETTLED}
-    data = request.data._replace(**settled)
-    inventory = request.hosts.inventory or record["inventory"] or None
-    request = request._replace(
-        manifest=record["manifest"],
-        data=data,
-        hosts=request.hosts._replace(inventory=inventory),
-    )
-    if "stages" in record:
-        push, chosen = _stages_of_plan(kept, request, reporter)
-    else:
-        wiring.refuse_stages(request, "the plan")
-        chosen = _choose(kept, request, reporter)
-        push = wiring.manifest_push(request)
-        binder = BoundPlanner(cast("Planner", push.planner), kept)
-        push = push._replace(binder=binder, remarks=tuple)
-    if build(own_types(push)).sha256 != record["runtime"]:
-        raise _refused(
-            f"the plan was made with a different runtime, that of ccm {record['ccm']}",
-            "push it with the ccm that made it, or make a new plan",
+    def __init__(
+        self, kept: PlanFile, request: RunRequest, reporter: Reporter, words: tuple[str, ...] = ()
+    ) -> None:
+        record = kept.record
+        settled = {name: record[name] for name in _SETTLED}
+        data = request.data._replace(**settled)
+        inventory = request.hosts.inventory or record["inventory"] or None
+        self._request = request._replace(
+            manifest=record["manifest"],
+            data=data,
+            hosts=request.hosts._replace(inventory=inventory),
         )
-    push = push._replace(words=(*request.stages.words(), *words) if words else ())
-    if request.rollout.canary:
-        from orchestrator.runs.canaries import collect, with_clusters
+        self._kept = kept
+        self._reporter = reporter
+        self._words = words
 
-        push = with_clusters(push, request, collect(kept.replay()), chosen)
-    return run_request(push, request, chosen, reporter)
+    def run(self) -> RunResult:
+        """Push it to its hosts, or to those of them that the request selects."""
+        from orchestrator.image import build
 
+        kept, request, record = self._kept, self._request, self._kept.record
+        if "stages" in record:
+            push, chosen = self._stages()
+        else:
+            wiring.refuse_stages(request, "the plan")
+            chosen = self._choose()
+            push = wiring.manifest_push(request)
+            binder = BoundPlanner(cast("Planner", push.planner), kept)
+            push = push._replace(binder=binder, remarks=tuple)
+        if build(own_types(push)).sha256 != record["runtime"]:
+            raise _refused(
+                f"the plan was made with a different runtime, that of ccm {record['ccm']}",
+                "push it with the ccm that made it, or make a new plan",
+            )
+        push = push._replace(words=(*request.stages.words(), *self._words) if self._words else ())
+        if request.rollout.canary:
+            from orchestrator.runs.canaries import collect, with_clusters
 
-def _stages_of_plan(
-    kept: PlanFile, request: RunRequest, reporter: Reporter
-) -> tuple[PushJob, Chosen]:
-    """The push of a plan's stages to the plan's hosts."""
-    from orchestrator.fleet.host.stage_host import host_in, stage_in
+            push = with_clusters(push, request, collect(kept.replay()), chosen)
+        return PushFlow(request, chosen, self._reporter).run(push)
 
-    path = kept.record["manifest"]
-    hosts_of_plan = set(map(host_in, kept.hosts))
-    chosen = wiring.choose(request.hosts, reporter.warn, path, hosts_of_plan)
-    among = tuple(kept.record["stages"])
-    push = staged_push(request._replace(stages=request.stages._replace(among=among)), chosen)
-    if request.hosts.limit:
-        standing = (host_in(host.name) for stage in push.stages for host in stage.hosts)
-        _require_planned(standing, hosts_of_plan)
-    _check_left_out(push.stages, kept, request)
-    held = []
-    for stage in push.stages:
-        binder = BoundPlanner(cast("Planner", stage.push.planner), kept, stage=stage.name)
-        hosts = tuple(host for host in stage.hosts if host.name in kept.hosts)
-        held.append(stage._replace(hosts=hosts, push=stage.push._replace(binder=binder)))
-    known = {host.name for stage in held for host in stage.hosts}
-    pushed = {stage.name for stage in held}
-    missing = [name for name in kept.hosts if stage_in(name) in pushed and name not in known]
-    if missing and not request.hosts.limit:
-        raise _refused(
-            f"the plan contains {', '.join(missing[:5])}, which is no longer in that stage",
-            "use the inventory that the plan was made with, or select hosts with -l",
-        )
-    if not known:
-        raise UsageError(
-            "the plan contains none of these hosts", hint="ccm plan show FILE lists its hosts"
-        )
-    stages = tuple(stage for stage in held if stage.hosts)
-    return push._replace(stages=stages, binder=stages[0].push.binder), chosen
+    def _stages(self) -> tuple[PushJob, Chosen]:
+        """The push of a plan's stages to the plan's hosts."""
+        from orchestrator.fleet.host.stage_host import host_in, stage_in
+
+        kept, request = self._kept, self._request
+        path = kept.record["manifest"]
+        hosts_of_plan = set(map(host_in, kept.hosts))
+        chosen = wiring.choose(request.hosts, self._reporter.warn, path, hosts_of_plan)
+        among = tuple(kept.record["stages"])
+        push = staged_push(request._replace(stages=request.stages._replace(among=among)), chosen)
+        if request.hosts.limit:
+            standing = (host_in(host.name) for stage in push.stages for host in stage.hosts)
+            _require_planned(standing, hosts_of_plan)
+        self._check_left_out(push.stages)
+        held = []
+        for stage in push.stages:
+            binder = BoundPlanner(cast("Planner", stage.push.planner), kept, stage=stage.name)
+            hosts = tuple(host for host in stage.hosts if host.name in kept.hosts)
+            held.append(stage._replace(hosts=hosts, push=stage.push._replace(binder=binder)))
+        known = {host.name for stage in held for host in stage.hosts}
+        pushed = {stage.name for stage in held}
+        missing = [name for name in kept.hosts if stage_in(name) in pushed and name not in known]
+        if missing and not request.hosts.limit:
+            raise _refused(
+                f"the plan contains {', '.join(missing[:5])}, which is no longer in that stage",
+                "use the inventory that the plan was made with, or select hosts with -l",
+            )
+        if not known:
+            raise UsageError(
+                "the plan contains none of these hosts", hint="ccm plan show FILE lists its hosts"
+            )
+        stages = tuple(stage for stage in held if stage.hosts)
+        return push._replace(stages=stages, binder=stages[0].push.binder), chosen
+
+    def _choose(self) -> Chosen:
+        """The hosts of the plan, or those of them that ``-l`` selects."""
+        kept, request = self._kept, self._request
+        manifest = kept.record["manifest"]
+        chosen = wiring.choose(request.hosts, self._reporter.warn, manifest, kept.hosts)
+        if request.hosts.limit:
+            _require_planned((host.name for host in chosen.hosts), kept.hosts)
+            return chosen
+        missing = [name for name in kept.hosts if name not in chosen.inventory.hosts]
+        if missing:
+            raise _refused(
+                f"the plan contains {', '.join(missing[:5])}, which is not in the inventory",
+                "use the inventory that the plan was made with, or select hosts with -l",
+            )
+        return chosen._replace(hosts=[host for host in chosen.hosts if host.name in kept.hosts])
+
+    def _check_left_out(self, stages: Sequence[PushStage]) -> None:
+        """InputError if a plan leaves out so many hosts of a stage that later ones must not start."""
+        from orchestrator.rollout.budget import Budget
+
+        whole = self._request.rollout.max_fail
+        left_out = self._kept.record["left_out"]
+        total = sum(len(stage.hosts) for stage in stages)
+        overall, every = Budget.of(whole, total, waves=False), list[str]()
+        for at, stage in enumerate(stages[:-1], 1):
+            lost = [host.name for host in stage.hosts if host.name in left_out]
+            every += lost
+            budget = Budget.of(stage.rollout.max_fail, len(stage.hosts), whole is None)
+            for limit, names in ((budget.limit, lost), (overall.limit, every)):
+                if limit is not None and len(names) > limit:
+                    raise _refused(
+                        f"the plan leaves out {', '.join(names[:5])}: {len(names):,} failed"
+                        f" (limit {limit:,}), so the stages after {stage.name} do not start",
+                        f"fix them and plan again; --from {stages[at].name} skips earlier stages",
+                    )
 
 
 def require_id(kept: PlanFile, expected: str | None) -> None:
@@ -180,22 +223,6 @@ def _check_time(path: str, record: Record) -> None:
         )
 
 
-def _choose(kept: PlanFile, request: RunRequest, reporter: Reporter) -> Chosen:
-    """The hosts of the plan, or those of them that ``-l`` selects."""
-    manifest = kept.record["manifest"]
-    chosen = wiring.choose(request.hosts, reporter.warn, manifest, kept.hosts)
-    if request.hosts.limit:
-        _require_planned((host.name for host in chosen.hosts), kept.hosts)
-        return chosen
-    missing = [name for name in kept.hosts if name not in chosen.inventory.hosts]
-    if missing:
-        raise _refused(
-            f"the plan contains {', '.join(missing[:5])}, which is not in the inventory",
-            "use the inventory that the plan was made with, or select hosts with -l",
-        )
-    return chosen._replace(hosts=[host for host in chosen.hosts if host.name in kept.hosts])
-
-
 def _require_planned(names: Iterable[str], planned: Container[str]) -> None:
     """UsageError for hosts that were picked and that a plan is not for."""
     others = list(dict.fromkeys(name for name in names if name not in planned))
@@ -204,27 +231,6 @@ def _require_planned(names: Iterable[str], planned: Container[str]) -> None:
             f"the plan does not contain {', '.join(others[:5])}",
             hint="ccm plan show FILE lists its hosts",
         )
-
-
-def _check_left_out(stages: Sequence[PushStage], kept: PlanFile, request: RunRequest) -> None:
-    """InputError where a plan has left out so many hosts of a stage that those behind it must not
-    begin."""
-    from orchestrator.rollout.budget import Budget
-
-    whole = request.rollout.max_fail
-    total = sum(len(stage.hosts) for stage in stages)
-    overall, every = Budget.of(whole, total, waves=False), list[str]()
-    for at, stage in enumerate(stages[:-1], 1):
-        lost = [host.name for host in stage.hosts if host.name in kept.record["left_out"]]
-        every += lost
-        budget = Budget.of(stage.rollout.max_fail, len(stage.hosts), whole is None)
-        for limit, names in ((budget.limit, lost), (overall.limit, every)):
-            if limit is not None and len(names) > limit:
-                raise _refused(
-                    f"the plan leaves out {', '.join(names[:5])}: {len(names):,} failed"
-                    f" (limit {limit:,}), so the stages after {stage.name} do not start",
-                    f"fix them and plan again; --from {stages[at].name} skips earlier stages",
-                )
 
 
 def _refused(message: str, hint: str) -> InputError:

@@ -8,7 +8,7 @@ from orchestrator.fleet import outcome
 from orchestrator.report.collected import Collected
 from orchestrator.report.grouping import blocks_of
 from orchestrator.rollout.canaries import check_clusters
-from orchestrator.runs.push_flow import run_request
+from orchestrator.runs.push_flow import PushFlow
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ def push_with_canaries(
     collected = Collected()
     reporter.note("previewing for canaries")
     job = push._replace(subscribers=(collected,))
-    result = run_request(job, preview, chosen, reporter.for_preview())
+    result = PushFlow(preview, chosen, reporter.for_preview()).run(job)
     if result.interrupted:
         return result
-    return run_request(with_clusters(push, request, collected, chosen), request, chosen, reporter)
+    return PushFlow(request, chosen, reporter).run(with_clusters(push, request, collected, chosen))
 
 
 def previewed_with_canaries(push: PushJob, request: RunRequest) -> PushJob:

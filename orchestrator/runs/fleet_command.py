@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.fleet.descriptors import make_room
 from orchestrator.runs import wiring
-from orchestrator.runs.push_flow import run_request
+from orchestrator.runs.push_flow import PushFlow
 from orchestrator.runs.push_job import PushJob
 
 if TYPE_CHECKING:
@@ -37,4 +37,4 @@ def run_on_hosts(
     chosen = wiring.choose(request.hosts, reporter.warn)
     ready()
     job = PushJob(request.command, shown, site=None, planner=planner, words=words)
-    return run_request(job, request, chosen, reporter)
+    return PushFlow(request, chosen, reporter).run(job)

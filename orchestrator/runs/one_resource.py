@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.runs import wiring
-from orchestrator.runs.push_flow import check_request, run_request
+from orchestrator.runs.push_flow import PushFlow, check_request
 from orchestrator.runs.push_job import PushJob
 
 if TYPE_CHECKING:
@@ -42,4 +42,4 @@ def push_resource(
         kept=request.hosts.inventory is not None,
         subscribers=subscribers,
     )
-    return run_request(job, request, chosen, reporter)
+    return PushFlow(request, chosen, reporter).run(job)

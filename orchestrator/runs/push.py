@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.plan_files.detection import is_plan
 from orchestrator.rollout.detection import is_stages
 from orchestrator.runs import wiring
-from orchestrator.runs.push_flow import check_request, run_request
+from orchestrator.runs.push_flow import PushFlow, check_request
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
     if is_stages(request.manifest):
         from orchestrator.runs.staged import staged_push
 
-        return run_request(staged_push(request, chosen), request, chosen, reporter)
+        return PushFlow(request, chosen, reporter).run(staged_push(request, chosen))
     wiring.refuse_stages(request, request.manifest)
     job = wiring.manifest_push(request)
     if request.rollout.canary:
@@ -55,7 +55,7 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
         if not request.run.noop:
             return push_with_canaries(job, request, chosen, reporter)
         job = previewed_with_canaries(job, request)
-    return run_request(job, request, chosen, reporter)
+    return PushFlow(request, chosen, reporter).run(job)
 
 
 def drift(request: RunRequest, reporter: Reporter) -> RunResult:
@@ -65,4 +65,4 @@ def drift(request: RunRequest, reporter: Reporter) -> RunResult:
     check_request(request)
     request = wiring.with_sources(request)
     chosen = wiring.choose(request.hosts, reporter.warn, request.manifest)
-    return run_request(wiring.manifest_push(request), request, chosen, reporter)
+    return PushFlow(request, chosen, reporter).run(wiring.manifest_push(request))

@@ -50,166 +50,174 @@ def check_request(request: RunRequest) -> None:
         open_store(request.data.registration)  # contacts nothing yet
 
 
-def run_request(
-    push: PushJob, request: RunRequest, chosen: Chosen, reporter: Reporter
-) -> RunResult:
-    """Push to the chosen hosts; everything that needs no host was checked before."""
-    # The name of a resource, as with ccm ensure exec, may hold a login.
-    mask = Mask().text
-    shown = push._replace(what=mask(push.what), words=tuple(map(mask, push.words)))
-    reporter.prepare()
-    if request.hosts.inventory is None:
-        reporter.on_this_machine()
-    for warning in _hosts_without_share(push, request, chosen):
-        reporter.say(f"warning: {warning}")
-    types = own_types(push)
-    remote = _remote_work(push, request, chosen, reporter)
-    read = _shown_hosts(push, request, chosen)
-    connector = wiring.connector(
-        chosen._replace(hosts=[*chosen.hosts, *read.stale]) if read and not remote else chosen,
-        request.connection,
-        ask=reporter.ask_secret if reporter.is_terminal else None,
-        own_types=types,
-        reaches=remote is None or request.verify,
-    )
-    for site in push.sites:
-        for text in site.warnings:
-            reporter.say(f"warning: {text}")
-    for message in dict.fromkeys(site.pre_message for site in push.sites):
-        reporter.say(message)
-    verify = _verification(push, request, chosen, connector) if request.verify else None
-    hosts = [host for stage in push.stages for host in stage.hosts] or chosen.hosts
-    with connector:
-        if read is not None:
-            far = chosen._replace(hosts=list(read.stale)) if remote else None
-            _know_facts(read, connector, request=request, reporter=reporter, far=far)
-        targets = Targets(hosts, connector, request.connection.forks)
-        config = _config(shown, request, verify, remote)
-        result = run_loop.run_push(shown, targets, config, reporter)
-    if result.is_good:
-        for message in dict.fromkeys(site.post_message for site in push.sites):
+class PushFlow:
+    """Takes what is pushed to the chosen hosts of a request, and to a result."""
+
+    def __init__(self, request: RunRequest, chosen: Chosen, reporter: Reporter) -> None:
+        self._request = request
+        self._chosen = chosen
+        self._reporter = reporter
+
+    def run(self, push: PushJob) -> RunResult:
+        """Push to the chosen hosts; everything that needs no host was checked before."""
+        request, chosen, reporter = self._request, self._chosen, self._reporter
+        # The name of a resource, as with ccm ensure exec, may hold a login.
+        mask = Mask().text
+        shown = push._replace(what=mask(push.what), words=tuple(map(mask, push.words)))
+        reporter.prepare()
+        if request.hosts.inventory is None:
+            reporter.on_this_machine()
+        for warning in self._hosts_without_share(push):
+            reporter.say(f"warning: {warning}")
+        types = own_types(push)
+        remote = self._remote_work(push)
+        read = self._shown_hosts(push)
+        connector = wiring.connector(
+            chosen._replace(hosts=[*chosen.hosts, *read.stale]) if read and not remote else chosen,
+            request.connection,
+            ask=reporter.ask_secret if reporter.is_terminal else None,
+            own_types=types,
+            reaches=remote is None or request.verify,
+        )
+        for site in push.sites:
+            for text in site.warnings:
+                reporter.say(f"warning: {text}")
+        for message in dict.fromkeys(site.pre_message for site in push.sites):
             reporter.say(message)
-    return result
+        verify = self._verification(push, connector) if request.verify else None
+        hosts = [host for stage in push.stages for host in stage.hosts] or chosen.hosts
+        with connector:
+            if read is not None:
+                self._know_facts(read, connector, by_workers=remote is not None)
+            targets = Targets(hosts, connector, request.connection.forks)
+            config = self._config(shown, verify, remote)
+            result = run_loop.run_push(shown, targets, config, reporter)
+        if result.is_good:
+            for message in dict.fromkeys(site.post_message for site in push.sites):
+                reporter.say(message)
+        return result
 
+    def _shown_hosts(self, push: PushJob) -> ReadHosts | None:
+        """What the templates of all stages see: the whole inventory, not the chosen hosts alone."""
+        if not push.sites:
+            return None  # a command, which has no templates
+        from orchestrator.runs.fleet_facts import max_age, show_hosts
 
-def _shown_hosts(push: PushJob, request: RunRequest, chosen: Chosen) -> ReadHosts | None:
-    """What the templates of all stages see: the whole inventory, not the chosen hosts alone."""
-    if not push.sites:
-        return None  # a command, which has no templates
-    from orchestrator.runs.fleet_facts import max_age, show_hosts
+        planners = [cast("Planner", one.planner) for one in push.pushes if one.site is not None]
+        return show_hosts(
+            planners, self._chosen.inventory, max_age(self._request.data.facts_max_age)
+        )
 
-    planners = [cast("Planner", one.planner) for one in push.pushes if one.site is not None]
-    return show_hosts(planners, chosen.inventory, max_age(request.data.facts_max_age))
+    def _know_facts(self, read: ReadHosts, connector: Connector, *, by_workers: bool) -> None:
+        """Ask other hosts for the facts that templates read, before the first host is changed, and
+        say in a preview which facts it uses. ``by_workers``: the workers of the engine ask.
+        """
+        if read.stale:
+            self._gather(read, connector, by_workers=by_workers)
+        if self._request.run.noop and read.told():
+            self._reporter.say(read.told())
 
+    def _gather(self, read: ReadHosts, connector: Connector, *, by_workers: bool) -> None:
+        from orchestrator.runs.fleet_facts import take_answers
 
-def _know_facts(
-    read: ReadHosts,
-    connector: Connector,
-    *,
-    request: RunRequest,
-    reporter: Reporter,
-    far: Chosen | None,
-) -> None:
-    """Ask other hosts for the facts that templates read, before the first host is changed, and say
-    in a preview which facts it stands on. Workers ask those that are ``far``.
-    """
-    if read.stale:
-        _gather(read, connector, request=request, reporter=reporter, far=far)
-    if request.run.noop and read.told():
-        reporter.say(read.told())
+        count = len(read.stale)
+        self._reporter.note(
+            f"gathering the facts of {count} host{'' if count == 1 else 's'} for templates"
+        )
+        windows: list[Window[Any]] = []
 
+        def interrupt() -> None:
+            for window in windows:
+                window.interrupt()
 
-def _gather(
-    read: ReadHosts,
-    connector: Connector,
-    *,
-    request: RunRequest,
-    reporter: Reporter,
-    far: Chosen | None,
-) -> None:
-    from orchestrator.runs.fleet_facts import take_answers
+        with self._reporter.interruptible(interrupt, lambda: None):
+            if by_workers:
+                from orchestrator.runs.remote_facts import gather_by_workers
 
-    count = len(read.stale)
-    reporter.note(f"gathering the facts of {count} host{'' if count == 1 else 's'} for templates")
-    windows: list[Window[Any]] = []
+                answers = gather_by_workers(
+                    self._chosen._replace(hosts=list(read.stale)),
+                    connector,
+                    request=self._request,
+                    note=self._reporter.note,
+                    watch=windows.append,
+                )
+            else:
+                from orchestrator.fleet.host.fact_run import gather_facts
 
-    def interrupt() -> None:
-        for window in windows:
-            window.interrupt()
+                forks = self._request.connection.forks
+                answers = gather_facts(read.stale, connector, forks=forks, watch=windows.append)
+        if any(window.interrupted for window in windows):
+            raise KeyboardInterrupt
+        take_answers(read, answers, self._reporter.warn)
 
-    with reporter.interruptible(interrupt, lambda: None):
-        if far is not None:
-            from orchestrator.runs.remote_facts import gather_by_workers
+    def _config(
+        self, shown: PushJob, verify: VerifyAfterPush | None, remote: RemoteWork | None
+    ) -> PushConfig:
+        request = self._request
+        origin = origin_of(shown.what if shown.site is not None or shown.stages else "")
+        run_id, run = new_run_id(), request.run
+        reads_only = run.noop or run.monitor_only or run.status_only or run.adhoc
+        return PushConfig(
+            settings=RunSettings(
+                run_id=run_id,
+                user=f"{origin.user}@{origin.machine}",
+                options=run,
+                manifest=shown.identity,
+                origin=origin,
+                key="" if reads_only or not shown.kept else key_of(run_id),
+            ),
+            record=request.record(),
+            registration=request.data.registration,
+            verify=verify,
+            rollout=request.rollout,
+            again=words_again(shown, request),
+            retry=words_for_failed(shown, request),
+            keep=request.keep,
+            engine=request.engine or EngineChoice(THREADS),
+            remote=remote,
+        )
 
-            answers = gather_by_workers(
-                far, connector, request=request, note=reporter.note, watch=windows.append
+    def _remote_work(self, push: PushJob) -> RemoteWork | None:
+        """What the workers of a Dask scheduler need; None for another engine. UsageError."""
+        engine = self._request.engine
+        if engine is None or engine.word != DASK:
+            return None
+        from orchestrator.runs.remote_work import RemoteWork
+
+        remote = RemoteWork(push, self._request, self._chosen, self._reporter.note)
+        remote.check()
+        return remote
+
+    def _hosts_without_share(self, push: PushJob) -> Iterator[str]:
+        """Warnings about hosts without the variable of ``--per``; UsageError if no host has it."""
+        whole = self._request.rollout.per  # some stages may have their own
+        if not whole and not any(stage.rollout.per for stage in push.stages):
+            return
+        from orchestrator.rollout.sharing import check_sharing
+
+        alike = [
+            host for stage in push.stages if stage.rollout.per == whole for host in stage.hosts
+        ]
+        if alike or not push.stages:
+            yield from check_sharing(whole, alike or self._chosen.hosts)
+        for stage in push.stages:
+            if stage.rollout.per != whole:
+                yield from check_sharing(stage.rollout.per, stage.hosts)
+
+    def _verification(self, push: PushJob, connector: Connector) -> VerifyAfterPush:
+        from orchestrator.runs.verification import verify_after_push
+        from orchestrator.verify.pytest_run.running import Checkup
+
+        return verify_after_push(
+            Checkup(
+                manifest=cast("Planner", push.planner).site.path.absolute(),
+                inventory=self._chosen.inventory,
+                hosts=self._chosen.hosts,
+                connector=connector,
+                planner=cast("Planner", push.planner),  # only a manifest is verified
+                forks=self._request.connection.forks,
             )
-        else:
-            from orchestrator.fleet.host.fact_run import gather_facts
-
-            forks = request.connection.forks
-            answers = gather_facts(read.stale, connector, forks=forks, watch=windows.append)
-    if any(window.interrupted for window in windows):
-        raise KeyboardInterrupt
-    take_answers(read, answers, reporter.warn)
-
-
-def _config(
-    shown: PushJob,
-    request: RunRequest,
-    verify: VerifyAfterPush | None,
-    remote: RemoteWork | None,
-) -> PushConfig:
-    origin = origin_of(shown.what if shown.site is not None or shown.stages else "")
-    run_id, run = new_run_id(), request.run
-    reads_only = run.noop or run.monitor_only or run.status_only or run.adhoc
-    return PushConfig(
-        settings=RunSettings(
-            run_id=run_id,
-            user=f"{origin.user}@{origin.machine}",
-            options=run,
-            manifest=shown.identity,
-            origin=origin,
-            key="" if reads_only or not shown.kept else key_of(run_id),
-        ),
-        record=request.record(),
-        registration=request.data.registration,
-        verify=verify,
-        rollout=request.rollout,
-        again=words_again(shown, request),
-        retry=words_for_failed(shown, request),
-        keep=request.keep,
-        engine=request.engine or EngineChoice(THREADS),
-        remote=remote,
-    )
-
-
-def _remote_work(
-    push: PushJob, request: RunRequest, chosen: Chosen, reporter: Reporter
-) -> RemoteWork | None:
-    """What the workers of a Dask scheduler need; None for another engine. UsageError."""
-    if request.engine is None or request.engine.word != DASK:
-        return None
-    from orchestrator.runs.remote_work import RemoteWork
-
-    remote = RemoteWork(push, request, chosen, reporter.note)
-    remote.check()
-    return remote
-
-
-def _hosts_without_share(push: PushJob, request: RunRequest, chosen: Chosen) -> Iterator[str]:
-    """Warnings about hosts without the variable of ``--per``; UsageError where no host has it."""
-    if not request.rollout.per and not any(stage.rollout.per for stage in push.stages):
-        return
-    from orchestrator.rollout.sharing import check_sharing
-
-    whole = request.rollout.per  # some stages may have their own
-    alike = [host for stage in push.stages if stage.rollout.per == whole for host in stage.hosts]
-    if alike or not push.stages:
-        yield from check_sharing(whole, alike or chosen.hosts)
-    for stage in push.stages:
-        if stage.rollout.per != whole:
-            yield from check_sharing(stage.rollout.per, stage.hosts)
+        )
 
 
 def own_types(push: PushJob) -> dict[str, bytes]:
@@ -224,24 +232,6 @@ def own_types(push: PushJob) -> dict[str, bytes]:
                     hint="put their manifests next to the same types/, or push them separately",
                 )
     return found
-
-
-def _verification(
-    push: PushJob, request: RunRequest, chosen: Chosen, connector: Connector
-) -> VerifyAfterPush:
-    from orchestrator.runs.verification import verify_after_push
-    from orchestrator.verify.pytest_run.running import Checkup
-
-    return verify_after_push(
-        Checkup(
-            manifest=cast("Planner", push.planner).site.path.absolute(),
-            inventory=chosen.inventory,
-            hosts=chosen.hosts,
-            connector=connector,
-            planner=cast("Planner", push.planner),  # only a manifest is verified
-            forks=request.connection.forks,
-        )
-    )
 
 
 def user_at_host() -> str:

@@ -11,8 +11,8 @@ from orchestrator.plan_files.reader import require_place, write_plan
 from orchestrator.plan_files.writer import PlanWriter
 from orchestrator.rollout.detection import is_stages
 from orchestrator.runs import wiring
-from orchestrator.runs.apply_plan import apply_plan, require_id
-from orchestrator.runs.push_flow import check_request, own_types, run_request, user_at_host
+from orchestrator.runs.apply_plan import PlanPush, require_id
+from orchestrator.runs.push_flow import PushFlow, check_request, own_types, user_at_host
 from orchestrator.runs.staged import staged_push
 from remote_runtime.errors import UsageError
 from remote_runtime.item import SELECTION
@@ -56,7 +56,7 @@ def push_expected(request: RunRequest, reporter: Reporter) -> RunResult:
     if result.plan is None:
         return result
     require_id(result.plan, request.plan.expect)
-    return apply_plan(result.plan, request, reporter)
+    return PlanPush(result.plan, request, reporter).run()
 
 
 def _preview(request: RunRequest, reporter: Reporter, valid: float) -> RunResult:
@@ -72,7 +72,7 @@ def _preview(request: RunRequest, reporter: Reporter, valid: float) -> RunResult
         push = wiring.manifest_push(request)
     push, maker = _with_maker(push)
     created = int(time.time())
-    result = run_request(push, request, chosen, reporter)
+    result = PushFlow(request, chosen, reporter).run(push)
     if result.interrupted:
         return result
     about = {**_about(request, push), "created": created, "expires": created + int(valid)}
