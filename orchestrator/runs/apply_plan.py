@@ -147,7 +147,7 @@ class PlanPush:
         return chosen._replace(hosts=[host for host in chosen.hosts if host.name in kept.hosts])
 
     def _check_left_out(self, stages: Sequence[PushStage]) -> None:
-        """InputError if a plan leaves out so many hosts of a stage that later ones must not start."""
+        """InputError if so many hosts of a stage are left out that later stages must not start."""
         from orchestrator.rollout.budget import Budget
 
         whole = self._request.rollout.max_fail

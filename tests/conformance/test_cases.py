@@ -34,7 +34,7 @@ def test_the_corpus_is_there() -> None:
     assert len(cases()) > 50
 
 
-def carry_out(path: Path, folder: Path, controller: Controller) -> None:
+def check_case(path: Path, folder: Path, controller: Controller) -> None:
     """Set a case up, make its runs, look at what came of them, and clear up."""
     root = folder / "root"
     root.mkdir()
@@ -73,7 +73,7 @@ def test_case_local(path: Path, tmp_path: Path, cache: Path) -> None:
     """The case holds with connection: local."""
     inventory = tmp_path / "hosts.yaml"
     inventory.write_text("hosts:\n  here: {connection: local}\n", encoding="utf-8")
-    carry_out(path, tmp_path, Controller(inventory, tmp_path, cache))
+    check_case(path, tmp_path, Controller(inventory, tmp_path, cache))
 
 
 @needs_root
@@ -89,4 +89,4 @@ def test_case_over_ssh(path: Path, tmp_path: Path, cache: Path, sshd: Sshd) -> N
     }
     inventory = tmp_path / "hosts.yaml"
     inventory.write_text(json.dumps({"hosts": {"here": host}}), encoding="utf-8")
-    carry_out(path, tmp_path, Controller(inventory, tmp_path, cache, in_process=True))
+    check_case(path, tmp_path, Controller(inventory, tmp_path, cache, in_process=True))

@@ -19,7 +19,7 @@ GENERATED = {"docs/README.md", "docs/reference/cli.md", "docs/reference/manifest
 PAGE = "docs/reference/resources/note.md"
 
 
-def run(tree: Path, *words: str) -> str:
+def check_run(tree: Path, *words: str) -> str:
     """What a Python program of a tree prints; it has to end well."""
     environ = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
@@ -47,7 +47,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert name not in before
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_text(text, encoding="utf-8")
-    run(top, "docs.generate")
+    check_run(top, "docs.generate")
     after = files(top)
     assert after.keys() - before.keys() == {*FILES, PAGE}
     assert {name for name in before if after[name] != before[name]} == GENERATED
@@ -56,23 +56,23 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_takes_no_shared_file_and_keeps_the_contract(tree: Path) -> None:
     """No file that was there is edited by hand; the type passes the suite of all types."""
-    told = run(tree, "pytest", "-q", "-p", "no:cacheprovider", "tests/contract", "-k", "note")
+    told = check_run(tree, "pytest", "-q", "-p", "no:cacheprovider", "tests/contract", "-k", "note")
     assert int(told.split(" passed")[0].split()[-1]) > 10, told
 
 
 def test_it_keeps_to_the_rules_of_the_tree(tree: Path) -> None:
     """Its own tests pass, and the linter finds nothing to say."""
-    run(tree, "pytest", "-q", "-p", "no:cacheprovider", "tests/remote_runtime/note")
+    check_run(tree, "pytest", "-q", "-p", "no:cacheprovider", "tests/remote_runtime/note")
     modules = [name for name in FILES if name.endswith(".py")]
-    run(tree, "ruff", "check", *modules)
-    run(tree, "ruff", "format", "--check", *modules)
+    check_run(tree, "ruff", "check", *modules)
+    check_run(tree, "ruff", "format", "--check", *modules)
 
 
 @pytest.mark.long
 def test_the_architecture_has_room_for_it(tree: Path) -> None:
     """The rules of imports find nothing to say."""
     tests = [f"tests/architecture/test_{name}.py" for name in ("imports", "rooms")]
-    run(tree, "pytest", "-q", "-p", "no:cacheprovider", *tests)
+    check_run(tree, "pytest", "-q", "-p", "no:cacheprovider", *tests)
 
 
 def test_the_page_is_begun_and_the_rest_is_for_a_person(tree: Path) -> None:
@@ -82,4 +82,6 @@ def test_the_page_is_begun_and_the_rest_is_for_a_person(tree: Path) -> None:
     assert TO_WRITE in text
     page.write_text(text.replace(TO_WRITE, "what is written"), encoding="utf-8")
     tests = [f"tests/docs/test_{name}.py" for name in ("style", "links", "generated")]
-    run(tree, "pytest", "-q", "-p", "no:cacheprovider", *tests, "-k", "note or current or left")
+    check_run(
+        tree, "pytest", "-q", "-p", "no:cacheprovider", *tests, "-k", "note or current or left"
+    )

@@ -48,7 +48,7 @@ def python(version: str) -> Path:
     return prefix / f"bin/python{version}"
 
 
-def works(folder: Path, *ccm: str | Path, host: dict[str, object] | None = None) -> None:
+def check_works(folder: Path, *ccm: str | Path, host: dict[str, object] | None = None) -> None:
     """Hold that ccm pushes, does nothing the second time, and verifies."""
     status = folder.stat()
     made = folder / "made"
@@ -120,7 +120,7 @@ def install(version: str, folder: Path, index: Path, what: str | Path) -> Path:
 @pytest.mark.parametrize("version", PYTHONS)
 def test_an_installed_wheel_works(version: str, index: Path, tmp_path: Path) -> None:
     """The plain installation pushes and verifies; no extra is needed for that."""
-    works(tmp_path, install(version, tmp_path, index, "ccm-push"))
+    check_works(tmp_path, install(version, tmp_path, index, "ccm-push"))
 
 
 def test_an_installed_sdist_works(index: Path, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_an_installed_sdist_works(index: Path, tmp_path: Path) -> None:
     with tarfile.open(sdist) as archive:
         assert any(name.endswith("/tests/project/test_install.py") for name in archive.getnames())
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    works(tmp_path, install(version, tmp_path, index, sdist))
+    check_works(tmp_path, install(version, tmp_path, index, sdist))
 
 
 def test_the_wheel_holds_ccm_only(built: Path, checkout: Path) -> None:
@@ -163,7 +163,7 @@ def test_an_installation_writes_nothing_into_the_checkout(checkout: Path, tmp_pa
 @pytest.mark.parametrize("version", PYTHONS)
 def test_the_one_file_works_alone(version: str, pyz: Path, tmp_path: Path) -> None:
     """ccm.pyz needs a Python and nothing else, whose own packages it does not look at."""
-    works(tmp_path, python(version), "-E", "-s", pyz)
+    check_works(tmp_path, python(version), "-E", "-s", pyz)
     (folder,) = (tmp_path / ".cache/ccm/pyz").iterdir()
     assert folder.stat().st_mode & 0o777 == 0o700
 
@@ -180,7 +180,7 @@ def test_the_one_file_pushes_over_ssh(sshd: Sshd, pyz: Path, tmp_path: Path) -> 
     """The runtime that it sends is made of what it carries."""
     host = sshd.host()
     words = {name: getattr(host, name) for name in ("port", "user", "key_file", "known_hosts")}
-    works(tmp_path, pyz, host={"address": "127.0.0.1", "python": sys.executable, **words})
+    check_works(tmp_path, pyz, host={"address": "127.0.0.1", "python": sys.executable, **words})
 
 
 def test_another_python_is_told_what_the_one_file_needs(pyz: Path, tmp_path: Path) -> None:

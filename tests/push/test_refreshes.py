@@ -91,7 +91,7 @@ def begun(target: Target) -> "subprocess.Popen[str]":
     return push
 
 
-def made_up_for(target: Target, push: "subprocess.Popen[str]") -> None:
+def expect_made_up_for(target: Target, push: "subprocess.Popen[str]") -> None:
     """The next push restarts what the one that was cut short did not, and the one after nothing."""
     target.write("good", "")
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -113,7 +113,7 @@ def test_a_controller_that_ends(target: Target, how: signal.Signals) -> None:
     push = begun(target)
     push.send_signal(how)
     push.wait(60)
-    made_up_for(target, push)
+    expect_made_up_for(target, push)
 
 
 @pytest.mark.parametrize("cut", [Host.kill_sessions, Host.reboot], ids=["connection", "reboot"])
@@ -122,4 +122,4 @@ def test_a_host_that_is_lost(ccm: Ccm, lab: Lab, host: Host, cut: Callable[[Host
     push = begun(over_ssh(ccm, lab, host))
     cut(host)
     assert push.wait(120) == 3
-    made_up_for(over_ssh(ccm, lab, host), push)
+    expect_made_up_for(over_ssh(ccm, lab, host), push)

@@ -17,7 +17,6 @@ from orchestrator.cluster import frames, relay
 from orchestrator.cluster.relay import Order, Relay
 from orchestrator.cluster.sealing import KeyPair
 from orchestrator.workers.channel import Channel
-from tests.orchestrator.cluster.dask_cluster import wait_for
 
 
 class PlainQueue:
@@ -87,7 +86,7 @@ def test_nobody_waits_for_a_controller_that_is_gone(
     made = Relay(order, Scheduler())
     made._heard = time.monotonic() - frames.SILENCE
     made.wait()
-    wait_for(lambda: made._stand.poll() is not None)
+    assert made._stand.wait(30) is not None
 
 
 def test_a_site_that_was_kept_and_spoilt_is_asked_for_again(

@@ -58,7 +58,7 @@ def _watched(scene: Scene) -> dict[str, str]:
     return {taken_over.FOLDER: str(folder)}
 
 
-def _attack(scene: Scene, cluster: DaskCluster, attack: str) -> None:
+def _expect_harmless(scene: Scene, cluster: DaskCluster, attack: str) -> None:
     """Push by a worker that attacks, and end it."""
     worker = cluster.hire(program=[sys.executable, "-m", taken_over.__name__, attack])
     outcomes, said, ran = _push(scene, cluster)
@@ -73,7 +73,7 @@ def test_a_worker_runs_nothing_in_the_controller(
     shared: tuple[Scene, DaskCluster], attack: str
 ) -> None:
     """Whatever it reports."""
-    _attack(*shared, attack)
+    _expect_harmless(*shared, attack)
 
 
 @pytest.mark.long(*ATTACKS[:-1])

@@ -9,7 +9,7 @@ import pytest
 from orchestrator.support.spare_threads import MOST, beside
 
 
-def wait_for(what: Callable[[], object]) -> None:
+def expect_soon(what: Callable[[], object]) -> None:
     end = time.monotonic() + 30
     while not what():
         assert time.monotonic() < end
@@ -36,7 +36,7 @@ def _spare() -> int:
 
 def test_a_thread_is_used_again_under_the_name_of_its_work() -> None:
     assert _done_in("host one")[1] == "host one"
-    wait_for(lambda: _spare() > 0)
+    expect_soon(lambda: _spare() > 0)
     before = threading.active_count()
     assert _done_in("host two")[1] == "host two"
     assert threading.active_count() == before
@@ -51,6 +51,7 @@ def test_each_works_beside_the_others() -> None:
     beside(meet, "one")
     beside(meet, "two")
     meet()
+    assert not together.broken
 
 
 def test_few_threads_wait_for_work() -> None:
@@ -58,8 +59,8 @@ def test_few_threads_wait_for_work() -> None:
     together = threading.Barrier(MOST + 20, timeout=30)
     for number in range(MOST + 20):
         beside(lambda: [together.wait()].clear(), f"host {number}")
-    wait_for(lambda: not any(t.name.startswith("host ") for t in threading.enumerate()))
-    wait_for(lambda: _spare() <= MOST)
+    expect_soon(lambda: not any(t.name.startswith("host ") for t in threading.enumerate()))
+    expect_soon(lambda: _spare() <= MOST)
 
 
 def test_nothing_of_the_work_is_kept() -> None:
@@ -71,13 +72,13 @@ def test_nothing_of_the_work_is_kept() -> None:
     gone = weakref.ref(big)
     beside(big.work, "big")
     del big
-    wait_for(lambda: gone() is None)
+    expect_soon(lambda: gone() is None)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_has_threads_of_its_own() -> None:
     _done_in("host one")
-    wait_for(lambda: _spare() > 0)
+    expect_soon(lambda: _spare() > 0)
     child = os.fork()
     if not child:
         try:

@@ -158,7 +158,7 @@ def test_a_second_prompt_without_a_refusal(sudo: Sudo, tmp_path: Path) -> None:
 
 
 def test_noise_is_no_question(sudo: Sudo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines that end, and a slow start behind them, are waited for."""
+    """Lines that end, and a slow start behind them, are waited for. Fails if opened() raises."""
     monkeypatch.setattr(opening, "QUESTION_PATIENCE", 0.1)
     sudo.install(lecture="echo 'Why not:' >&2; printf 'loading ... ' >&2; sleep 0.5")
     opened(tmp_path, "s3cret").close()

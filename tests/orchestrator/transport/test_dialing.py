@@ -56,7 +56,8 @@ def test_a_connection_that_comes_late_is_waited_for() -> None:
         address = server.getsockname()
         with socket.create_connection(address):  # has the only place
             threading.Timer(0.2, server.accept).start()
-            dial(*address, family="inet", deadline=time.monotonic() + LONG).close()
+            with dial(*address, family="inet", deadline=time.monotonic() + LONG) as late:
+                assert late.getpeername() == address
 
 
 def test_a_port_that_takes_no_connection_is_given_up() -> None:

@@ -87,7 +87,7 @@ def test_a_server_that_says_nothing_is_waited_for_as_long_as_said(
 
 
 def test_a_channel_closes_though_its_connection_is_gone(rude: StartRude) -> None:
-    """Closing a channel whose connection is gone already is no error."""
+    """Closing a channel whose connection is gone already is no error. Fails if close() raises."""
     one = rude()
     pipe = SshPipe(one.session, one.opened, one.opened.close)
     one.hang_up()
@@ -327,7 +327,10 @@ def test_a_server_that_asks_and_takes_no_answer_holds_nobody_up(rude: StartRude)
 def test_a_server_that_takes_no_answer_holds_no_reader_of_its_output_up(
     rude: StartRude, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever takes output tells the server that there is room for more."""
+    """Whoever takes output tells the server that there is room for more.
+
+    Fails if read() raises or does not come to the end.
+    """
     monkeypatch.setattr(ssh_pipe, "SILENCE", 2.0)
     one = rude()
     one.far.sendall(bytes(WINDOW // 2))

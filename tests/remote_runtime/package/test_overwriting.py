@@ -42,7 +42,10 @@ class Overwriting(unittest.TestCase):
             self.refuse(replaces="Replaces: third")
 
     def test_what_dpkg_allows(self):
-        """A package that replaces the other, or one that goes or changes along."""
+        """A package that replaces the other, or one that goes or changes along.
+
+        Fails if refuse() raises.
+        """
         self.refuse(replaces="Replaces: third (<< 2), other (<< 3)\n")
         self.refuse(VersionChange("other", "1", ""))
 
@@ -58,7 +61,10 @@ class Overwriting(unittest.TestCase):
                 self.refuse()
 
     def test_what_a_script_diverts_first(self):
-        """The preinst of the package that comes may have the other's file out of its way."""
+        """The preinst of the package that comes may have the other's file out of its way.
+
+        Fails if refuse() raises.
+        """
         preinst = {"preinst": "dpkg-divert --package a --rename --add /etc/hostname\n"}
         self.coming = {"a": contents("/etc/hostname")._replace(scripts=preinst)}
         self.refuse()
