@@ -11,7 +11,7 @@ from orchestrator.plan_files.reader import parse_plan, read_text
 from orchestrator.runs import wiring
 from orchestrator.runs.push_flow import PushFlow, check_request, own_types
 from orchestrator.runs.push_job import PushJob
-from orchestrator.runs.staged import staged_push
+from orchestrator.runs.staged import StagedPush
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import InputError, PlanError, Problem, UsageError
 from remote_runtime.item import SELECTION
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from orchestrator.planning import Planner
     from orchestrator.runs.push_job import PushStage
     from orchestrator.runs.reporter import Reporter
-    from orchestrator.runs.request import PlanRequirements, RunRequest
+    from orchestrator.runs.request import RunRequest
     from orchestrator.runs.result import RunResult
     from orchestrator.runs.wiring import Chosen
 
@@ -31,25 +31,78 @@ _SETTLED = ("hiera", "facts", *SELECTION)  # options that a plan fixes, values a
 _SKEW = 300  # seconds that the clock of the plan's author may be ahead
 
 
-def apply_plan_file(request: RunRequest, reporter: Reporter) -> RunResult:
-    """Push what a plan file contains, to the hosts that are as the plan expects them."""
-    path, required = request.manifest, request.plan
-    text = read_text(path, own=not required.signers)
-    kept = parse_plan(path, text)
-    check_request(request)
-    _check_options(kept.record, request)
-    _check_time(path, kept.record)
-    require_id(kept, required.expect)
-    approvers = _approvers(path, text, required, kept.record["manifest"])
-    if approvers:
-        reporter.note(f"approved by {', '.join(approvers)}")
-    check_whole(path, kept.record)
-    request = request._replace(data=request.data._replace(hiera=kept.record["hiera"]))
-    request = wiring.with_sources(request)
-    check_unchanged(kept.record["files"], kept.record["salt"], request.data.fetched)
-    words = [f"--signers={required.signers}"] if required.signers else []
-    words += [f"--approvals={required.approvals}"] if required.approvals else []
-    return PlanPush(kept, request, reporter, words=(*words, path)).run()
+class PlanFilePush:
+    """The push of what the plan file of a request contains."""
+
+    def __init__(self, request: RunRequest, reporter: Reporter) -> None:
+        self._request = request
+        self._reporter = reporter
+
+    def run(self) -> RunResult:
+        """Check the file, and push to the hosts that are as the plan expects them."""
+        request, required, path = self._request, self._request.plan, self._request.manifest
+        text = read_text(path, own=not required.signers)
+        kept = parse_plan(path, text)
+        check_request(request)
+        self._check_options(kept.record)
+        self._check_time(kept.record)
+        require_id(kept, required.expect)
+        approvers = self._approvers(text, kept.record["manifest"])
+        if approvers:
+            self._reporter.note(f"approved by {', '.join(approvers)}")
+        check_whole(path, kept.record)
+        request = request._replace(data=request.data._replace(hiera=kept.record["hiera"]))
+        request = wiring.with_sources(request)
+        check_unchanged(kept.record["files"], kept.record["salt"], request.data.fetched)
+        words = [f"--signers={required.signers}"] if required.signers else []
+        words += [f"--approvals={required.approvals}"] if required.approvals else []
+        return PlanPush(kept, request, self._reporter, words=(*words, path)).run()
+
+    def _check_options(self, record: Record) -> None:
+        """UsageError for what a plan has settled already."""
+        run, data = self._request.run, self._request.data
+        for name, given in (("--noop", run.noop), ("--monitor-only", run.monitor_only)):
+            if given:
+                hint = "ccm plan show FILE shows what it would do"
+                raise UsageError(f"{name} does not apply to a plan", hint=hint)
+        for name in _SETTLED:
+            if getattr(data, name):
+                hint = "omit it; for another value, plan again"
+                raise UsageError(f"--{name} is fixed by the plan", hint=hint)
+        given_again = data.record()
+        for name in ("data", "fact"):
+            if sorted(given_again[name]) != sorted(record[name]):
+                wanted = ", ".join(f"--{name} {key}=..." for key in record[name]) or f"no --{name}"
+                raise UsageError(
+                    f"the plan was made with {wanted}",
+                    hint="give the same options: a plan stores their names, not their values",
+                )
+
+    def _check_time(self, record: Record) -> None:
+        from orchestrator.plan_files.plan_file import moment
+
+        path, now = self._request.manifest, time.time()
+        if now >= record["expires"]:
+            ended = moment(record["expires"])
+            raise _refused(f"{path} has expired; it was valid until {ended}", "plan again")
+        if now < record["created"] - _SKEW:
+            made = moment(record["created"])
+            raise _refused(
+                f"{path} was made in the future, at {made}", "correct the clock of this machine"
+            )
+
+    def _approvers(self, text: bytes, manifest: str) -> Sequence[str]:
+        """Who has approved the plan; none where no approval is required. UsageError, InputError."""
+        from orchestrator.plan_files.signing import Approval, check_approved
+
+        path, required = self._request.manifest, self._request.plan
+        if not required.signers:
+            if required.approvals is not None:
+                hint = "set the approvers with --signers or CCM_SIGNERS"
+                raise UsageError("--approvals requires --signers", hint=hint)
+            return ()
+        approval = Approval(required.signers, required.approvals or 1)
+        return check_approved(path, text, approval, manifest)
 
 
 class PlanPush:
@@ -105,7 +158,8 @@ class PlanPush:
         hosts_of_plan = set(map(host_in, kept.hosts))
         chosen = wiring.choose(request.hosts, self._reporter.warn, path, hosts_of_plan)
         among = tuple(kept.record["stages"])
-        push = staged_push(request._replace(stages=request.stages._replace(among=among)), chosen)
+        staged = request._replace(stages=request.stages._replace(among=among))
+        push = StagedPush(staged, chosen).job()
         if request.hosts.limit:
             standing = (host_in(host.name) for stage in push.stages for host in stage.hosts)
             _require_planned(standing, hosts_of_plan)
@@ -173,53 +227,6 @@ def require_id(kept: PlanFile, expected: str | None) -> None:
         raise PlanError(
             f"the plan is {kept.id} now, not {one_line(expected, 80)}: nothing was changed",
             hint="ccm plan shows what it would do now",
-        )
-
-
-def _approvers(path: str, text: bytes, required: PlanRequirements, manifest: str) -> Sequence[str]:
-    """Who has approved the plan; none where no approval is required. UsageError, InputError."""
-    from orchestrator.plan_files.signing import Approval, check_approved
-
-    if not required.signers:
-        if required.approvals is not None:
-            hint = "set the approvers with --signers or CCM_SIGNERS"
-            raise UsageError("--approvals requires --signers", hint=hint)
-        return ()
-    return check_approved(path, text, Approval(required.signers, required.approvals or 1), manifest)
-
-
-def _check_options(record: Record, request: RunRequest) -> None:
-    """UsageError for what a plan has settled already."""
-    run, data = request.run, request.data
-    for name, given in (("--noop", run.noop), ("--monitor-only", run.monitor_only)):
-        if given:
-            hint = "ccm plan show FILE shows what it would do"
-            raise UsageError(f"{name} does not apply to a plan", hint=hint)
-    for name in _SETTLED:
-        if getattr(data, name):
-            hint = "omit it; for another value, plan again"
-            raise UsageError(f"--{name} is fixed by the plan", hint=hint)
-    given_again = data.record()
-    for name in ("data", "fact"):
-        if sorted(given_again[name]) != sorted(record[name]):
-            wanted = ", ".join(f"--{name} {key}=..." for key in record[name]) or f"no --{name}"
-            raise UsageError(
-                f"the plan was made with {wanted}",
-                hint="give the same options: a plan stores their names, not their values",
-            )
-
-
-def _check_time(path: str, record: Record) -> None:
-    from orchestrator.plan_files.plan_file import moment
-
-    now = time.time()
-    if now >= record["expires"]:
-        ended = moment(record["expires"])
-        raise _refused(f"{path} has expired; it was valid until {ended}", "plan again")
-    if now < record["created"] - _SKEW:
-        made = moment(record["created"])
-        raise _refused(
-            f"{path} was made in the future, at {made}", "correct the clock of this machine"
         )
 
 

@@ -22,9 +22,9 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
     UsageError and InputError come before any host is contacted.
     """
     if is_plan(request.manifest):
-        from orchestrator.runs.apply_plan import apply_plan_file
+        from orchestrator.runs.apply_plan import PlanFilePush
 
-        return apply_plan_file(request, reporter)
+        return PlanFilePush(request, reporter).run()
     if request.plan.signers is not None or request.plan.approvals is not None:
         raise UsageError(
             f"{request.command}: only plans can be approved, and {request.manifest} is not a plan",
@@ -44,9 +44,9 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
     request = wiring.with_sources(request)
     chosen = wiring.choose(request.hosts, reporter.warn, request.manifest)
     if is_stages(request.manifest):
-        from orchestrator.runs.staged import staged_push
+        from orchestrator.runs.staged import StagedPush
 
-        return PushFlow(request, chosen, reporter).run(staged_push(request, chosen))
+        return PushFlow(request, chosen, reporter).run(StagedPush(request, chosen).job())
     wiring.refuse_stages(request, request.manifest)
     job = wiring.manifest_push(request)
     if request.rollout.canary:

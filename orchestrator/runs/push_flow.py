@@ -39,11 +39,11 @@ def check_request(request: RunRequest) -> None:
             "--noop with --monitor-only would do nothing: a preview runs no health checks",
             hint="use only one; --monitor-only alone changes nothing either",
         )
-    make_room(request.connection.forks)
     if request.verify:
         from orchestrator.runs.verification import check_options
 
         check_options(request.run)
+    make_room(request.connection.forks)
     if request.data.registration:
         from orchestrator.registration.store import open_store
 

@@ -13,7 +13,7 @@ from orchestrator.rollout.detection import is_stages
 from orchestrator.runs import wiring
 from orchestrator.runs.apply_plan import PlanPush, require_id
 from orchestrator.runs.push_flow import PushFlow, check_request, own_types, user_at_host
-from orchestrator.runs.staged import staged_push
+from orchestrator.runs.staged import StagedPush
 from remote_runtime.errors import UsageError
 from remote_runtime.item import SELECTION
 from remote_runtime.version import VERSION
@@ -66,7 +66,7 @@ def _preview(request: RunRequest, reporter: Reporter, valid: float) -> RunResult
     manifest = request.manifest
     chosen = wiring.choose(request.hosts, reporter.warn, manifest)
     if is_stages(manifest):
-        push = staged_push(request, chosen)
+        push = StagedPush(request, chosen).job()
     else:
         wiring.refuse_stages(request, manifest)
         push = wiring.manifest_push(request)

@@ -15,109 +15,145 @@ from remote_runtime.text.nearest import nearest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from inventory import Host, Inventory
+    from inventory import Host
     from orchestrator.fleet.host.stage_host import StageHost
     from orchestrator.planning import PlanOptions
     from orchestrator.planning.host_secrets import HostSecrets
     from orchestrator.rollout.stages import Stage
-    from orchestrator.runs.request import RunRequest, StageChoice
+    from orchestrator.runs.request import RunRequest
     from orchestrator.runs.wiring import Chosen
 
 
-def chosen_stages(path: str, choice: StageChoice) -> list[Stage]:
-    """The stages that are meant; InputError for a file that is wrong, UsageError."""
-    from orchestrator.rollout.stages import read_stages
+class StagedPush:
+    """What the chosen stages of a file push to their hosts among the ``chosen`` ones."""
 
-    stages = read_stages(path)
-    if choice.among:
-        stages = [stage for stage in stages if stage.name in choice.among]
-    names = [stage.name for stage in stages]
-    wanted = choice.stage if choice.begin is None else choice.begin
-    if wanted is None:
-        return stages
-    if wanted not in names:
-        guess = nearest(wanted, names)
-        hint = f"did you mean {guess}?" if guess else f"known stages: {', '.join(names)}"
-        raise UsageError(f"{path} has no stage {wanted[:60]!r}", hint=hint)
-    at = names.index(wanted)
-    return stages[at:] if choice.begin else stages[at : at + 1]
+    def __init__(self, request: RunRequest, chosen: Chosen) -> None:
+        self._request = request
+        self._chosen = chosen
 
+    def job(self) -> PushJob:
+        """Read and check the stages and their manifests; no host is contacted.
 
-def staged_push(request: RunRequest, chosen: Chosen) -> PushJob:
-    """What the chosen stages of a file push to their hosts among the ``chosen`` ones.
+        InputError with every mistake, also in the manifests; UsageError.
+        """
+        from orchestrator.fleet.host.stage_host import StageHost
+        from orchestrator.planning.host_secrets import HostSecrets
 
-    InputError with every mistake, also in the manifests; UsageError. No host is contacted.
-    """
-    from orchestrator.fleet.host.stage_host import StageHost
-    from orchestrator.planning.host_secrets import HostSecrets
+        request, path = self._request, self._request.manifest
+        stages = self._chosen_stages()
+        self._refuse(len(stages))
+        hosts = self._hosts_of(stages)
+        selected = {host.name for host in self._chosen.hosts}
+        found: list[PushStage] = []
+        problems: list[Problem] = []
+        secrets: HostSecrets | None = None
+        for stage in stages:
+            meant = tuple(
+                StageHost(stage.name, host) for host in hosts[stage.name] if host.name in selected
+            )
+            secrets = HostSecrets(secrets)
+            try:
+                made = self._stage(stage, hosts=meant, secrets=secrets)
+            except InputError as error:
+                problems += stage.placed(error)
+                continue
+            if made.hosts:
+                found.append(made)
+        if problems:
+            raise InputError(list(dict.fromkeys(problems)))
+        if not found:
+            raise UsageError(
+                f"{request.command}: none of the selected hosts is in a stage of {path}",
+                hint="select other hosts with -l, or stages with --from",
+            )
+        if request.data.data:
+            from orchestrator.planning.site.unknown_data import keep_common
 
-    path = request.manifest
-    stages = chosen_stages(path, request.stages)
-    _refuse(request, len(stages))
-    hosts = _hosts_of(stages, path, chosen.inventory)
-    selected = {host.name for host in chosen.hosts}
-    found: list[PushStage] = []
-    problems: list[Problem] = []
-    secrets: HostSecrets | None = None
-    for stage in stages:
-        meant = tuple(
-            StageHost(stage.name, host) for host in hosts[stage.name] if host.name in selected
+            keep_common([stage.push.site for stage in found if stage.push.site is not None])
+        if request.run.noop:
+            found = list(_behind_each_other(found))
+        whole = os.path.abspath(path)
+        first = found[0].push
+        remarks = [stage.push.remarks for stage in found]
+        return first._replace(
+            what=whole,
+            identity=identity(whole),
+            binder=None,
+            words=(*request.stages.words(), whole),
+            stages=tuple(found),
+            remarks=lambda: [text for told in remarks for text in told()],
         )
-        secrets = HostSecrets(secrets)
-        try:
-            made = _stage(stage, request, hosts=meant, secrets=secrets)
-        except InputError as error:
-            problems += stage.placed(error)
-            continue
-        if made.hosts:
-            found.append(made)
-    if problems:
-        raise InputError(list(dict.fromkeys(problems)))
-    if not found:
-        raise UsageError(
-            f"{request.command}: none of the selected hosts is in a stage of {path}",
-            hint="select other hosts with -l, or stages with --from",
+
+    def _chosen_stages(self) -> list[Stage]:
+        """The stages that are meant; InputError for a file that is wrong, UsageError."""
+        from orchestrator.rollout.stages import read_stages
+
+        path, choice = self._request.manifest, self._request.stages
+        stages = read_stages(path)
+        if choice.among:
+            stages = [stage for stage in stages if stage.name in choice.among]
+        names = [stage.name for stage in stages]
+        wanted = choice.stage if choice.begin is None else choice.begin
+        if wanted is None:
+            return stages
+        if wanted not in names:
+            guess = nearest(wanted, names)
+            hint = f"did you mean {guess}?" if guess else f"known stages: {', '.join(names)}"
+            raise UsageError(f"{path} has no stage {wanted[:60]!r}", hint=hint)
+        at = names.index(wanted)
+        return stages[at:] if choice.begin else stages[at : at + 1]
+
+    def _stage(
+        self,
+        stage: Stage,
+        *,
+        hosts: tuple[StageHost, ...],
+        secrets: HostSecrets,
+    ) -> PushStage:
+        request = self._request
+        data = request.data._replace(run=request.run, handed=stage.data)
+        site, planner = wiring.planner(stage.manifest, data)
+        planner.host_secrets = secrets
+        path = os.path.abspath(stage.manifest)
+        push = PushJob(
+            request.command,
+            path,
+            site,
+            planner,
+            identity=identity(path),
+            remarks=planner.unmatched,
+            data=data,
         )
-    if request.data.data:
-        from orchestrator.planning.site.unknown_data import keep_common
+        return PushStage(stage.name, push, hosts, stage.rollout(request.rollout))
 
-        keep_common([stage.push.site for stage in found if stage.push.site is not None])
-    if request.run.noop:
-        found = list(_behind_each_other(found))
-    whole = os.path.abspath(path)
-    first = found[0].push
-    remarks = [stage.push.remarks for stage in found]
-    return first._replace(
-        what=whole,
-        identity=identity(whole),
-        binder=None,
-        words=(*request.stages.words(), whole),
-        stages=tuple(found),
-        remarks=lambda: [text for told in remarks for text in told()],
-    )
+    def _refuse(self, stages: int) -> None:
+        """UsageError for options that say nothing of more than one manifest."""
+        if self._request.rollout.canary:
+            hint = "put a stage with 'take: 1' before the others"
+            raise UsageError("--canary is not supported with stages", hint=hint)
+        if self._request.verify:
+            hint = "write 'gate: verify' in each stage to verify"
+            raise UsageError("--verify is not supported with stages", hint=hint)
+        refuse_part(self._request.data, stages)
 
+    def _hosts_of(self, stages: list[Stage]) -> dict[str, list[Host]]:
+        """The hosts of each stage, whoever of them is selected; InputError for a pattern that has
+        none."""
+        from orchestrator.fleet.store.past_runs import PastRuns
 
-def _stage(
-    stage: Stage,
-    request: RunRequest,
-    *,
-    hosts: tuple[StageHost, ...],
-    secrets: HostSecrets,
-) -> PushStage:
-    data = request.data._replace(run=request.run, handed=stage.data)
-    site, planner = wiring.planner(stage.manifest, data)
-    planner.host_secrets = secrets
-    path = os.path.abspath(stage.manifest)
-    push = PushJob(
-        request.command,
-        path,
-        site,
-        planner,
-        identity=identity(path),
-        remarks=planner.unmatched,
-        data=data,
-    )
-    return PushStage(stage.name, push, hosts, stage.rollout(request.rollout))
+        found: dict[str, list[Host]] = {}
+        problems: list[Problem] = []
+        runs = PastRuns(self._request.manifest)
+        for stage in stages:
+            try:
+                found[stage.name] = self._chosen.inventory.select(stage.hosts, runs)[: stage.take]
+            except InputError as error:
+                problems += [
+                    one._replace(where=one.where or stage.hosts_at) for one in error.problems
+                ]
+        if problems:
+            raise InputError(problems)
+        return found
 
 
 def _behind_each_other(stages: list[PushStage]) -> Iterator[PushStage]:
@@ -134,38 +170,9 @@ def _behind_each_other(stages: list[PushStage]) -> Iterator[PushStage]:
         before.append(EarlierStage(stage.name, names, planner, push.identity))
 
 
-def _refuse(request: RunRequest, stages: int) -> None:
-    """UsageError for options that say nothing of more than one manifest."""
-    if request.rollout.canary:
-        hint = "put a stage with 'take: 1' before the others"
-        raise UsageError("--canary is not supported with stages", hint=hint)
-    if request.verify:
-        hint = "write 'gate: verify' in each stage to verify"
-        raise UsageError("--verify is not supported with stages", hint=hint)
-    refuse_part(request.data, stages)
-
-
 def refuse_part(data: PlanOptions, stages: int) -> None:
     """UsageError for what chooses a part of a manifest where there are several."""
     given = [name for name in SELECTION if getattr(data, name)]
     if given and stages > 1:
         hint = "select the stage with --stage"
         raise UsageError(f"--{given[0]} applies to one manifest only", hint=hint)
-
-
-def _hosts_of(stages: list[Stage], path: str, inventory: Inventory) -> dict[str, list[Host]]:
-    """The hosts of each stage, whoever of them is selected; InputError for a pattern that has
-    none."""
-    from orchestrator.fleet.store.past_runs import PastRuns
-
-    found: dict[str, list[Host]] = {}
-    problems: list[Problem] = []
-    runs = PastRuns(path)
-    for stage in stages:
-        try:
-            found[stage.name] = inventory.select(stage.hosts, runs)[: stage.take]
-        except InputError as error:
-            problems += [one._replace(where=one.where or stage.hosts_at) for one in error.problems]
-    if problems:
-        raise InputError(problems)
-    return found
