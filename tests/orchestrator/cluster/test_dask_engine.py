@@ -30,6 +30,7 @@ class NotingPost(SchedulerClient):
         self.others: list[ClusterMember] = []
         self.address = "tls://scheduler.example.net:8786"
         self.gone = ""
+        self.looks = 0
         self.alive = {}
         self.orders: list[tuple[str, Order]] = []
         self.frames: list[tuple[str, bytes]] = []
@@ -44,6 +45,7 @@ class NotingPost(SchedulerClient):
         return True
 
     def members(self) -> list[ClusterMember]:
+        self.looks += 1
         sites = frozenset(("paris", "rome"))
         if self.gone:
             raise OSError(self.gone)
@@ -111,7 +113,8 @@ def test_a_worker_that_had_nothing_to_do_is_not_taken_for_silent(office: Office)
     office.post.alive.update(dict.fromkeys(office.post.alive, time.monotonic() - 1000))
     office.begin(office.task("web1"))
     wait_for(lambda: office.post.orders)
-    time.sleep(1)  # it looks several times meanwhile
+    looks = office.post.looks
+    wait_for(lambda: office.post.looks > looks + 3)
     assert len(office.post.orders) == 1
     assert [data for _, data in office.post.frames if data == frames.CLOSE] == []
 

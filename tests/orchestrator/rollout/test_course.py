@@ -70,6 +70,7 @@ def roll_out(
     options: RolloutOptions,
     *,
     forks: int = 8,
+    tick: Callable[[], None] = lambda: None,
     **more: Any,
 ) -> Rolled:
     recorder = Recorder()
@@ -87,7 +88,7 @@ def roll_out(
 
     course = RolloutScheduler(hosts, options, make=make, publish=publish, **more)
     finished = lambda _, result: publish(happening.HostFinished(result))  # noqa: E731 - one line
-    Window(course, forks, finished=finished).run()
+    Window(course, forks, finished=finished, tick=tick).run()
     return Rolled(results, recorder, course)
 
 

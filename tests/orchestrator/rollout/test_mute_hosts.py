@@ -13,6 +13,7 @@ from orchestrator.rollout.waves import parse_waves
 from tests.orchestrator.fleet.fakes import FakeConnector, FakeHost, FarEnd
 from tests.orchestrator.rollout.test_course import roll_out
 
+ENOUGH = 20  # looks of the window, at any of which another host would begin
 HOSTS = [FakeHost(f"h{number}", {"rack": number // 2}) for number in range(6)]
 
 
@@ -35,7 +36,7 @@ def _looked_at_often(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_mute_host_is_at_work(options: RolloutOptions, begun: list[str]) -> None:
     """It keeps the next wave and hosts that share something with it from beginning, and all hosts
     where no more may fail."""
-    go, found = threading.Event(), list[str]()
+    go, found, ticks = threading.Event(), list[str](), list[int]()
 
     def script(far: FarEnd) -> None:
         go.wait(600)
@@ -47,13 +48,15 @@ def test_a_mute_host_is_at_work(options: RolloutOptions, begun: list[str]) -> No
         until = time.monotonic() + 300
         while len(connector.links) < len(begun) and time.monotonic() < until:
             time.sleep(0.01)
-        time.sleep(0.3)  # in which more would begin
+        looked = len(ticks)
+        while len(ticks) < looked + ENOUGH and time.monotonic() < until:
+            time.sleep(0.01)
         found.extend(sorted(connector.links))
         go.set()
 
     looking = threading.Thread(target=look)
     looking.start()
-    rolled = roll_out(HOSTS, connector, options, forks=2)
+    rolled = roll_out(HOSTS, connector, options, forks=2, tick=lambda: ticks.append(1))
     looking.join()
     assert found == begun
     assert rolled.outcomes() == dict.fromkeys((host.name for host in HOSTS), "ok")
