@@ -83,7 +83,7 @@ def test_a_circle_is_found_without_a_host(tmp_path: Path) -> None:
 def test_a_circle_that_a_host_may_not_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: str, options: dict[str, list[str]]
 ) -> None:
-    """It is left to the plans of hosts."""
+    """It is left to the plans of hosts. Fails if planner() raises."""
     (tmp_path / "over.yaml").write_text("data: {b: 1}")
     monkeypatch.chdir(tmp_path)
     planner(tmp_path, head + RESOURCES, **options)
