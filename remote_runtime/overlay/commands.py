@@ -112,7 +112,9 @@ class WorldCommands(Commands):
                 return False
         return True
 
-    def _sees_today(self, argv: Sequence[str], cwd: str, read: Optional[List[str]]) -> bool:
+    def _sees_today(
+        self, argv: Sequence[str], cwd: str, path: Optional[str], read: Optional[List[str]]
+    ) -> bool:
         """Whether a command reads nothing that is planned and writes nothing, so it can run on the
         host as it is."""
         from remote_runtime.overlay.probe_commands import may_write, named
@@ -120,8 +122,8 @@ class WorldCommands(Commands):
         found = named(argv)
         if read is None or found is None or _ABOUT_INODES.search(" ".join(argv)):
             return False
-        names = {os.path.basename(program) for program in found.programs}
-        if may_write(argv, [path for path in read if os.path.basename(path) in names]):
+        programs = [self.find(program, path, cwd) for program in found.programs]
+        if may_write(argv, list(filter(None, programs))):
             return False
         return all(map(self._is_as_today, read)) and not self._layer.find(cwd, True).laid
 
@@ -203,7 +205,7 @@ class WorldCommands(Commands):
             self._ask(argv, beyond, path)
         read = self._heed(argv, cwd or "/", path)
         identity = self._theirs.identity(user, group)
-        if not self._layer.nodes or self._sees_today(argv, cwd or "/", read):
+        if not self._layer.nodes or self._sees_today(argv, cwd or "/", path, read):
             return self._host.run(
                 argv,
                 cwd,
