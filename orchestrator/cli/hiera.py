@@ -120,25 +120,16 @@ def _explain(args: argparse.Namespace) -> int:
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.documents import write
     from orchestrator.cli.explanation_output import document, lines
-    from orchestrator.cli.gathering import gather
-    from orchestrator.runs import wiring
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import CcmError, UsageError
 
     keys = args.key.removeprefix("data.").split(".")
     if not all(keys):
         raise UsageError(f"{args.key!r} is not a key of data", hint="such as users or app.port")
-    chosen = wiring.choose(read_inventory(args), warn)
-    data = read_data(args)
-    data = data._replace(hiera=_others(data.hiera, args.manifest))
-    hierarchy = _hierarchy(args.manifest, data, False)
-    hierarchy.see(chosen.inventory)
-    answers: Mapping[str, Gathered | CcmError] = {}
-    if not (args.offline or hierarchy.is_static):
-        answers = gather(chosen, read_connection(args), hierarchy.require_answers)
+    hosts, hierarchy, answers = _answers(args, read_data(args), False)
     found: dict[str, Any] = {}
     code = 0
-    for host in chosen.hosts:
+    for host in hosts:
         try:
             told, warnings = hierarchy.explain(host, _answer(host, answers), keys)
         except CcmError as error:
@@ -160,25 +151,18 @@ def _parse(args: argparse.Namespace) -> int:
     """Resolve for each host and write one document: the data, or host → data."""
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.documents import check_path, variables, write
-    from orchestrator.cli.gathering import gather
-    from orchestrator.runs import wiring
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import CcmError, UsageError
 
     check_path("data", args.query)
     if args.env and args.inventory is not None:
         raise UsageError("--env supports one host only", hint="omit -i, or use --json")
-    chosen = wiring.choose(read_inventory(args), warn)
     data = read_data(args)
-    data = data._replace(fact=[*data.fact, *args.given], hiera=_others(data.hiera, args.manifest))
-    hierarchy = _hierarchy(args.manifest, data, args.env_facts)
-    hierarchy.see(chosen.inventory)
-    answers: Mapping[str, Gathered | CcmError] = {}
-    if not (args.offline or hierarchy.is_static):
-        answers = gather(chosen, read_connection(args), hierarchy.require_answers)
+    data = data._replace(fact=[*data.fact, *args.given])
+    hosts, hierarchy, answers = _answers(args, data, args.env_facts)
     found: dict[str, Any] = {}
     code = 0
-    for host in chosen.hosts:
+    for host in hosts:
         try:
             found[host.name] = _resolved(hierarchy, host, answers, args.query)
         except CcmError as error:
@@ -191,6 +175,23 @@ def _parse(args: argparse.Namespace) -> int:
     elif found:
         write(next(iter(found.values())), read_form(args))
     return code
+
+
+def _answers(
+    args: argparse.Namespace, data: "PlanOptions", with_environ: bool
+) -> "tuple[Sequence[Host], Hierarchy, Mapping[str, Gathered | CcmError]]":
+    """The selected hosts, the hierarchy, and what was gathered where that is needed."""
+    from orchestrator.cli.gathering import gather
+    from orchestrator.runs import wiring
+
+    chosen = wiring.choose(read_inventory(args), warn)
+    data = data._replace(hiera=_others(data.hiera, args.manifest))
+    hierarchy = _hierarchy(args.manifest, data, with_environ)
+    hierarchy.see(chosen.inventory)
+    if args.offline or hierarchy.is_static:
+        return chosen.hosts, hierarchy, {}
+    answers = gather(chosen, read_connection(args), hierarchy.require_answers)
+    return chosen.hosts, hierarchy, answers
 
 
 def _others(files: "Sequence[str] | None", parsed: str) -> list[str]:

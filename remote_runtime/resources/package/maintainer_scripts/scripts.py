@@ -37,10 +37,6 @@ _DIVERTING = ("dpkg-divert", "dpkg-statoverride")
 _ASKING_DIVERSIONS = ("--list", "--listpackage", "--truename")
 _PATH = re.compile(r"(?:/[\w@.+:-]+){2,}\Z")
 _PROGRAMS = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/dev/", "/proc/", "/sys/")
-_PURGE = re.compile(
-    r"^[ \t]*purge\)(?s:.*?);;|\bif \[+ \"?\$\{?1\}?\"? ==? \"?purge\"? \]+(?s:.*?)\bfi\b",
-    re.MULTILINE,
-)
 
 
 class Deeds(NamedTuple):
@@ -166,11 +162,6 @@ def stands_in(value: str, text: str) -> bool:
     """Whether the last part of a name stands in a text by itself."""
     name = re.escape(value.rpartition("/")[2])
     return re.search(r"(?<![\w.-])%s(?![\w-])" % name, text) is not None
-
-
-def without_purge(text: str) -> str:
-    """A script without what it only does when its package is purged."""
-    return _PURGE.sub("", text)
 
 
 def _heeds_sysusers(text: str) -> bool:
