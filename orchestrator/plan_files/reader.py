@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import stat
@@ -35,9 +34,8 @@ _ANEW = "make a new plan with ccm plan"
 def manifest_of(path: str) -> str:
     """The manifest that a plan is of; "" where it cannot be told, for whoever reads the plan."""
     try:
-        record = json.loads(read_text(path))
-        return str(record["manifest"])
-    except (InputError, ValueError, RecursionError, TypeError, KeyError):
+        return str(members_of(read_text(path).decode(), _members())["manifest"])
+    except (InputError, ValueError, RecursionError, KeyError):
         return ""
 
 

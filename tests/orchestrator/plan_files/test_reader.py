@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 import schemas
 from orchestrator.plan_files.reader import (
+    manifest_of,
     read_plan,
     read_text,
     require_place,
@@ -52,6 +53,13 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert read_plan(str(path)).record == kept.record
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [p.name for p in tmp_path.iterdir()] == ["site.yaml", "change.plan"]
+
+
+def test_the_manifest_of_a_plan_is_read_as_the_plan_is(written: Path) -> None:
+    """A text of many unknown members is not taken in whole before it is refused."""
+    assert manifest_of(str(written)) == json.loads(written.read_bytes())["manifest"]
+    rewritten(written, **{f"zz{number}": 1 for number in range(3)})
+    assert manifest_of(str(written)) == ""
 
 
 def test_the_schema_allows_it(tmp_path: Path) -> None:
