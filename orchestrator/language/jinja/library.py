@@ -29,6 +29,7 @@ from remote_runtime.errors import InputError, Position, Problem
 KNOWN = (*TEMPLATE_VARIABLES, *FUNCTIONS, *TEMPLATE_FUNCTIONS, "managed")
 """The names of a template beside those that are added."""
 _SHOWN = 400
+MOST_TAGS = 20_000  # expressions and blocks of one template; each takes some 14 KiB
 
 
 class LoadedTemplate:
@@ -138,6 +139,11 @@ class Library:
             raise InputError([template.problem(message, f"it may set {', '.join(HEADER_KEYS)}", 0)])
         template.positions = Positions(name, whole.text)
         sandbox = self._sandbox_of(whole.settings)
+        signs = sandbox.variable_start_string, sandbox.block_start_string
+        tags = sum(map(whole.text.count, signs))
+        if tags > MOST_TAGS:
+            what = f"a template with {tags:,} expressions and blocks, of at most {MOST_TAGS:,}"
+            raise InputError([template.problem(what, "make it of a loop, or divide it", 0)])
         try:
             tree = sandbox.parse_text(whole.text, path)
             problems = checks.tree_problems(tree, sandbox)
