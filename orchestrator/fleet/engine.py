@@ -63,6 +63,7 @@ class Threads:
         shared = self._shared
 
         def make(host: Target) -> HostRun:
+            """The run of one host."""
             return HostRun(
                 host,
                 shared.connector,

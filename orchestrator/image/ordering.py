@@ -65,6 +65,7 @@ def _behind(sources: Mapping[str, bytes], roots: Sequence[str]) -> list[str]:
     seen: set[str] = set()
 
     def visit(name: str) -> None:
+        """Add the modules that a module imports, then the module."""
         if name in seen or name not in sources:
             return
         seen.add(name)

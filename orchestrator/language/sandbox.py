@@ -72,7 +72,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self.filters["join"] = _bounded(self.filters["join"], _check_join)
         self.filters["sum"] = _bounded(self.filters["sum"], _check_sum)
         for name in _WHOLE:  # outermost: what comes one by one is a list to the checks above
-            self.filters[name] = _weighed(self.filters[name])
+            self.filters[name] = _size_limited(self.filters[name])
         for name in ("round", "tojson", "truncate"):
             self.filters[name] = bounded_filter(self.filters[name])
         self.filters.update({name: entry.function for name, entry in OWN_FILTERS.items()})
@@ -117,6 +117,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
         @wraps(wrapped)
         def formatted(*args: Any, **kwargs: Any) -> Any:
+            """The method, refused if its result could be too long. ValueError."""
             bounds.check_format(value.__self__, [args, kwargs])
             return wrapped(*args, **kwargs)
 
@@ -153,6 +154,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         root = template.root_render_func
 
         def evaluate(names: dict[str, Any]) -> Any:
+            """The value of the expression with these names."""
             context = template.new_context(names)
             for _ in root(context):
                 pass
@@ -217,12 +219,13 @@ def _check_sum(parts: Any, arguments: tuple[Any, ...]) -> None:
         bounds.check_size(sum(map(len, parts)), bounds.MAX_ITEMS, "the sum")
 
 
-def _weighed(function: Any) -> Any:
+def _size_limited(function: Any) -> Any:
     """A filter whose value and result are bounded with all that they hold."""
     at = int(hasattr(function, "jinja_pass_arg"))
 
     @wraps(function)
-    def weighed(*args: Any, **kwargs: Any) -> Any:
+    def limited(*args: Any, **kwargs: Any) -> Any:
+        """The function with its input and its result checked against the size limit. ValueError."""
         value = args[at]
         if isinstance(value, Iterator):
             value = bounds.gathered(value)
@@ -233,7 +236,7 @@ def _weighed(function: Any) -> Any:
             bounds.check_size(len(found), bounds.MAX_TEXT, "the text")
         return found
 
-    return weighed
+    return limited
 
 
 def _check_numbers(_: Any, arguments: tuple[Any, ...]) -> None:
@@ -245,6 +248,7 @@ def _bounded(function: Any, check: Any) -> Any:
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
+        """The function, called after ``check`` accepts its arguments."""
         value, *rest = args[1:] if passes_environment else args
         check(value, (*rest, *kwargs.values()))
         return function(*args, **kwargs)

@@ -97,6 +97,7 @@ def _json(text: str) -> tuple[Any] | None:
     """What the text is as JSON, None where it is none or has a key twice."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """The object of these pairs. ValueError for a duplicate key."""
         if len(dict(pairs)) < len(pairs):
             raise ValueError("it has a duplicate key")
         return dict(pairs)

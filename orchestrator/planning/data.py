@@ -302,6 +302,7 @@ class ManifestData:
             look_ups.see(scope._replace(data=resolver.root))
 
         def bind(layer: Layer, key: str, value: Any) -> Any:
+            """A value of a layer with its templates rendered, or deferred if data reads data."""
             if not self._reads_data:
                 return render_value(value, scope)
             return resolver.bind(value, f"data.{key}" if key else BASE)

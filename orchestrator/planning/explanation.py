@@ -187,6 +187,7 @@ def masked(data: Any, secrets: Keys[str]) -> Any:
     mask, whole = Mask(secrets), frozenset(secrets)
 
     def walk(value: Any) -> Any:
+        """The value with every secret masked, at any depth."""
         if isinstance(value, dict):
             return {key: walk(below) for key, below in value.items()}
         if isinstance(value, list):

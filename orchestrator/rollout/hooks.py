@@ -97,6 +97,7 @@ def _run(what: str, command: str, told: dict[str, Any], is_over: Callable[[], bo
     end = time.monotonic() + SECONDS
 
     def left() -> float:
+        """Seconds until the time limit."""
         return 0.0 if is_over() else end - time.monotonic()
 
     try:

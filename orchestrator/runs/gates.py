@@ -73,6 +73,7 @@ def _monitor(push: "PushJob", targets: "Targets", config: "PushConfig") -> Any:
     settings = settings._replace(options=settings.options._replace(monitor_only=True))
 
     def make(host: "Target", heard: "Publish") -> HostRun:
+        """The run of a host whose events go to ``heard`` only."""
         bus = Bus([_Heard(heard)])
         return HostRun(host, targets.connector, planner=push.planner, bus=bus, settings=settings)
 

@@ -87,6 +87,7 @@ def _resolve(
     host = address.encode("ascii") if address.isascii() else address
 
     def look_up(flags: int = 0) -> list[Any]:
+        """The addresses of the host. OSError."""
         kind = _FAMILIES.get(family, socket.AF_UNSPEC)
         return socket.getaddrinfo(host, port, kind, socket.SOCK_STREAM, flags=flags)
 

@@ -247,6 +247,7 @@ class Keyring:
         opened: list[paramiko.PKey] = []
 
         def try_it(text: str) -> bool:
+            """Whether the password opens the key."""
             try:
                 # the stubs want text; the libraries want bytes
                 key = paramiko.PKey.from_path(path, text.encode())  # type: ignore[arg-type]

@@ -7,7 +7,6 @@ parsed or asked for again, and nothing secret stands on a command line or in a f
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import signal
 import socket
@@ -54,7 +53,6 @@ def start(serve: Callable[[Channel], None], others: Iterable[Channel]) -> Starte
     ours, theirs = socket.socketpair()
     sys.stdout.flush()
     sys.stderr.flush()
-    gc.freeze()  # what is there already is not gone through again in every copy
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
     try:
         pid = os.fork()
@@ -62,7 +60,6 @@ def start(serve: Callable[[Channel], None], others: Iterable[Channel]) -> Starte
             _live(serve, Channel(theirs), (Channel(ours), *others))
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        gc.unfreeze()
         theirs.close()
     return Started(pid, Channel(ours, MOST_MESSAGE))
 

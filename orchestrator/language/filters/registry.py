@@ -1,7 +1,7 @@
 """The filters, tests and functions beside Jinja2's own, each with its documentation (controller).
 
 ``docs/reference/filters.md`` is made of this, and each example is run by a test. Before a filter
-sees its arguments they are weighed, and missing values are refused; so is a result that is too
+sees its arguments, their size is checked, and missing values are refused; so is a result that is too
 large.
 """
 
@@ -51,6 +51,7 @@ def documented(
     value that is not there."""
 
     def register(function: Function) -> Function:
+        """Add the function to the table of its family, with its checks."""
         name = usage.split("(", 1)[0]
         table = TESTS if family == "Tests" else FILTERS
         table[name] = Entry(
@@ -79,6 +80,7 @@ def _guarded(function: Callable[..., Any], cost: int, takes_missing: bool) -> Ca
 
     @wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
+        """The function with its arguments and its result checked against the limits. ValueError."""
         values = [_given(value, takes_missing) for value in args[first:]]
         named = {name: _given(value, takes_missing) for name, value in kwargs.items()}
         weight = sum(map(bounds.weight, (*values, *named.values())))

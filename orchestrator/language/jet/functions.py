@@ -26,6 +26,7 @@ class Function(NamedTuple):
 
 def _of_texts(name: str, convert: Callable[..., Any], count: int = 1) -> Function:
     def call(*texts: Any) -> Any:
+        """The function for text arguments only. ValueError."""
         kinds.texts(name, *texts)
         return convert(*texts)
 

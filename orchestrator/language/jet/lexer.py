@@ -208,6 +208,7 @@ def _number(text: str, at: int) -> int | float:
 
 def _unescape(text: str, at: int) -> str:
     def replace(match: re.Match[str]) -> str:
+        """The character of an escape sequence. ParseError."""
         if match["plain"]:
             return _PLAIN[match["plain"]]
         if match["octal"]:

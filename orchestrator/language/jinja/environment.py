@@ -274,6 +274,7 @@ def _looking(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def looking(*args: Any, **kwargs: Any) -> Any:
+        """The function, which counts the characters that it searches."""
         bounds.spend_look(args[at])
         return function(*args, **kwargs)
 
@@ -286,6 +287,7 @@ def _by_line(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
+        """The function, refused if its result could be too long. ValueError."""
         text, *rest = args[at:]
         given = (*rest, *kwargs.values())
         added = sum(len(one) if isinstance(one, str) else 0 for one in given)

@@ -92,6 +92,7 @@ def _each(check: Callable[..., bool]) -> Callable[..., bool]:
     """The condition, which of a list every entry must satisfy."""
 
     def held(value: Any, *arguments: Any) -> bool:
+        """Whether the value, or every entry of a list, satisfies the condition."""
         if isinstance(value, list):
             return all(held(entry, *arguments) for entry in value)
         return check(value, *arguments)

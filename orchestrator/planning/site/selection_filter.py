@@ -164,9 +164,11 @@ class _Marking:
         needed = self.needed()
 
         def mark(some: Sequence[Compiled]) -> tuple[Compiled, ...]:
+            """The resources, each marked."""
             return tuple([one(resource) for resource in some])
 
         def one(resource: Compiled) -> Compiled:
+            """The resource, marked as left out where the selection says so."""
             at = len(every)
             every.append(resource)
             children, reason = mark(resource.children), self._reasons[at]

@@ -165,6 +165,7 @@ def _bounded(call: Callable[..., Any]) -> Callable[..., Any]:
     """A function whose numbers say how large its result is."""
 
     def checked(*arguments: Any) -> Any:
+        """The function, refused for numbers that are too large. ValueError."""
         bounds.check_numbers(arguments)
         return call(*arguments)
 
