@@ -150,7 +150,7 @@ def _fail(error: Exception, words: list[str]) -> int:
     from orchestrator.support.crash import describe_crash
 
     path = describe_crash(error, f"ccm {words[0] if words else ''}")
-    print(f"ccm: error: a defect in ccm: {type(error).__name__}", file=sys.stderr)
+    print(f"ccm: error: internal error in ccm: {type(error).__name__}", file=sys.stderr)
     if path:
         print(f"     please report it with {path}", file=sys.stderr)
     return 70

@@ -22,7 +22,7 @@ EXAMPLE = "ccm completion words -- push -i hosts.yaml -l we"
 FILES = ":files"
 """Stands for the names of files, which a shell knows better."""
 
-_OF_FILES = ("FILE", "MANIFEST", "DIR", "FOLDER")
+_OF_FILES = ("FILE", "MANIFEST", "DIR")
 _OF_RUNS = ("ID", "RUN1", "RUN2")
 _OF_PROJECT = (ROLLOUT, "gate")
 _SOURCE = re.compile(r"(?:-i|--inventory=)(.+)", re.DOTALL)

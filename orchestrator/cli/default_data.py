@@ -30,6 +30,6 @@ def with_data_here(options: PlanOptions) -> PlanOptions:
 
         raise UsageError(
             f"refusing to read data from ./{FILE}: other users can write to it",
-            hint="set the data file with --hiera or CCM_HIERA_DATA, or change to another folder",
+            hint="set the data file with --hiera or CCM_HIERA_DATA, or change to another directory",
         )
     return options._replace(hiera=[FILE])

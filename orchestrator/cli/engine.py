@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "folder",
         metavar="DIR",
         nargs="?",
-        help="the folder to write to (default: engine/ in ccm's configuration folder)",
+        help="the directory to write to (default: engine/ in ccm's configuration directory)",
     )
 
 
@@ -39,14 +39,14 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cluster import trust
 
     if args.folder == "":
-        raise UsageError("DIR is empty", hint="give a folder, or omit DIR for the default")
+        raise UsageError("DIR is empty", hint="give a directory, or omit DIR for the default")
     folder = Path(args.folder) if args.folder else trust.default_folder()
     try:
         trust.make_authority(folder)
     except OSError as error:
         raise UsageError(
             f"cannot write certificates to {folder}: {error.strerror}",
-            hint="give a writable folder, or a new one",
+            hint="give a writable directory, or a new one",
         ) from error
     print(f"{folder} contains a CA and certificates. Copy these files:")
     for role, where in (

@@ -11,7 +11,7 @@ from orchestrator.cli.options import add_connection, add_inventory, add_keeping
 from orchestrator.cli.output import add_output, read_output
 from orchestrator.cli.run_request import read_request
 
-HELP = "Copy files from hosts, into one folder per host."
+HELP = "Copy files from hosts, into one directory per host."
 EXAMPLE = """
 ccm fetch -i hosts.yaml -l all /etc/fstab -d out/    # out/web1/etc/fstab
 ccm fetch -i hosts.yaml -l web --become -r /etc/nginx -d out/
@@ -30,7 +30,7 @@ def configure(parser: Parser) -> None:
         "paths",
         metavar="PATH",
         nargs="+",
-        help="absolute path of a file on the hosts; with -r also of a folder",
+        help="absolute path of a file on the hosts; with -r also of a directory",
     )
     parser.add_argument(
         "-d",
@@ -38,11 +38,11 @@ def configure(parser: Parser) -> None:
         metavar="DIR",
         type=Path,
         required=True,
-        help="the folder to write to, as DIR/HOST/PATH; created if missing",
+        help="the directory to write to, as DIR/HOST/PATH; created if missing",
     )
     add_inventory(parser, limited=True)
     parser.add_argument(
-        "-r", "--recursive", action="store_true", help="copy all files below a folder"
+        "-r", "--recursive", action="store_true", help="copy all files below a directory"
     )
     parser.add_argument(
         "--max-size",
@@ -108,4 +108,4 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"-d {folder}: {error.strerror}", hint="give a folder") from error
+        raise UsageError(f"-d {folder}: {error.strerror}", hint="give a directory") from error

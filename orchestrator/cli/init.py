@@ -4,7 +4,7 @@ import argparse
 import os
 from collections.abc import Iterator
 
-HELP = "Create a project file ccm.yaml; in an empty folder, also an inventory and an example."
+HELP = "Create a project file ccm.yaml; in an empty directory, also an inventory and an example."
 EXAMPLE = """
 ccm init                                    # prompts for the hosts
 ccm init site --host web1 --host deploy@web2=192.0.2.10
@@ -13,7 +13,7 @@ ccm init site --ssh-config
 
 _INVENTORIES = ("hosts.yaml", "hosts.yml", "inventory.yaml", "inventory.yml")
 _PROJECT = """\
-# Options of all commands in this project. Paths start at this folder.
+# Options of all commands in this project. Paths start at this directory.
 # Flags override the environment, which overrides this file; see ccm config.
 
 # The inventory: a file, a program that prints one, or a list of these.
@@ -70,10 +70,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the folder."""
     parser.add_argument(
         "folder",
-        metavar="FOLDER",
+        metavar="DIR",
         nargs="?",
         default=".",
-        help="the folder of the project, created if missing (default: the current folder)",
+        help="the directory of the project, created if missing (default: the current directory)",
     )
     parser.add_argument(
         "--host",
@@ -105,12 +105,12 @@ def run(args: argparse.Namespace) -> int:
             _write(path, text)
             print(plain(f"written: {path}"))
     except FileExistsError as error:
-        hint = "edit that file, or give another folder"
+        hint = "edit that file, or give another directory"
         raise UsageError(f"{error.filename} already exists", hint=hint) from error
     except OSError as error:
         raise UsageError(
             f"{error.filename} cannot be written: {error.strerror}",
-            hint="give a writable folder",
+            hint="give a writable directory",
         ) from error
     return 0
 

@@ -67,7 +67,7 @@ def _read(action: argparse.Action, said: Written, problems: list[Problem]) -> An
 def _unknown(name: str, project: Project) -> UsageError:
     known = sorted(project.rollouts)
     guess = nearest(name, known)
-    hint = "define rollouts in a ccm.yaml next to the manifest or in the current folder"
+    hint = "define rollouts in a ccm.yaml next to the manifest or in the current directory"
     if known:
         hint = f"did you mean {guess}?" if guess else f"known rollouts: {', '.join(known)}"
     return UsageError(f"unknown rollout {name[:60]!r}", hint=hint)

@@ -262,7 +262,7 @@ def add_registration(group: argparse._ActionsContainer) -> None:
         "--registration",
         metavar="URL|FILE",
         help="store of service registrations: nats://host:4222/STREAM or a JSON file (default: "
-        "$CCM_REGISTRATION, else registrations.json in ccm's state folder)",
+        "$CCM_REGISTRATION, else registrations.json in ccm's state directory)",
     )
 
 

@@ -318,7 +318,9 @@ class Output:
                 print(f"ccm: error: cannot write output: {what}", file=sys.stderr)
             else:
                 path = describe_crash(error, "writing the output of a run")
-                print(f"ccm: error: a defect in ccm's output, see {path}", file=sys.stderr)
+                print(
+                    f"ccm: error: internal error in the output of ccm, see {path}", file=sys.stderr
+                )
 
     @functools.cached_property
     def _collected(self) -> Collected:

@@ -23,8 +23,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     new = actions.add_parser(
         "new",
         aliases=["start"],
-        help="create the session folder and print the command that exports it",
-        description="Create the session folder and print the command that exports it.",
+        help="create the session directory and print the command that exports it",
+        description="Create the session directory and print the command that exports it.",
     )
     new.add_argument(
         "--shell",
@@ -33,7 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="shell syntax of the command (default: %(default)s)",
     )
     new.add_argument(
-        "--directory", metavar="DIR", help="the folder to create (default: a temporary folder)"
+        "--directory",
+        metavar="DIR",
+        help="the directory to create (default: a temporary one)",
     )
     report = actions.add_parser(
         "report",
@@ -65,8 +67,8 @@ def _new(shell: str, directory: str | None) -> int:
         else:
             path = tempfile.mkdtemp(prefix="ccm-session-")  # mode 0700
     except OSError as error:
-        hint = "give a new folder with --directory, or set TMPDIR to a writable one"
-        raise UsageError(f"cannot create the session folder: {error}", hint=hint) from error
+        hint = "give a new directory with --directory, or set TMPDIR to a writable one"
+        raise UsageError(f"cannot create the session directory: {error}", hint=hint) from error
     print(export(shell, VARIABLE, path))
     return 0
 
@@ -107,4 +109,4 @@ def _remove(store: "EventStore") -> None:
     try:
         store.remove()
     except OSError as error:
-        raise UsageError(f"cannot remove the session folder: {error}") from error
+        raise UsageError(f"cannot remove the session directory: {error}") from error

@@ -26,9 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tls",
         metavar="DIR",
-        help="folder of ca.pem, worker.pem and worker-key.pem; required if the scheduler is on "
+        help="directory of ca.pem, worker.pem and worker-key.pem; required if the scheduler is on "
         "another machine (default: $CCM_ENGINE_TLS, else engine/ in ccm's configuration "
-        "folder)",
+        "directory)",
     )
 
 

@@ -194,7 +194,7 @@ class DaskEngine:
                     self._assign()
             except Exception as error:
                 report = describe_crash(error, "giving hosts to workers")
-                self._lose_all(f"a defect in ccm, see {report}")
+                self._lose_all(f"internal error in ccm, see {report}")
             with self._changed:
                 if not self._closing:
                     self._changed.wait(_GATHERING if self._pending else 10 * _GATHERING)
@@ -274,7 +274,7 @@ class DaskEngine:
             self._give(pending)
         except BaseException:
             for one in pending:
-                one.task.lose(WorkerLostError("a defect in ccm"))
+                one.task.lose(WorkerLostError("internal error in ccm"))
             raise
 
     def _give(self, pending: Sequence[_Waiting]) -> None:

@@ -101,7 +101,7 @@ class Publisher:
         except CcmError as error:
             self._reason = one_line(str(error))
         except Exception as error:  # whose words may quote what was announced
-            self._reason = f"a defect in ccm: {type(error).__name__}"
+            self._reason = f"internal error in ccm: {type(error).__name__}"
         else:
             self._left = []
             self._remove_stale(store, newest)

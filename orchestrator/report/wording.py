@@ -296,7 +296,7 @@ def fate(result: HostResult) -> str:
     words = {TIMED_OUT: "timed out", CUT_OFF: "cut off"}
     if result.outcome == REFUSED and not result.tally.total:
         return "refused, nothing attempted"
-    return "defect in ccm" if result.outcome == DEFECT else words.get(result.kind, result.outcome)
+    return "internal error" if result.outcome == DEFECT else words.get(result.kind, result.outcome)
 
 
 def host_line(result: HostResult, noop: bool) -> str:

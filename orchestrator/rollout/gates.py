@@ -128,7 +128,7 @@ class GateKeeper:
             answer = gate.ask(wave, results, Patience(gate.seconds, self._cancelled))
         except Exception as error:
             path = describe_crash(error, f"the gate {gate.name}")
-            answer = GateAnswer(f"{gate.name}: a defect in ccm, see {path}")
+            answer = GateAnswer(f"{gate.name}: internal error in ccm, see {path}")
         hosts = tuple(result.host for result in answer.failed)
         self._publish(
             happening.GateAnswered(

@@ -101,8 +101,8 @@ class RemoteWork:
             os.getcwd()
         except OSError as error:
             raise UsageError(
-                f"the current folder cannot be read: {error.strerror}",
-                hint="change to an existing folder",
+                f"the current directory cannot be read: {error.strerror}",
+                hint="change to an existing directory",
             ) from error
         given = _login_password(self._request.connection.ask_pass)
         if given:

@@ -321,7 +321,7 @@ def _folder(
         return folder
     except OSError as error:
         raise UsageError(
-            f"cannot create the run folder: {error}",
+            f"cannot create the run directory: {error}",
             kind="usage.state",
-            hint="free some space, or set XDG_STATE_HOME to a writable folder",
+            hint="free some space, or set XDG_STATE_HOME to a writable directory",
         ) from error

@@ -80,7 +80,7 @@ def files_of(data: bytes, shown: str) -> dict[str, File]:
     for path in found:
         for above in _above(path):
             if above in found:
-                raise _refused(shown, f"{one_line(above, 80)!r} is a file and a folder")
+                raise _refused(shown, f"{one_line(above, 80)!r} is a file and a directory")
     return found
 
 
@@ -117,7 +117,7 @@ def _path(member: tarfile.TarInfo, shown: str) -> str:
     """The clean path of a member; SourceError for one that is refused."""
     name = one_line(member.name, 80)
     if not (member.isdir() or member.isreg()) or member.issparse():
-        raise _refused(shown, f"{name!r} is neither a file nor a folder")
+        raise _refused(shown, f"{name!r} is neither a file nor a directory")
     if member.size < 0 or member.size > MOST_UNPACKED:
         raise _refused(shown, f"it unpacks to more than {MOST_UNPACKED >> 20} MiB")
     parts = [part for part in member.name.split("/") if part not in ("", ".")]
@@ -141,5 +141,5 @@ def _above(path: str) -> Iterator[str]:
 
 
 def _refused(shown: str, why: str) -> SourceError:
-    hint = "make it with: tar czf NAME.tar.gz -C FOLDER ."
+    hint = "make it with: tar czf NAME.tar.gz -C DIR ."
     return SourceError(f"the archive {shown} is refused: {why}", hint=hint)

@@ -24,7 +24,7 @@ class DefectError(CcmError):
 
     def __init__(self, error: Exception, during: str, secrets: Iterable[str] = ()) -> None:
         self.report = describe_crash(error, during, secrets)
-        text = f"a defect in ccm: {type(error).__name__}"  # its words may quote a secret
+        text = f"internal error in ccm: {type(error).__name__}"  # its words may quote a secret
         super().__init__(text, hint=self.report and f"see {self.report}")
 
 

@@ -24,7 +24,7 @@ def make_private(folder: Path) -> Path:
         raise UsageError(
             f"{folder} belongs to another user",
             kind="usage.state",
-            hint="set XDG_STATE_HOME to a folder of your own",
+            hint="set XDG_STATE_HOME to a directory of your own",
         )
     if info.st_mode & 0o077:
         folder.chmod(0o700)

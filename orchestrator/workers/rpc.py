@@ -78,7 +78,7 @@ class Answering:
             told = [asker.answer(question), None]
         except Exception as error:
             report = describe_crash(error, "a question of a worker")
-            told = [None, f"a defect in ccm, see {report}"]
+            told = [None, f"internal error in ccm, see {report}"]
         tell(told)
 
 

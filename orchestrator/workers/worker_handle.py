@@ -178,7 +178,7 @@ class WorkerHandle:
         except Exception as error:
             self._life.kill()
             report = describe_crash(error, "what a worker tells")
-            loss = WorkerLostError(f"a defect in ccm, see {report}")
+            loss = WorkerLostError(f"internal error in ccm, see {report}")
         ending = loss.how if loss else self._life.ending()
         if self._given_up or loss is None:
             loss = WorkerLostError(self._given_up or ending)

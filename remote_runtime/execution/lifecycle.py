@@ -292,7 +292,7 @@ def defect(error: BaseException) -> str:
 
     frames = traceback.extract_tb(error.__traceback__)
     where = "%s:%d" % (os.path.basename(str(frames[-1][0])), frames[-1][1]) if frames else "?"
-    return "resource.defect: a defect in ccm, please report it: %s: %s (%s)" % (
+    return "resource.defect: internal error in ccm, please report it: %s: %s (%s)" % (
         type(error).__name__,
         error,
         where,

@@ -133,7 +133,7 @@ class Layered(object):
             free = not any((path + "/").startswith(base + "/") for path in busy)
             if free and os.path.isdir(base) and not os.path.islink(base):
                 return base
-        raise Unknowable("there is no folder to build what is planned at")
+        raise Unknowable("there is no directory to build what is planned at")
 
     def _carried(self, text: str) -> List[Tuple[Any, ...]]:
         """The nodes; a large file only where the command's ``text`` has its name."""

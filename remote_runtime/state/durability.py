@@ -49,5 +49,5 @@ class DirectorySync(object):
         failed, self._failed = self._failed, None
         if failed is None:
             return b""
-        text = "a folder could not be synced: if this host loses its power, files are lost: %s"
+        text = "a directory could not be synced: if this host loses its power, files are lost: %s"
         return wire.encode({"t": "notice", "level": "warning", "text": text % failed.strerror})

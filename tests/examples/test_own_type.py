@@ -115,7 +115,7 @@ def test_a_bug_in_it_is_told_as_the_sites_own(target: Target, tmp_path: Path) ->
     where = f"types/cron/resource.py:{line}"
     assert error == f"a bug in the site's own type cron: KeyError: 'gone' ({where})"
     assert traceback.startswith(f"{where}, in _broken")
-    assert "defect" not in done.output
+    assert "internal error" not in done.output
 
 
 def test_it_cannot_end_the_run(local: Target, tmp_path: Path) -> None:

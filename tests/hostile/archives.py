@@ -167,7 +167,7 @@ class _Place:
         (event,) = run_items([item("archive", str(path), properties=properties)])
         path.unlink()
         told = str(event["error"])
-        if "defect" in told:
+        if "internal error" in told:
             self._defect = told
         return "was extracted into" in told  # it was extracted, without what creates names
 

@@ -197,7 +197,7 @@ def test_a_full_disk_ends_the_record_not_the_push(tmp_path: Path) -> None:
             (state / "fill").write_bytes(bytes(300_000))
         refused = ccm.push(hosts, site)
         assert refused.code == 2, refused.output
-        assert "cannot create the run folder" in refused.stderr
+        assert "cannot create the run directory" in refused.stderr
         assert refused.events == []
     finally:
         subprocess.run(["umount", state], check=True)

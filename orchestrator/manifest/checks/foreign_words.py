@@ -7,7 +7,7 @@ _EXEC = "ccm's type is exec, with command"
 _PACKAGE = "ccm's type is package"
 _SYSTEMD = "ccm's type is service"
 _EDIT = (
-    "ccm has no type for parts of a file: manage all of it with file, or one in a .d folder, or"
+    "ccm has no type for parts of a file: manage all of it with file, or one in a .d directory, or"
     " use exec with an unless that looks for the text"
 )
 _APPLY = "ccm's type is apply, which runs the resources of another manifest"

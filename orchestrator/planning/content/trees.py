@@ -102,7 +102,7 @@ class Trees:
             raise EvaluationError(f"{key}: {error.message}", where, error.kind) from error
         if not os.path.isdir(place):  # Path.is_dir raises for a name that is too long
             why = "is not a directory" if os.path.exists(place) else "does not exist"
-            raise EvaluationError(f"{key}: the folder {place} {why}", where, "plan.source")
+            raise EvaluationError(f"{key}: the directory {place} {why}", where, "plan.source")
         return place
 
     def _blob(self, file: Rendered, where: Any) -> Blob:

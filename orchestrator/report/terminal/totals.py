@@ -64,7 +64,7 @@ def host_counts(
     changed = sum(1 for found in fine if found["changed"])
     pending = sum(1 for found in fine if found["would change"] and not found["changed"])
     return [
-        (outcome.DEFECT, "stopped by a defect", found[outcome.DEFECT]),
+        (outcome.DEFECT, "internal error", found[outcome.DEFECT]),
         (outcome.FAILED, "failed", found[outcome.FAILED]),
         (outcome.REFUSED, "refused", found[outcome.REFUSED]),
         (outcome.UNREACHABLE, "unreachable", found[outcome.UNREACHABLE]),

@@ -68,7 +68,7 @@ def _no_others(top: str, wanted: set[str]) -> Expectation:
         listed = host.check_output("cd %s && find . -path . -print0 -o ! -type d -print0", top)
         names = set(filter(None, listed.split("\0")))
         if "." not in names:
-            raise RuntimeError("find did not list the folder")
+            raise RuntimeError("find did not list the directory")
         return sorted({name.removeprefix("./") for name in names - {"."}} - wanted)
 
     def tell(host: Host, others: list[str]) -> str:

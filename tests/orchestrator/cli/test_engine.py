@@ -33,7 +33,7 @@ def test_what_is_no_folder_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match=f"cannot write certificates to .*{name}: ") as caught:
         init(str(tmp_path / name))
-    assert "writable folder" in caught.value.hint
+    assert "writable directory" in caught.value.hint
 
 
 def test_a_variable_that_was_empty_is_not_the_usual_folder(

@@ -77,7 +77,7 @@ def test_a_folder_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert str(folder) in capsys.readouterr().out
     assert folder.stat().st_mode & 0o777 == 0o700
     assert main(["session", "start", "--directory", str(folder)]) == 2
-    assert "give a new folder" in capsys.readouterr().err
+    assert "give a new directory" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["sh", "bash", "zsh", "fish", "csh", "tcsh"])

@@ -157,7 +157,7 @@ def test_a_defect_loses_the_hosts_and_does_not_wait_for_ever(office: Office) -> 
     assert office.results["web1"].kind == "worker.lost"
     later = office.begin(office.task("web2"))
     wait_for(lambda: later.name in office.results)
-    assert "a defect in ccm" in str(office.results["web2"])
+    assert "internal error in ccm" in str(office.results["web2"])
 
 
 def test_it_is_closed_once_engaged_or_not(office: Office) -> None:

@@ -97,7 +97,7 @@ def test_a_defect_in_a_gate_stops(tmp_path: object, monkeypatch: pytest.MonkeyPa
     """What ccm does wrong lets nobody through."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     found, _ = verdict(FakeGate("first", AttributeError("oops")))
-    assert "a defect in ccm" in found.stop
+    assert "internal error in ccm" in found.stop
 
 
 def test_patience_ends() -> None:

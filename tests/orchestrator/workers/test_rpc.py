@@ -76,7 +76,7 @@ def test_a_defect_in_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     here = [AskingPlanner()]
     joined(here, [AskingPlanner()])
-    with pytest.raises(CcmError, match=f"a defect in ccm, see {tmp_path}") as caught:
+    with pytest.raises(CcmError, match=f"internal error in ccm, see {tmp_path}") as caught:
         here[0].ask("broken")
     assert caught.value.kind == "defect"
 

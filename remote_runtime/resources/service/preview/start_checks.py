@@ -103,7 +103,7 @@ class Process(object):
 
     def _own_folders(self, unit: Definition) -> Iterator[str]:
         for path in linked_folders(unit, self._context):
-            yield "needs the folder %s, where a symbolic link is: systemd follows none" % path
+            yield "needs the directory %s, where a symbolic link is: systemd follows none" % path
         for own in made_folders(unit, self._context):
             there = own.kind == "directory" and self._files.exists(own.path)
             if there and not self._files.is_directory(own.path):
