@@ -32,6 +32,8 @@ data:
   marked: {marked}
   # @secret
   lines: {lines}
+  # @secret
+  of_other: "{{{{ Hosts.other.vars.licence }}}}"
 ccm:
   ask: {{kept: {{file: {top}/kept, sensitive: true}}, shown: {{stat: {top}/kept}}}}
   resources:
@@ -40,6 +42,8 @@ ccm:
         - {top}/data: {{content: "a {{{{ Data.marked }}}}\\nb\\n"}}
         - {top}/lines: {{content: "{{{{ Data.lines }}}}"}}
         - {top}/looked: {{content: "{{{{ Asked.kept.content }}}}{{{{ Asked.shown.size }}}}"}}
+        - {top}/other: {{content: "{{{{ Data.of_other }}}}"}}
+        - {top}/others: {{content: "{{{{ template('others.j2') }}}}"}}
         - {top}/quiet: {{content: {quiet}, sensitive: true}}
         - {top}/environ: {{content: "{{{{ lookup('environ.APP_PASSWORD') }}}}"}}
         - {top}/listed: {{content: "{{{{ Environ.OF_MINE }}}}"}}
@@ -51,10 +55,11 @@ ccm:
         - child.yaml: {{data: {{handed: "{{{{ Data.marked }}}}"}}}}
     - exec:
         - defaults: {{provider: shell, logoutput: true, environment: ["S={{{{ Data.marked }}}}",
-            "L={{{{ Data.lines }}}}", "E={{{{ lookup('environ.APP_PASSWORD') }}}}"]}}
+            "L={{{{ Data.lines }}}}",
+            "O={{{{ Data.of_other }}}}", "E={{{{ lookup('environ.APP_PASSWORD') }}}}"]}}
         - looked: {{command: 'printf "%s\n" "$A"; printf "%s" "$A" | base64 -w0; exit 1',
             environment: ["A={{{{ Asked.kept.content.strip() }}}}"]}}
-        - plain: {{command: 'printf "%s\\n" "$S" "$L" "$E"; printf "%s\\n" "$S" >&2'}}
+        - plain: {{command: 'printf "%s\\n" "$S" "$L" "$E" "$O"; printf "%s\\n" "$S" "$O" >&2'}}
         - encoded: {{command: 'for n in "" x xy; do printf "%s" "$n$S" | base64 -w0; echo; done'}}
         - hexadecimal: {{command: 'printf "%s" "$E" | od -An -v -tx1 | tr -d " \\n"'}}
         - reversed: {{command: 'printf "%s\\n" "$L" | tac'}}
@@ -73,6 +78,11 @@ ccm:
             headers: {{Authorization: "Bearer {bearer}", X-Key: "{header}"}}
             owner: "{uid}"
             group: "{gid}"
+"""
+_OTHERS = """\
+{% for host in Hosts.values() if host.vars.licence is defined %}
+{{ host.name }} {{ host.vars.licence | b64encode }} {{ Data.of_other }}
+{% endfor %}
 """
 _CHILD = """\
 ccm:
@@ -155,6 +165,7 @@ class Round:
             "sensitive": made(odd), "environment": made(odd), "environment, listed": made(),
             "login of a URL": made(), "token of a URL": made(), "bearer": made(), "header": made(),
             "become password": made(odd), "login password": made(odd), "look-up": made(odd),
+            "var of another host": made(odd),
         }  # fmt: skip
         one = self.secrets
         self.ccm = Ccm(
@@ -170,8 +181,11 @@ class Round:
         (scratch / "tree/conf").write_text("[[ data.marked ]] [[ environ.APP_PASSWORD ]]\n")
         (scratch / "child.yaml").write_text(_CHILD)
         (self.top / "kept").write_text(one["look-up"] + "\n")
+        (scratch / "others.j2").write_text(_OTHERS)
         self.inventory = scratch / "hosts.yaml"
-        self.inventory.write_text("hosts: {h: {connection: local}}\n")
+        other = {"connection": "local", "vars": {"licence": one["var of another host"]}}
+        hosts = {"h": {"connection": "local"}, "other": other}
+        self.inventory.write_text(json.dumps({"hosts": hosts}))
         self.site = scratch / "site.yaml"
         self.site.write_text(
             _SITE.format(
@@ -187,7 +201,7 @@ class Round:
 
     def commands(self) -> Iterator[tuple[str, ...]]:
         """What is run, in order."""
-        where = ("-i", str(self.inventory))
+        where = ("-i", str(self.inventory), "-l", "h")
         site, report = str(self.site), str(self.scratch / "made")
         events = ("--events", str(self.scratch / "made.events"))
         os.makedirs(report, exist_ok=True)
@@ -195,8 +209,8 @@ class Round:
         yield ("push", *where, "--noop", "-v", *events, site)
         yield ("push", *where, "-v", "--diff-private", "--metrics", f"{report}/m.prom", site)
         yield ("push", *where, "--json", "-v", *events, site)
-        yield ("apply", "-v", site)
-        yield ("render", *where, "-l", "h", site)
+        yield ("apply", *where, "-v", site)
+        yield ("render", *where, site)
         yield ("hiera", "parse", "--offline", site)
         yield ("verify", *where, "-v", site)
         yield ("drift", *where, site)
