@@ -1,8 +1,8 @@
 """The filters, tests and functions beside Jinja2's own, each with its documentation (controller).
 
 ``docs/reference/filters.md`` is made of this, and each example is run by a test. Before a filter
-sees its arguments, their size is checked, and missing values are refused; so is a result that is too
-large.
+runs, the size of its arguments is checked and missing values are refused. Results that are too
+large are refused, too.
 """
 
 from __future__ import annotations
