@@ -134,7 +134,7 @@ class PlanPush:
         else:
             wiring.refuse_stages(request, "the plan")
             chosen = self._choose()
-            push = wiring.manifest_push(request)
+            push = wiring.manifest_push(request, None)
             binder = BoundPlanner(cast("Planner", push.planner), kept)
             push = push._replace(binder=binder, remarks=tuple)
         if build(own_types(push)).sha256 != record["runtime"]:

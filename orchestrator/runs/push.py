@@ -48,7 +48,7 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
 
         return PushFlow(request, chosen, reporter).run(StagedPush(request, chosen).job())
     wiring.refuse_stages(request, request.manifest)
-    job = wiring.manifest_push(request)
+    job = wiring.manifest_push(request, chosen)
     if request.rollout.canary:
         from orchestrator.runs.canaries import previewed_with_canaries, push_with_canaries
 
@@ -65,4 +65,4 @@ def drift(request: RunRequest, reporter: Reporter) -> RunResult:
     check_request(request)
     request = wiring.with_sources(request)
     chosen = wiring.choose(request.hosts, reporter.warn, request.manifest)
-    return PushFlow(request, chosen, reporter).run(wiring.manifest_push(request))
+    return PushFlow(request, chosen, reporter).run(wiring.manifest_push(request, chosen))

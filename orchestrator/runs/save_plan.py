@@ -69,7 +69,7 @@ def _preview(request: RunRequest, reporter: Reporter, valid: float) -> RunResult
         push = StagedPush(request, chosen).job()
     else:
         wiring.refuse_stages(request, manifest)
-        push = wiring.manifest_push(request)
+        push = wiring.manifest_push(request, chosen)
     push, maker = _with_maker(push)
     created = int(time.time())
     result = PushFlow(request, chosen, reporter).run(push)

@@ -125,13 +125,18 @@ def with_sources(request: RunRequest) -> RunRequest:
     return request._replace(data=fetched(request.data))
 
 
-def manifest_push(request: RunRequest) -> PushJob:
-    """What pushes the manifest of a request to its hosts; InputError with every mistake."""
+def manifest_push(request: RunRequest, chosen: Chosen | None) -> PushJob:
+    """What pushes the manifest of a request to its hosts; InputError with every mistake.
+
+    Without ``chosen`` the selection of resources was checked before, as that of a plan.
+    """
     from orchestrator.manifest.identity import identity
     from orchestrator.runs.push_job import PushJob
 
     data = request.data._replace(run=request.run)
     site, made = planner(request.manifest, data)
+    if chosen is not None and data.selection() and not made.survey.is_whole:
+        _require_selected(request.manifest, data, chosen)
     path = manifest_name(request.manifest)
     return PushJob(
         request.command,
@@ -142,6 +147,20 @@ def manifest_push(request: RunRequest) -> PushJob:
         remarks=made.unmatched,
         data=data,
     )
+
+
+def _require_selected(manifest: str, options: PlanOptions, chosen: Chosen) -> None:
+    """InputError for what ``--only``, ``--tags`` or ``--skip`` name and no host of the inventory
+    has, as far as the hosts' resources are known before they are contacted."""
+    from orchestrator.runs.fleet_facts import show_hosts
+
+    _, made = planner(manifest, options)  # what it notes of hosts is not the run's
+    show_hosts([made], chosen.inventory)
+    others = [host for host in chosen.inventory.hosts.values() if host not in chosen.hosts]
+    for host in (*chosen.hosts, *others):
+        if made.examine(host).problems or not (made.unmatched() and made.sees_all):
+            return
+    raise InputError([Problem(text, None, "", "input.selection") for text in made.unmatched()])
 
 
 def refuse_stages(request: RunRequest, path: str) -> None:

@@ -257,3 +257,16 @@ def test_data_files_of_other_manifests_are_no_mistake(
         (site / "motd.yaml").write_text("ccm: {resources: [{exec: [{'true': {}}]}]}")
         assert main(["validate", *options, manifest]) == 0
         assert "no host can reach" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["push"], ["push", "--noop"], ["plan"], ["drift"]])
+@pytest.mark.parametrize(
+    "words", [["--tags=bsae"], ["--only=file#/etc/mtod"], ["--tags=web", "--skip=pakage#nginx"]]
+)
+def test_a_selection_that_means_nothing_is_refused_before_any_host(
+    site: Path, capsys: pytest.CaptureFixture[str], command: list[str], words: list[str]
+) -> None:
+    """Roles whose names hold templates are looked into with the inventory."""
+    assert main([*command, "-i", "hosts.yaml", *words, "site.yaml"]) == 2
+    told = capsys.readouterr().err
+    assert "resource of any host" in told
