@@ -12,7 +12,7 @@ from orchestrator.language.asked import NOTHING_ASKED, Asked
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Folder
-from orchestrator.language.paths import MISSING, BadPathError, find, split_path
+from orchestrator.language.paths import MISSING, BadPathError, find, likely, split_path
 from remote_runtime.errors import CcmError
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ class Scope(NamedTuple):
             return default
         if self.lenient:
             return ""
-        reason = "no such path"
+        meant = likely(tree, parts)
+        reason = f"no such path, did you mean {root}.{meant}?" if meant else "no such path"
         if root == "environ" and rest.startswith(OWN):
             reason = f"names that begin with {OWN} are reserved for ccm"
         raise EvaluationError(f"lookup({path!r}): {reason}", kind="template.undefined")

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from remote_runtime.text.nearest import nearest
+
 ROOTS = ("facts", "data", "environ")
 MISSING = object()
 """What a path gives that leads nowhere; a present null is None."""
@@ -102,6 +104,20 @@ def find(tree: Any, rest: str, parts: tuple[str, ...] | None) -> Any:
         else:
             return MISSING
     return tree
+
+
+def likely(tree: Any, parts: tuple[str, ...] | None) -> str:
+    """The path that was probably meant by one that leads nowhere, "" where none is near."""
+    for at, part in enumerate(parts or ()):
+        if not isinstance(tree, Mapping):
+            return ""
+        if part not in tree:
+            # Facts refuses to be read as a whole while some are missing; their names may be.
+            names = map(str, dict.keys(tree) if isinstance(tree, dict) else tree)
+            found = nearest(part, names)
+            return ".".join((*(parts or ())[:at], found)) if found else ""
+        tree = tree[part]
+    return ""
 
 
 def _query(tree: Any, query: str) -> Any:

@@ -43,6 +43,10 @@ def test_an_expression_has_the_value_of_its_parts(source: str, value: Any) -> No
     ("source", "words"),
     [
         ("lookup('data.nope')", "lookup('data.nope'): no such path"),
+        (
+            "lookup('facts.hots.info')",
+            "lookup('facts.hots.info'): no such path, did you mean facts.host?",
+        ),
         ("Data.nope", "Data.nope: there is no 'nope'"),
         ("Facts.hots.info", "Facts.hots.info: there is no 'hots', did you mean 'host'?"),
         ("Data.nope", "nope"),

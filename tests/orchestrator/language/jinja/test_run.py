@@ -38,7 +38,7 @@ def test_an_error_is_told_with_the_stack_of_includes(tmp_path: Path) -> None:
         ("{% if Data.nope.x %}{% endif %}", "(t.j2:1:4)"),
         ("{{ Data.name.foo() }}", "(t.j2:1:4)"),
         ("{% set x %}{{ 1 / 0 }}{% endset %}", "division by zero (t.j2:1:15)"),
-        ("\n{{ lookup('data.nope') }}", "no such path (t.j2:2:4)"),
+        ("\n{{ lookup('data.nope') }}", "no such path, did you mean data.none? (t.j2:2:4)"),
         ("{{ nope }}", "'nope' is undefined (t.j2:1:4)"),
         ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "nested too deeply (t.j2:1:19)"),
     ],
