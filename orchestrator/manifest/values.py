@@ -77,10 +77,9 @@ def _with_plain_hint(problem: Problem) -> Problem:
     match = re.search(r"^the expression '\s*[^\w\s'\"(\[{-]", problem.message)
     if match:  # as {{ $labels.x }}, {{.Names}}, {{#each x}}: no hint about names helps
         return problem._replace(hint=_PLAIN)
-    if "is not a name or function" in problem.message:
+    if any(words in problem.message for words in ("is not a name or function", "cannot be read")):
         return problem._replace(hint=f"{problem.hint}; {_PLAIN}" if problem.hint else _PLAIN)
-    unreadable = "cannot be read" in problem.message
-    return problem._replace(hint=_PLAIN) if unreadable and not problem.hint else problem
+    return problem
 
 
 def parse_bare(

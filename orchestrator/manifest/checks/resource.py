@@ -112,7 +112,13 @@ def _octal_text(node: Node) -> Node:
 def doubts(declared: Declared) -> list[Problem]:
     """What is allowed and hardly meant, each with its place."""
     text = declared.name_node.text
-    return [
+    found: list[Problem] = []
+    if declared.foreach is not None and isinstance(declared.name, str):
+        hint = "use item, index or key in its name"
+        hint += f" and 'manifest: {text}'" if declared.type.applies else ""
+        message = f"{declared.id}: each turn of foreach has this name, which allows one turn only"
+        found = [Problem(message, declared.position, hint)]
+    return found + [
         Problem(f"{declared.id}: {key}: {message}", declared.where((key,)), hint)
         for key, message, hint in declared.type.doubts(text, declared.raw)
         if (isinstance(declared.name, str) if key == "name" else key not in declared.templated)

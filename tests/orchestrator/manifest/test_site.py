@@ -298,3 +298,19 @@ def test_a_manifest_that_is_not_there_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match=r"nowhere\.yaml"):
         load_site(tmp_path / "nowhere.yaml")
+
+
+@pytest.mark.parametrize(
+    ("entry", "hint"),
+    [
+        ("exec: [{same: {foreach: Data.x}}]", "use item, index or key in its name"),
+        ("apply: [{r.yaml: {foreach: Data.x}}]", "in its name and 'manifest: r.yaml'"),
+        ("exec: [{'{{ item }}': {foreach: Data.x}}]", ""),
+        ("apply: [{'{{ item }}': {manifest: r.yaml, foreach: Data.x}}]", ""),
+    ],
+)
+def test_turns_of_a_loop_with_one_name(tmp_path: Path, entry: str, hint: str) -> None:
+    """A name without a template suits one turn at most, of which a warning tells."""
+    site = load(tmp_path, f"ccm: {{resources: [{{{entry}}}]}}")
+    told = [one.hint for one in site.warnings if "allows one turn only" in one.message]
+    assert [hint in one for one in told] == ([True] if hint else [])

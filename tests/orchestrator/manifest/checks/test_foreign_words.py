@@ -56,7 +56,16 @@ def test_properties_of_other_tools(tmp_path: Path, text: str, hint: str) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["{{ $labels.instance }}", "{{.Names}}", "${ user.name }", "{{#each x}}", "{{ names }}"]
+    "text",
+    [
+        "{{ $labels.instance }}",
+        "{{.Names}}",
+        "${ user.name }",
+        "{{#each x}}",
+        "{{ names }}",
+        "{{- if .Values.x }}",
+        "{{ range $i, $e := .x }}",
+    ],
 )
 def test_braces_of_other_programs(tmp_path: Path, text: str) -> None:
     """Braces that are meant for another program are refused with the ways to write them."""
