@@ -31,6 +31,12 @@ _PROJECT = """\
 # The store of service registrations: a file, or an address without a login.
 # registration: registry.json
 
+# Hosts from which data is read over https without a digest.
+# source_hosts: [data.example.net]
+
+# The NATS server of kv:// and kvGet(), without a login.
+# nats: nats://nats.example.net:4222
+
 # Maximum number of hosts in parallel.
 # forks: 50
 

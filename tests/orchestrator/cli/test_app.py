@@ -291,10 +291,10 @@ def test_a_mistake_in_an_action_names_it(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_manifest_of_the_web(capsys: pytest.CaptureFixture[str]) -> None:
-    """An address in place of a manifest is refused with what to do, its password masked."""
+    """An address with a login is refused with what to do, its password masked."""
     assert main(["apply", "https://me:s3cret@h.example/site.yaml"]) == 2
     told = capsys.readouterr().err
-    assert "download and review it first" in told
+    assert "keep the login in ~/.netrc" in told
     assert "s3cret" not in told
 
 

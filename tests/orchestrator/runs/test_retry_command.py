@@ -80,7 +80,7 @@ def test_a_placeholder_is_refused_with_what_to_write(flag: str) -> None:
     with pytest.raises(UsageError) as refused:
         assignments(flag, [placeholder])
     assert f"{flag} a.key=... is a placeholder" in str(refused.value)
-    assert "write the value of the first run" in str(refused.value)
+    assert "with the value of the first run" in str(refused.value)
     assert assignments(flag, ["a.key=s3cret"]) == {"a": {"key": "s3cret"}}
 
 
