@@ -225,13 +225,13 @@ class Accounts(AccountReader):
             raise ResourceError(
                 "%s is the primary group of the user %s" % (name, users[0]),
                 kind="resource.account",
-                hint="remove the user first, or give it another primary group",
+                hint="give the user another primary group first",
             )
         if gid in own_groups() and not force:
             raise ResourceError(
                 "the user of this run belongs to the group %s" % name,
                 kind="resource.account.lockout",
-                hint="without it, the next run may not get in; with force: true it is removed",
+                hint="without it, the next run may not get in; take the user out of the group first",
             )
         self._remove_group(name)
 
