@@ -29,9 +29,10 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="the cases set owners 
 
 def test_the_corpus_is_there() -> None:
     """In CI the corpus must be present, so that its cases cannot be skipped unseen."""
-    if not cases() and not os.environ.get("CI"):
+    found = list(CORPUS.glob("*.yaml"))
+    if not found and not os.environ.get("CI"):
         pytest.skip(f"no conformance corpus at {CORPUS.name}/ (set CCM_CONFORMANCE)")
-    assert len(cases()) > 50
+    assert len(found) > 50
 
 
 def check_case(path: Path, folder: Path, controller: Controller) -> None:
