@@ -231,7 +231,7 @@ class Accounts(AccountReader):
             raise ResourceError(
                 "the user of this run belongs to the group %s" % name,
                 kind="resource.account.lockout",
-                hint="without it, the next run may not get in; take the user out of the group first",
+                hint="without it, the next run may not get in; take the user out of it first",
             )
         self._remove_group(name)
 

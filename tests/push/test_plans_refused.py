@@ -31,8 +31,8 @@ def test_a_file_that_is_no_whole_plan(local: Target) -> None:
         (whole[: len(whole) // 2], "change.plan is truncated"),
         (whole.replace(b'"one\\n', b'"own\\n').replace(b"+one", b"+own"), "was altered since"),
         (newer, "a plan of format 2, but this ccm reads format 1"),
-        (b"", "is no plan"),
-        (b"ccm: {resources: []}\n", "is no plan"),
+        (b"", "is not a plan"),
+        (b"ccm: {resources: []}\n", "is not a plan"),
     ):
         assert text != whole
         path.write_bytes(text)

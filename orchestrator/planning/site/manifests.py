@@ -195,7 +195,7 @@ class Place:
 
     def denial(self, declared: Declared) -> Refusal:
         """What is said when it ``denies``; ``declared`` applies it."""
-        message = f"{self.path} contains apply resources, which allow_apply: false forbids"
+        message = f"{self.path} contains apply resources: denied by allow_apply: false"
         where = declared.where(("allow_apply",))
         problem = Problem(message, where, "nothing in it runs", "input.child")
         return Refusal((problem,), denied=True)
