@@ -167,7 +167,7 @@ def test_a_login_is_shown_nowhere(target: Target) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ([], "there is no command"),
+        ([], "the command is missing"),
         (["ls -l"], "--shell"),
         (["--noop", "uptime"], "cannot be predicted"),
         (["--shell", "--script", "x"], "mutually exclusive"),

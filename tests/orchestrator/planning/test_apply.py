@@ -410,14 +410,14 @@ def test_allow_apply(tmp_path: Path) -> None:
     write(tmp_path, manifest(echo("data.x"), apply(name="more.yaml")))
     write(tmp_path, manifest(echo("data.x", name="deepest")), "web/more.yaml")
     made = planner(tmp_path, manifest(apply("{allow_apply: false}")))
-    assert "allow_apply: false forbids" in made.survey.failing[0][1].message
+    assert "denied by allow_apply: false" in made.survey.failing[0][1].message
     (item,) = made.plan(FakeHost(), gathered()).items
-    assert "allow_apply: false forbids" in item.deferred_error
+    assert "denied by allow_apply: false" in item.deferred_error
     text = manifest(apply('{allow_apply: "{{ Facts.trusted }}"}'))
     made = planner(tmp_path, text)
     assert len(made.plan(FakeHost(), gathered({"trusted": True})).items) == 4
     (item,) = made.plan(FakeHost(), gathered({"trusted": False})).items
-    assert "forbids" in item.deferred_error
+    assert "denied" in item.deferred_error
 
 
 def test_a_child_of_a_template(tmp_path: Path) -> None:
@@ -439,7 +439,7 @@ def test_a_template_that_applies_and_may_not(tmp_path: Path) -> None:
     write(tmp_path, "ccm: {resources_jet_file: resources.jet}\n")
     write(tmp_path, "- apply:\n    - more.yaml: {}\n", "web/resources.jet")
     (item,) = plan(tmp_path, manifest(apply("{allow_apply: false}"))).items
-    assert "allow_apply: false forbids" in item.deferred_error
+    assert "denied by allow_apply: false" in item.deferred_error
 
 
 def test_secrets_of_a_child(tmp_path: Path) -> None:
