@@ -35,7 +35,7 @@ _ASKED = (
     ("absent", "PATH", "PATH does not exist"),
     ("command", "COMMAND", "COMMAND succeeds"),
 )
-"""Conditions of ``control`` that are asked on the host."""
+"""Conditions of ``control`` that the host checks."""
 _NUMBER = Shape("value", {"type": "integer"})
 _REFERENCES = ("require", "subscribe")
 _SHORT = {"subscribe": ["-S"]}

@@ -98,7 +98,7 @@ def _check_one(chosen: "Chosen") -> None:
 def _gather(
     chosen: "Chosen", read: "ReadHosts", options: "ConnectionOptions", planner: "Planner"
 ) -> "Gathered":
-    """What the host says; others whose facts its templates read are asked first."""
+    """Facts of the host, after those of other hosts that its templates read."""
     from orchestrator.cli.gathering import gather
     from orchestrator.runs.fleet_facts import take_answers
     from remote_runtime.errors import CcmError

@@ -127,6 +127,7 @@ class _Layer(NamedTuple):
     knockout: str
 
     def merge(self, below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+        """A new map of both by the strategy; marks of ``above`` remove what they name."""
         merged = _widened(below, above)
         for key, value in raw_items(above):
             known = dict.get(merged, key, _NOTHING)

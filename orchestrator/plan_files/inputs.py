@@ -36,8 +36,8 @@ def digests_of(
 ) -> dict[str, str]:
     """Each file's digest, by its path as a plan names it; what is no regular file has none.
 
-    A file that may hold one of the ``secrets`` is told by a digest that is slow to guess. Of a URL
-    that is its text in ``texts``.
+    A file that may hold one of the ``secrets`` gets a digest that is slow to guess. For a URL, the
+    digest is that of its text in ``texts``.
     """
     mask = Mask(secrets) if secrets else None
     every = list(map(str, paths))

@@ -107,9 +107,9 @@ def gather(
     host: str = "",
     require: Callable[[Gathered], None] = lambda gathered: None,
 ) -> Gathered:
-    """Take a runtime's facts and let it go; of that ``host`` earlier runs are asked for, too.
+    """Take a runtime's facts, and the outcome of earlier runs of ``host``; then end the runtime.
 
-    ``require`` raises NeedAnswersError for what else is to be asked of it.
+    ``require`` raises NeedAnswersError with the look-ups that the runtime must answer as well.
     """
 
     def whole(gathered: Gathered) -> Gathered:

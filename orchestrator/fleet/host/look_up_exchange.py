@@ -24,7 +24,7 @@ EACH = 10.0
 
 
 class LookUpExchange:
-    """What was told of a host so far, while it is asked for more.
+    """A host's facts while ccm waits for the answers to its look-ups.
 
     The facts are kept as text meanwhile, which takes a fraction of the memory.
     """
