@@ -1,4 +1,4 @@
-"""What the user wrote, checked whole, and the resolution of data (controller only).
+"""Reading and checking manifests, and resolving their data (controller only).
 
 site = load_site("site.yaml")       # InputError with every problem, each with its position
 """

@@ -1,7 +1,7 @@
-"""A site of one resource that stands in no manifest: ``ccm ensure``, its pipe, ``ccm status``.
+"""A site of one resource without a manifest: ``ccm ensure``, its pipe, ``ccm status`` (controller).
 
-Runs on the controller. Where the properties come from is the caller's business: it hands over
-nodes, and what is wrong with them is told with the positions that those have.
+The caller passes nodes, from wherever it read the properties. Problems are reported with the
+positions of these nodes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NOWHERE = Source("", "")
 
 
 class Argument(Source):
-    """One word of a command line: its position is what it is called there, such as ``--mode``."""
+    """One word of a command line. Its position is its name there, such as ``--mode``."""
 
     def position(self, line: int, column: int) -> Position:
         return _Called(self.name, line, column)
@@ -36,12 +36,12 @@ class _Called(Position):
 
 
 def text_node(text: str, source: Source = NOWHERE) -> Scalar:
-    """A text as it is given, whatever YAML would make of it."""
+    """A node with exactly this text, even if YAML would read it as another type."""
     return Scalar(source, 1, column=1, text=text, kind="str", value=text, plain=False)
 
 
 def known_type(name: str, where: Position | None = None, types: Types = BUILT_IN) -> Type:
-    """The type of that name; InputError with the nearest one where there is none."""
+    """The type of that name; InputError, with the nearest name, for an unknown one."""
     found = types.get(name)
     if found is None:
         message = f"there is no resource type {name[:60]!r}"
@@ -61,9 +61,9 @@ def adhoc_site(
 ) -> Site:
     """The checked site of one resource; InputError with every problem.
 
-    ``properties`` are as below a name in a manifest, ``folder`` is where relative files stand,
-    ``earlier`` holds what the session's earlier commands came to, and ``types`` are those that
-    travel with the runtime.
+    ``properties`` has the form that follows a name in a manifest. Relative paths start at
+    ``folder``. ``earlier`` holds the results of earlier commands of the session. ``types`` are the
+    types that travel with the runtime.
     """
     problems: list[Problem] = []
     if "foreach" in properties:
@@ -88,7 +88,7 @@ def observed_site(
     provider: str = "",
     types: Types = BUILT_IN,
 ) -> Site:
-    """A site of resources that are only looked at: no property is asked for; InputError."""
+    """A site of resources that are only observed: no property is required; InputError."""
     problems: list[Problem] = []
     resources = []
     for name in names:

@@ -34,7 +34,7 @@ class Annotation(NamedTuple):
 def read_annotations(
     data: Node | None, problems: list[Problem], warnings: list[Problem]
 ) -> list[Annotation]:
-    """Every annotation below ``data``; what cannot be read becomes a problem or a warning."""
+    """Every annotation below ``data``. Unreadable ones become problems or warnings."""
     if not isinstance(data, Mapping) or "@" not in data.source.text:
         return []
     found = []
@@ -53,7 +53,7 @@ def read_annotations(
 
 
 def check_annotations(annotations: list[Annotation], data: Any, scope: Scope) -> list[Problem]:
-    """What the merged data lacks of what its annotations demand."""
+    """The problems of merged data that does not satisfy its annotations."""
     problems = []
     for annotation in annotations:
         name = "data." + ".".join(annotation.path)
@@ -82,7 +82,7 @@ def secrets(annotations: list[Annotation], data: Any) -> list[str]:
 
 
 def _marks(comments: list[str]) -> Iterator[tuple[str, str]]:
-    """The words of comments that begin with one, each with what follows it up to the next."""
+    """The ``@words`` of comments, each with the text up to the next one."""
     for comment in comments:
         if not re.match(_WORD, comment):
             continue

@@ -1,4 +1,4 @@
-"""``ccm.ask``: what is looked up on a host before its plan is made (controller)."""
+"""``ccm.ask``: look-ups on a host before its plan is made (controller)."""
 
 from __future__ import annotations
 
@@ -38,8 +38,11 @@ Question = dict[str, Any]
 
 
 class Ask(NamedTuple):
-    """One look-up: its ``kind``, what it is ``of``, and how a command runs (``settings``), with
-    templates; ``sensitive``: what it finds is masked. ``rules`` are those of its kind's names."""
+    """One look-up: its ``kind``, its subject ``of``, and ``settings`` for running a command, all
+    with templates.
+
+    ``sensitive``: the result is masked. ``rules`` are the rules for the names of its kind.
+    """
 
     name: str
     kind: str
@@ -50,12 +53,12 @@ class Ask(NamedTuple):
     types: Types
 
     def expressions(self) -> list[Expression]:
-        """Every expression of it."""
+        """Every expression of the look-up."""
         found = [*expressions_in(self.of)]
         return [*found, *(e for value in self.settings.values() for e in expressions_in(value))]
 
     def question(self, scope: Scope) -> Question:
-        """What the host is asked; EvaluationError."""
+        """The question for the host; EvaluationError."""
         try:
             of = _text(render_value(self.of, scope))
             settings = {key: _fitting(render_value(v, scope)) for key, v in self.settings.items()}
@@ -68,7 +71,7 @@ class Ask(NamedTuple):
 
     @property
     def told(self) -> str:
-        """How messages call it."""
+        """The name of the look-up in messages."""
         return f"{KEY}.{self.name}"
 
 
@@ -76,7 +79,7 @@ Asks = dict[str, Ask]
 
 
 def read_asks(node: Node | None, types: Types, problems: list[Problem]) -> Asks:
-    """What stands below ``ccm.ask``; mistakes are appended to ``problems``."""
+    """The look-ups below ``ccm.ask``; mistakes are appended to ``problems``."""
     if not isinstance(node, Mapping) or not node.entries:
         if node is not None:
             what = "an empty map" if isinstance(node, Mapping) else node.describe()
@@ -148,13 +151,13 @@ def _is_kind(word: str, types: Types) -> bool:
 
 
 def kinds(types: Types) -> list[str]:
-    """What can be looked up: what is ccm's own, and types that tell of a resource."""
+    """The kinds of look-ups: built-in ones, and types that can report about a resource."""
     of_types = [name for name in types.names() if answers_of(name, types)]
     return [_COMMAND, *_PATHS, *(name for name in of_types if name not in _PATHS)]
 
 
 def answers_of(kind: str, types: Types) -> dict[str, str]:
-    """What a type tells of a resource, by name."""
+    """The answers that a type gives about a resource, by name."""
     type_ = types.get(kind)
     return dict(type_.answers) if type_ is not None else {}
 
@@ -184,7 +187,7 @@ def _flag(told: str, node: Node | None, problems: list[Problem]) -> bool:
 
 
 def _check(ask: Ask, node: Mapping, problems: list[Problem]) -> None:
-    """What is wrong with it as far as that is no template."""
+    """Check the parts of a look-up that are not templates."""
     for expression in ask.expressions():
         if "Asked" in expression.source:
             message = f"{ask.told} reads Asked, and a look-up cannot wait for another one"
@@ -204,7 +207,7 @@ def _check(ask: Ask, node: Mapping, problems: list[Problem]) -> None:
 
 
 def complaints(kind: str, of: str | None, settings: dict[str, Any], types: Types) -> list[str]:
-    """What is wrong with final values; None for what is not known."""
+    """The problems of final values; None stands for an unknown value."""
     if kind == _COMMAND:
         found = [*of_words(kind, of), *of_settings(kind, settings)]
         messages = [message for _, message in found]
@@ -233,7 +236,7 @@ def _fitting(value: Any) -> Any:
 
 
 def names_read(source: str) -> Iterator[str]:
-    """The look-ups that an expression or a template spells out; "" for one that is computed."""
+    """The look-ups that an expression or a template reads; "" stands for a computed name."""
     if "Asked" not in source:
         return
     for match in _READ.finditer(source):
@@ -241,7 +244,7 @@ def names_read(source: str) -> Iterator[str]:
 
 
 def unknown_names(expressions: Iterable[Expression], declared: Iterable[str]) -> list[Problem]:
-    """A problem for each expression that reads a look-up which the manifest does not declare."""
+    """A problem for each expression that reads an undeclared look-up."""
     known = list(declared)
     return [
         _unknown(name, known, expression.where)
@@ -252,7 +255,7 @@ def unknown_names(expressions: Iterable[Expression], declared: Iterable[str]) ->
 
 
 def unknown_in_template(text: str, file: str, declared: Iterable[str]) -> list[Problem]:
-    """The same of the text of a template file."""
+    """Like ``unknown_names``, for the text of a template file."""
     known, found = list(declared), []
     for match in _READ.finditer(text) if "Asked" in text else ():
         name = match["name"] or match["text"]

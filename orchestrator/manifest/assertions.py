@@ -1,4 +1,4 @@
-"""``ccm.assert``: what must hold on a host before anything is changed there (controller)."""
+"""``ccm.assert``: conditions that a host must meet before anything changes there (controller)."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Assertion(NamedTuple):
     message: Any
 
     def expressions(self) -> list[Expression]:
-        """Every expression of it."""
+        """Every expression of the assertion."""
         return [self.that, *expressions_in(self.message)]
 
 
 def read_assertions(node: Node | None, problems: list[Problem]) -> list[Assertion]:
-    """What stands below ``ccm.assert``; mistakes are appended to ``problems``."""
+    """The assertions below ``ccm.assert``; mistakes are appended to ``problems``."""
     if node is None:
         return []
     if not isinstance(node, Sequence) or not node.nodes:
@@ -85,7 +85,7 @@ def _text(node: Mapping, key: str, problems: list[Problem]) -> Scalar | None:
 
 
 def failing(assertions: Entries[Assertion], scope: Scope) -> list[Problem]:
-    """A problem for each that is not true on a host, or cannot be told there."""
+    """A problem for each assertion that is false or cannot be evaluated on a host."""
     found = []
     for one in assertions:
         try:
@@ -111,7 +111,7 @@ def failing(assertions: Entries[Assertion], scope: Scope) -> list[Problem]:
 
 
 def is_untold(problem: Problem) -> bool:
-    """Whether it is an assertion that waits for facts which are not there."""
+    """Whether the problem is an assertion that waits for missing facts."""
     is_own = problem.message.startswith(f"{KEY}: ")
     return is_own and problem.kind == FactsUnavailableError.default_kind
 

@@ -1,4 +1,4 @@
-"""What the manifests that resources of a run apply name, before any host is asked (controller)."""
+"""Resource names of all manifests of a run, before any host is contacted (controller)."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ MOST_RESOURCES = 100_000
 
 
 def names_of_run(site: Site, problems: list[Problem]) -> list[Named]:
-    """Every resource of the run as far as it is known before a host is, as they run."""
+    """Every resource of the run in run order, as far as it is known without a host."""
     is_good = not problems
     walk = _Walk(problems)
     walk.site(site, 0, certain=True)
-    if not is_good:  # else the survey tells it, with what only shows of data and files
+    if not is_good:  # otherwise the survey reports it, together with problems of data and files
         known = {problem.where for problem in problems}
         problems += [problem for problem in walk.broken if problem.where not in known]
     return walk.found
 
 
 class _Walk:
-    """Goes through a manifest and those that it applies."""
+    """Visits a manifest and those that it applies."""
 
     def __init__(self, problems: list[Problem]) -> None:
         self._problems = problems
@@ -31,9 +31,9 @@ class _Walk:
         self.broken: list[Problem] = []
 
     def site(self, site: Site, depth: int, certain: bool) -> None:
-        """Note what a manifest and those below it name, in the order of the run.
+        """Record the names of a manifest and of those below it, in run order.
 
-        ``certain``: no ``control`` may leave it out.
+        ``certain``: no ``control`` can leave it out.
         """
         place = self._places
         self._places += 1
@@ -57,7 +57,7 @@ class _Walk:
     def _enter(
         self, parent: Site, declared: Declared, *, path: str, depth: int, certain: bool
     ) -> bool:
-        """Take in the child's resources; whether all of them are known."""
+        """Record the resources of the child; whether all of them are known."""
         found = parent.children.of(parent, declared, path, depth)
         child = found.site
         if certain:

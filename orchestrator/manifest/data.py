@@ -1,4 +1,4 @@
-"""One source of data with its own hierarchy, and what it comes to for a host (controller)."""
+"""One data source with its own hierarchy, and its result for a host (controller)."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _FIRST = Merging()
 
 
 class Held(Protocol):
-    """What holds values: a source of data, or the project's data files."""
+    """A container of values: a data source, or the project's data files."""
 
     def holds(self, path: Entries[str], /) -> bool:
-        """Whether it has a value at this path of keys, or above it."""
+        """Whether it has a value at this path of keys, or at a parent of it."""
         ...
 
     def known_keys(self) -> list[str]:
@@ -46,13 +46,15 @@ class Held(Protocol):
         ...
 
     def expressions(self) -> list[Expression]:
-        """Every expression in it."""
+        """Every expression in the container."""
         ...
 
 
 class Layer(NamedTuple):
-    """A map of data: of an ``entry`` of the order, or ``data`` itself. ``tree`` is compiled, and
-    ``node`` says where it stands; None for an empty one."""
+    """A map of data: an ``entry`` of the order, or ``data`` itself.
+
+    ``tree`` is compiled, and ``node`` has its positions; None for an empty one.
+    """
 
     entry: str
     tree: Any
@@ -71,8 +73,8 @@ of the layer."""
 class DataSource:
     """``data``, ``hierarchy`` and ``overrides`` of one file; shared by all hosts.
 
-    ``notes`` are the places of that file that YAML 1.1 would read otherwise. What comes from
-    another machine (``remote``) has plain values; expressions in its order and its checks see the
+    ``notes`` are the positions in that file that YAML 1.1 would read differently. A ``remote``
+    source, from another machine, has plain values. Expressions in its order and its checks see the
     host and its facts, and nothing of the controller.
     """
 
@@ -114,23 +116,23 @@ class DataSource:
             warnings += [one for node in self._maps for one in _templates_in(node)]
 
     def is_static(self, files: DataFiles = NO_FILES) -> bool:
-        """Whether it comes to the same for every host."""
+        """Whether it gives the same data on every host."""
         if any(map(is_templated, (self.data, *self.overrides.values(), *self.order))):
             return False
         found = (files.get(str(entry)) for entry in self.order)
         return not any(file and is_templated(file.tree) for file in found)
 
     def holds(self, path: Entries[str]) -> bool:
-        """Whether data or an override has a value at this path of keys, or above it."""
+        """Whether data or an override has a value at this path of keys, or at a parent of it."""
         return any(leads(node, path) for node in self._maps)
 
     def place(self, override: str) -> Position | None:
-        """Where an override stands."""
+        """The position of an override."""
         entry = self._override_nodes.get(override)
         return entry.position if entry else None
 
     def reached(self, scope: Scope, files: DataFiles = NO_FILES) -> list[str]:
-        """The names that the order comes to for a host; EvaluationError."""
+        """The names that the order gives for a host; EvaluationError."""
         found: list[str] = []
         for entry in self.order:
             try:
@@ -142,8 +144,9 @@ class DataSource:
         return found
 
     def possible(self, entry: Any, files: DataFiles = NO_FILES) -> list[str]:
-        """The overrides and files that an entry of the order may name, whatever its expressions
-        give."""
+        """The overrides and files that an entry of the order can name, for any values of its
+        expressions.
+        """
         known = dict.fromkeys([*self.overrides, *files.names()])
         if not isinstance(entry, Template):
             return [name for name in known if name == str(entry)]
@@ -164,7 +167,7 @@ class DataSource:
         return [key.text for key in self.keys_of_overrides()]
 
     def keys_of_overrides(self) -> list[Scalar]:
-        """The top-level keys of all overrides, with their places."""
+        """The top-level keys of all overrides, with their positions."""
         return [node.key(key) for node in self._nodes.values() for key in node]
 
     def expressions(self) -> list[Expression]:
@@ -173,7 +176,7 @@ class DataSource:
         return [*self.value_expressions(), *in_order]
 
     def value_expressions(self) -> list[Expression]:
-        """Every expression in data and overrides: those that may read other values."""
+        """Every expression in data and overrides, which may read other values."""
         return [
             expression
             for tree in (self.data, *self.overrides.values())
@@ -181,8 +184,10 @@ class DataSource:
         ]
 
     def resolve(self, scope: Scope, bind: Bind, files: DataFiles = NO_FILES) -> dict[str, Any]:
-        """The data of one host with its templates as ``bind`` makes them. ``scope`` is a lenient
-        one; EvaluationError."""
+        """The data of one host, with templates rendered by ``bind``; EvaluationError.
+
+        ``scope`` is lenient.
+        """
         scope = scope.outside() if self.is_remote else scope
         data = begin(self.merging, bind(self._base, "", self.data))
         taken: set[str] = set()
@@ -193,7 +198,7 @@ class DataSource:
             except FactsUnavailableError:
                 if not scope.facts.are_partial:
                     raise
-                # It may be any of these: their keys are known, if not their values.
+                # It may be any of these: their keys are known, but not their values.
                 for possible in self.possible(entry, files):
                     for layer in self.layers(possible, files):
                         data = merge_deep(bind(layer, "", layer.tree), data)
@@ -212,16 +217,16 @@ class DataSource:
 
     @property
     def base(self) -> Layer:
-        """``data`` itself, which all others are laid over."""
+        """``data`` itself, the lowest layer."""
         return self._base
 
     def names_of_order(self, scope: Scope) -> list[str | None]:
-        """What each entry of the order comes to; None for one whose expressions are all empty."""
+        """The name that each entry of the order gives; None if all its expressions are empty."""
         scope = scope.outside() if self.is_remote else scope
         return [_render_entry(entry, scope) for entry in self.order]
 
     def layers(self, name: str | None, files: DataFiles = NO_FILES) -> list[Layer]:
-        """What an entry of the order finds, the later over the earlier."""
+        """The layers that an entry of the order finds; later ones override earlier ones."""
         if name is None:
             return []
         file = files.get(name)
@@ -277,7 +282,7 @@ class DataSource:
         return {key: word for key, word in found.items() if word}
 
     def _word(self, node: Node | None, key: str, known: Entries[str]) -> str:
-        """One of the words; "" where there is none or another one."""
+        """The text if it is one of the allowed words; otherwise ""."""
         if node is None:
             return ""
         if isinstance(node, Scalar) and node.value in known:
@@ -318,9 +323,9 @@ class DataSource:
 def load_source(
     path: str, problems: list[Problem], warnings: list[Problem], text: str | None = None
 ) -> DataSource | None:
-    """The data of a ``--hiera`` file; None where it cannot be read at all.
+    """The data of a ``--hiera`` file; None if it cannot be read at all.
 
-    With a ``text`` it is that, from another machine, and ``path`` is what positions call it.
+    With ``text``, the data comes from another machine, and positions use ``path`` as its name.
     """
     try:
         if text is None:
@@ -358,7 +363,7 @@ def _templates_in(node: Node) -> Iterator[Problem]:
 def refuse_unknown_keys(
     mapping: Mapping, known: Entries[str], *, what: str, problems: list[Problem], hint: str = ""
 ) -> None:
-    """Report every key that does not belong there, with the nearest that does."""
+    """Report every unknown key, with the nearest valid one."""
     for key, _ in mapping.pairs():
         if key.text not in known:
             advice = suggestion(key.text, list(known))
@@ -368,7 +373,7 @@ def refuse_unknown_keys(
 
 
 def _render_entry(entry: Any, scope: Scope) -> str | None:
-    """The name that an entry of order comes to; None where all its expressions are empty."""
+    """The name that an entry of the order gives; None if all its expressions are empty."""
     if not isinstance(entry, Template):
         return str(entry)
     parts = [

@@ -1,7 +1,7 @@
 """The files of a project's data directory, one for each entry of a hierarchy (controller).
 
-``role:web`` names ``DIR/role/web.yaml``. The directory is read once and entries are looked up in
-what was found there, so that no host's fact ever becomes part of a path.
+``role:web`` names ``DIR/role/web.yaml``. The directory is read once, and entries are looked up in
+the result, so a fact of a host never becomes part of a path.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OTHERS = (".yml", ".json")
 
 
 class DataFile(NamedTuple):
-    """One file: ``tree`` are its values, compiled, and ``node`` is where they stand."""
+    """One file: ``tree`` has its compiled values, and ``node`` their positions."""
 
     name: str
     path: Path
@@ -35,14 +35,14 @@ class DataFile(NamedTuple):
 
     @property
     def position(self) -> Position:
-        """Where its values begin."""
+        """The position of its first value."""
         return self.node.position
 
 
 class DataFiles:
-    """What lies in the directory; shared by all manifests of a run.
+    """The files of the directory; shared by all manifests of a run.
 
-    With "" for ``folder`` there is none. What cannot be read is appended to ``problems``.
+    Without a ``folder`` (""), there are none. Unreadable files are appended to ``problems``.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class DataFiles:
             self._read(path)
 
     def get(self, entry: str) -> DataFile | None:
-        """The file of an entry that a hierarchy's order came to."""
+        """The file for an entry name of the order."""
         return self._files.get(entry.replace("/", ":"))
 
     def names(self) -> Sequence[str]:
@@ -76,7 +76,7 @@ class DataFiles:
         return list(dict.fromkeys(key for file in self.all() for key in file.node.entries))
 
     def holds(self, path: Sequence[str]) -> bool:
-        """Whether a file has a value at this path of keys, or above it."""
+        """Whether a file has a value at this path of keys, or at a parent of it."""
         return any(leads(file.node, path) for file in self.all())
 
     def expressions(self) -> list[Expression]:
@@ -85,11 +85,11 @@ class DataFiles:
 
     @property
     def has_annotations(self) -> bool:
-        """Whether comments of a file demand or mask anything."""
+        """Whether comments of a file have annotations."""
         return any(file.annotations for file in self.all())
 
     def _found(self) -> Iterator[Path]:
-        """The files of the directory, sorted; what begins with a dot is left out."""
+        """The files of the directory, sorted; names that begin with a dot are skipped."""
         if not os.path.isdir(self.folder):
             self._refuse(f"the data directory {self.folder} does not exist", "create it")
             return
@@ -160,10 +160,10 @@ def pairs_of(tree: Any) -> list[tuple[str, Any]]:
 
 
 def leads(node: Any, path: Sequence[str]) -> bool:
-    """Whether a node has a value at a path of keys, or above it."""
+    """Whether a node has a value at a path of keys, or at a parent of it."""
     for key in path:
         if not isinstance(node, Mapping) or not node.entries:
-            return True  # the value that is there is replaced, or an empty map filled
+            return True  # an existing value is replaced, an empty map is filled
         found = node.get(key)
         if found is None:
             return False

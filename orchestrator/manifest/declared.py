@@ -1,4 +1,4 @@
-"""One resource as it was written (controller)."""
+"""One resource as written in a manifest (controller)."""
 
 from __future__ import annotations
 
@@ -22,26 +22,27 @@ _NEVER_SECRET = frozenset(
 
 
 class Control(NamedTuple):
-    """The conditions of a resource: two expressions, None where one is not given, and those that
-    are ``asked`` on the host, compiled, by their keys."""
+    """The conditions of a resource: two optional expressions, and compiled conditions that are
+    ``asked`` on the host, by their keys.
+    """
 
     if_: Expression | None
     unless: Expression | None
     asked: dict[str, Any] = {}
 
     def expressions(self) -> list[Expression]:
-        """Every expression of it."""
+        """Every expression of the control."""
         found = [one for one in (self.if_, self.unless) if one is not None]
         return [*found, *(e for value in self.asked.values() for e in expressions_in(value))]
 
 
 class Declared:
-    """A resource of the manifest: checked as far as it can be without a host.
+    """A resource of the manifest, after every check that needs no host.
 
-    ``values`` holds the properties by their documented spelling, plain or with templates in them,
-    ``raw`` the same as plain data, ``nodes`` where each stands. Shared by all hosts: never changed
-    after the manifest is loaded. ``inherited`` are those that defaults gave. ``written``: the
-    resource was generated, and this is all that the user wrote.
+    ``values`` holds the properties under their documented names, plain or with templates, ``raw``
+    the same as plain data, ``nodes`` their positions. Shared by all hosts and never changed after
+    loading. ``inherited`` are the properties from defaults. ``written``: the resource was
+    generated, and these are the properties that the user wrote.
     """
 
     __slots__ = (
@@ -91,7 +92,7 @@ class Declared:
         return f"{self.type.name}#{self.name_node.text}"
 
     def expressions(self) -> Iterator[Expression]:
-        """Every expression of it."""
+        """Every expression of the resource."""
         yield from expressions_in(self.name)
         for key in self.templated:
             yield from expressions_in(self.values[key])
@@ -108,7 +109,7 @@ class Declared:
 
     @property
     def child(self) -> str | None:
-        """The path of the manifest that it applies, as far as that is the same on every host."""
+        """The path of the manifest that it applies, if it is the same on every host."""
         if "manifest" in self.raw:
             path = self.raw["manifest"]
             return path if isinstance(path, str) and "manifest" not in self.templated else None
@@ -116,14 +117,15 @@ class Declared:
 
     @property
     def loop_names(self) -> tuple[str, ...]:
-        """The names that its templates may use beside those of every scope."""
+        """The names that its templates may use in addition to those of every scope."""
         return LOOP_NAMES if "foreach" in self.nodes else ()
 
     def idle(self, ensure: Any) -> frozenset[str]:
-        """The properties that mean nothing beside this ``ensure`` and are left out.
+        """The properties that have no meaning with this ``ensure`` and are ignored.
 
-        Beside ``absent`` those that describe what is present, so that one word toggles a resource;
-        beside another one only what was inherited: what stands there itself is a mistake.
+        With ``absent``, these are the properties that describe the present state, so that one word
+        toggles a resource. With other values, only inherited properties are ignored: an explicit
+        one is a mistake.
         """
         return frozenset(
             key
@@ -134,11 +136,11 @@ class Declared:
         )
 
     def spells_out(self, text: str) -> bool:
-        """Whether the user wrote a text of it, rather than a host."""
+        """Whether the user wrote a text of the resource, rather than a host."""
         return self.written is None or text in self.written
 
     def hides(self, key: str) -> bool:
-        """Whether no message may show the value of a property."""
+        """Whether messages must not show the value of a property."""
         kind = self.type.properties.get(key)
         if kind is None or kind.secret:
             return kind is not None
@@ -146,11 +148,11 @@ class Declared:
 
     @property
     def position(self) -> Position:
-        """Where its name stands."""
+        """The position of its name."""
         return self.name_node.position
 
     def where(self, path: tuple[str | int, ...]) -> Position:
-        """Where a property, or something inside it, stands; its name where it does not stand."""
+        """The position of a property, or of a part of it; that of the name as a fallback."""
         if not path or path[0] not in self.nodes:
             return self.position
         key, node = self.nodes[str(path[0])]
@@ -170,7 +172,7 @@ class Declared:
         return position
 
     def scalar_at(self, path: tuple[str | int, ...]) -> Scalar | None:
-        """The scalar that stands at a path, if one does."""
+        """The scalar at a path, if there is one."""
         if not path or path[0] not in self.nodes:
             return None
         node: Node | None = self.nodes[str(path[0])][1]

@@ -1,4 +1,4 @@
-"""``ccm.defaults``: what the resources of a manifest begin with, by type (controller)."""
+"""``ccm.defaults``: default properties of the resources of a manifest, by type (controller)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_DEFAULTS: Defaults = {}
 
 
 def read_defaults(ccm: Mapping, types: Types, above: Defaults, problems: list[Problem]) -> Defaults:
-    """Those of a manifest, per property over what it inherits from ``above``."""
+    """The defaults of a manifest; each property overrides the inherited one from ``above``."""
     node = ccm.get("defaults")
     if node is None:
         return above

@@ -1,7 +1,7 @@
-"""Values of data that are resolved when they are asked for (controller).
+"""Data values that are resolved on first use (controller).
 
-A value may read other values of ``Data``, so templates in data are not rendered in the order
-written but as others ask for them.
+A value may read other values of ``Data``, so templates in data are rendered when they are read, not
+in the order of the file.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ _UNKNOWN = object()
 
 
 class Deferred:
-    """A value that is computed once, by the first that asks for it; ``path`` says where it stands.
+    """A value that is computed once, on first use; ``path`` is its location in the data.
 
-    ``active`` are those that are being computed, the first one first; all of one host share it.
+    ``active`` are the values that are being computed, outermost first; all values of a host share
+    it.
     """
 
     __slots__ = ("_compute", "_value", "active", "path")
@@ -31,7 +32,7 @@ class Deferred:
         self._value: Any = _UNKNOWN
 
     def force(self) -> Any:
-        """The value; EvaluationError, also for one that needs itself."""
+        """The value; EvaluationError, also for a circular reference."""
         if self._value is _UNKNOWN:
             if self in self.active:
                 raise EvaluationError(self._circle(), kind=CIRCLE)
@@ -52,13 +53,13 @@ class Deferred:
 
 
 class DeferredMap(dict[str, Any]):
-    """A map with values that are deferred; reading one computes it."""
+    """A map of deferred values; reading one computes it."""
 
     def __getitem__(self, key: str) -> Any:
         value = dict.__getitem__(self, key)
         return value.force() if isinstance(value, Deferred) else value
 
-    def __iter__(self) -> Iterator[str]:  # overridden, so that copies of it come by __getitem__
+    def __iter__(self) -> Iterator[str]:  # overridden, so that copies also use __getitem__
         return dict.__iter__(self)
 
     def __eq__(self, other: object) -> bool:
@@ -88,7 +89,7 @@ class DeferredMap(dict[str, Any]):
 
 
 def plain(value: Any) -> Any:
-    """The value with all below it computed; EvaluationError."""
+    """The value, with everything below it computed; EvaluationError."""
     if isinstance(value, Deferred):
         return value.force()
     if isinstance(value, DeferredMap):
@@ -97,17 +98,17 @@ def plain(value: Any) -> Any:
 
 
 def raw_items(value: Any) -> list[tuple[str, Any]]:
-    """The entries of a map, those that are deferred as such."""
+    """The entries of a map, without computing deferred ones."""
     return list(dict.items(value) if isinstance(value, dict) else value.items())
 
 
 def raw_copy(value: Any) -> dict[str, Any]:
-    """A copy of a map in which what is deferred still is."""
+    """A copy of a map that keeps deferred values deferred."""
     return DeferredMap(raw_items(value)) if isinstance(value, DeferredMap) else dict(value)
 
 
 class Resolver:
-    """Binds the templates of the data of one host to what they see: a ``Data`` that is ``root``."""
+    """Binds the templates of one host's data to their scope: a ``Data`` whose map is ``root``."""
 
     def __init__(self, scope: Scope) -> None:
         self.root = DeferredMap()
@@ -115,7 +116,7 @@ class Resolver:
         self._active: list[Deferred] = []
 
     def bind(self, value: Any, path: str) -> Any:
-        """A compiled value whose templates wait; what has none is shared."""
+        """A compiled value with deferred templates; values without templates are shared."""
         if isinstance(value, TemplatedMap):
             return DeferredMap(
                 (str(key), self.bind(below, f"{path}.{key}")) for key, below in value.entries
@@ -132,7 +133,7 @@ class Resolver:
         return value
 
     def begin(self, data: dict[str, Any]) -> None:
-        """Have ``Data`` hold these values, computed or not."""
+        """Set the values of ``Data``, computed or not."""
         dict.update(self.root, raw_items(data))
 
     def finish(self, data: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The JSON Schemas of a manifest and of a request, composed from all types (controller).
 
-Editors read it: a property may also be a template, and every property of ``defaults`` is optional.
-What ``load_site`` checks beyond it (references, duplicates, expressions) no schema can say.
+Editors use them, so a property may also be a template, and every property of ``defaults`` is
+optional. A schema cannot express the other checks of ``load_site``: references, duplicates,
+expressions.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _ENVELOPE_KEYS = ("properties", "additionalProperties", "type", "$schema", "titl
 
 
 def manifest_schema(types: Types = BUILT_IN) -> dict[str, Any]:
-    """The schema, complete in itself."""
+    """The self-contained schema of a manifest."""
     schema = schemas.load("manifest")
     found = _schemas(types)
     items = [_item(name, type_schema) for name, type_schema in found.items()]
@@ -30,7 +31,7 @@ def manifest_schema(types: Types = BUILT_IN) -> dict[str, Any]:
 
 
 def request_schema(types: Types = BUILT_IN) -> dict[str, Any]:
-    """The schema of a request of ``ccm ensure api pipe``, complete in itself."""
+    """The self-contained schema of a request of ``ccm ensure api pipe``."""
     found = _schemas(types)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -83,7 +84,7 @@ def _moved(node: Any, name: str) -> Any:
 
 
 def _properties(name: str, schema: Any) -> dict[str, Any]:
-    """Every property that the type may have, none of them required."""
+    """Every property of the type, all optional."""
     properties = {}
     for owner, source in (("common", common_schema()), (name, schema)):
         for key, entry in source.get("properties", {}).items():
@@ -96,7 +97,7 @@ def _properties(name: str, schema: Any) -> dict[str, Any]:
 
 
 def _whole(name: str, schema: Any) -> dict[str, Any]:
-    """The rules about the properties together."""
+    """The rules that cover several properties."""
     rules = {key: value for key, value in schema.items() if key not in _ENVELOPE_KEYS}
     rules.pop("$defs", None)
     return dict(_moved(rules, name))

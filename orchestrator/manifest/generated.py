@@ -1,7 +1,7 @@
-"""``ccm.resources_jet_file``: resources that a Jet template writes, per host (controller).
+"""``ccm.resources_jet_file``: resources that a Jet template generates, per host (controller).
 
-The text that comes of it holds what the host reported. So nothing in it is a template, and what
-decides over files or conditions of the controller must be spelt out in the templates themselves.
+The rendered text contains facts, which a host controls. So nothing in it is a template. Values that
+select controller files or conditions must be literal in the Jet template.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def resources_template(
     ccm: Mapping, folder: Folder, problems: list[Problem]
 ) -> jet.Template | None:
-    """The checked template that ``ccm`` names, None with problems."""
+    """The checked template that ``ccm`` names; None with problems."""
     key, node = ccm.key("resources_jet_file"), ccm.get("resources_jet_file")
     if "resources" in ccm:
         message = "resources_jet_file and resources cannot be combined"
@@ -60,7 +60,7 @@ def _expressions(template: jet.Template) -> list[Problem]:
 def generated_resources(
     template: jet.Template, text: str, *, types: Types, defaults: Defaults, problems: list[Problem]
 ) -> list[Declared]:
-    """The resources of a rendered text; the positions of ``problems`` are those in it."""
+    """The resources of a rendered text; ``problems`` have positions in that text."""
     try:
         root = parse_document(text, f"{template.name} (rendered)", problems)
     except InputError as error:
@@ -75,7 +75,7 @@ def generated_resources(
 
 
 def _holds_nothing(root: Node) -> bool:
-    """Whether it is empty, as a loop over nothing leaves it."""
+    """Whether the text is empty, as after a loop over nothing."""
     if isinstance(root, Sequence):
         return not root.nodes
     return isinstance(root, Scalar) and root.kind == "null"

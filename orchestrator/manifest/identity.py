@@ -1,4 +1,4 @@
-"""By what hosts remember a manifest, wherever a copy of it is pushed from (controller)."""
+"""The identity under which hosts remember a manifest, the same for every checkout (controller)."""
 
 import os
 
@@ -8,12 +8,12 @@ _REPOSITORIES = (".git", ".hg", ".jj", ".svn")
 
 
 def identity(path: str) -> str:
-    """The name of its repository's top folder and the path below that, without a repository the
-    absolute path.
+    """The name of the repository's top directory with the path below it; the absolute path outside
+    of a repository.
 
-    That of an archive is its URL without the digest.
+    The identity of an archive is its URL without the digest.
 
-    Links are not followed: a manifest keeps its identity where it is reached by the same path.
+    Links are not followed: a manifest keeps its identity as long as its path stays the same.
     """
     if is_url(path):
         return path.partition("#")[0]
@@ -25,7 +25,7 @@ def identity(path: str) -> str:
 
 
 def repository(path: str) -> str:
-    """The top folder of the repository that a file stands in; "" for none."""
+    """The top directory of the repository that contains a file; "" for none."""
     if is_url(path):
         return ""
     top = os.path.dirname(os.path.abspath(path))

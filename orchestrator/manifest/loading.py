@@ -1,4 +1,4 @@
-"""Reads a manifest and checks it whole (controller)."""
+"""Reads a manifest and checks it (controller)."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _CCM = (
 def load_site(
     path: str | Path, types: Types | None = None, archives: Archives | None = None
 ) -> Site:
-    """Read and check a manifest. InputError with every problem, in the order of the file.
+    """Read and check a manifest. InputError with every problem, in file order.
 
-    A child that is missing or broken is no problem of it: see ``children``. One of the ``archives``
-    has no types of its own, and reads nothing outside of its folder.
+    A missing or broken child is not a problem of its parent: see ``children``. A manifest of one of
+    the ``archives`` has no custom types, and reads nothing outside of its directory.
     """
     path = Path(path)
     problems: list[Problem] = []
@@ -59,9 +59,9 @@ def load_site(
 
 
 def read_site(path: Path, parent: Site, bounds: Path | None = None) -> Site:
-    """A child manifest, its references not checked; InputError with every problem.
+    """Read a child manifest, without checking its references; InputError with every problem.
 
-    It has the types of the manifest that was pushed, and brings none. It reads nothing outside of
+    It has the types of the manifest that was pushed, and adds none. It reads nothing outside of
     ``bounds``, by default those of its parent.
     """
     problems: list[Problem] = []
@@ -81,7 +81,7 @@ def read_site(path: Path, parent: Site, bounds: Path | None = None) -> Site:
 
 
 def read_unchecked(path: Path) -> Site | None:
-    """A manifest with its mistakes left aside, to see what it applies; None for another file."""
+    """Read a manifest and ignore its mistakes, to see what it applies; None for another file."""
     try:
         children = Children(read_site, Archives(contact=False))
         return _read(path, [], types=None, children=children)
@@ -136,7 +136,7 @@ def _read(
 
 
 def _refuse_others(root: Node) -> None:
-    """InputError for a document that is none of ccm's manifests, but something that is known."""
+    """InputError for another known document that is not a manifest."""
     if isinstance(root, Mapping):
         for key, what, kind, hint in _OTHERS:
             if key in root and (key == "stages" or "ccm" not in root):
@@ -220,7 +220,7 @@ def _text(node: Node | None, name: str, problems: list[Problem]) -> str:
 
 
 def _in_order(problems: list[Problem]) -> list[Problem]:
-    """Each problem once (defaults are checked for every entry), sorted by where it stands."""
+    """The problems without duplicates (defaults are checked for every entry), by position."""
     return sorted(
         dict.fromkeys(problems),
         key=lambda problem: problem.where[1:] if problem.where else (0, 0),

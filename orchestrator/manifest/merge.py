@@ -1,4 +1,4 @@
-"""Laying trees of data over one another (controller)."""
+"""Merges trees of data (controller)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STRATEGIES = ("first", "deep", "unique")
 
 
 class Part(NamedTuple):
-    """A value of data with the ``entry`` of the hierarchy that it is from, and its place there."""
+    """A value of data with the hierarchy ``entry`` that it is from, and its position there."""
 
     value: Any
     entry: str
@@ -22,7 +22,7 @@ class Part(NamedTuple):
 
 
 def bare(value: Any) -> Any:
-    """The value, whether it stands alone or is a part with its origin."""
+    """The value, without its origin if it has one."""
     if isinstance(value, Part):
         return value.value
     if isinstance(value, list) and any(isinstance(one, (Part, list, dict)) for one in value):
@@ -35,8 +35,8 @@ def bare(value: Any) -> Any:
 class Merging(NamedTuple):
     """How the entries of a hierarchy are merged.
 
-    ``default`` is ``first`` or ``deep``, ``keys`` has the strategy of single top-level keys, and
-    what begins with ``knockout`` removes what lies below it; "" removes nothing.
+    ``default`` is ``first`` or ``deep``, and ``keys`` maps top-level keys to their own strategies.
+    A value that begins with ``knockout`` removes the value below it; "" disables this.
     """
 
     default: str = "first"
@@ -44,13 +44,13 @@ class Merging(NamedTuple):
     knockout: str = ""
 
     def strategy(self, key: str) -> str:
-        """How the values of a top-level key are merged."""
+        """The merge strategy of a top-level key."""
         return self.keys.get(key, self.default)
 
     def wants(self, key: str, is_first: bool, taken: Iterable[str]) -> bool:
-        """Whether an entry's value of a key counts, where entries before it have ``taken`` keys.
+        """Whether an entry's value of a key counts, after earlier entries have ``taken`` keys.
 
-        ``is_first``: no entry before it was there.
+        ``is_first``: no earlier entry exists.
         """
         if self.strategy(key) != "first":
             return True
@@ -58,15 +58,15 @@ class Merging(NamedTuple):
 
 
 def merge_deep(below: Any, above: Any) -> Any:
-    """``above`` over ``below``: maps merge, lists concatenate, anything else replaces.
+    """Merge ``above`` over ``below``: maps merge, lists concatenate, other values are replaced.
 
-    Neither is changed; the result may share parts with both.
+    The arguments are not changed; the result may share parts with both.
     """
     return _merge(below, above, True)
 
 
 def merge_facts(below: Any, above: Any) -> Any:
-    """As ``merge_deep``, but a list replaces: a fact that is set is what it is set to."""
+    """Merge like ``merge_deep``, but replace lists: a fact has exactly the list that was set."""
     return _merge(below, above, False)
 
 
@@ -85,7 +85,7 @@ def _merge(below: Any, above: Any, lists: bool) -> Any:
 
 
 def lay(merging: Merging, key: str, data: dict[str, Any], value: Any) -> None:
-    """Lay an entry's value of a top-level key over the data, which is changed."""
+    """Merge an entry's value of a top-level key into the data, which is changed."""
     strategy = merging.strategy(key)
     known = dict.get(data, key, _NOTHING)
     below = DeferredMap() if known is _NOTHING else DeferredMap({key: known})
@@ -99,8 +99,8 @@ def lay(merging: Merging, key: str, data: dict[str, Any], value: Any) -> None:
 def lay_source(merging: Merging, data: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """The data of a later source over that of a manifest, which is not changed.
 
-    It merges deep, but for the keys that the manifest's hierarchy gives a merge of their own; what
-    begins with its mark removes what lies below.
+    It merges deep, except for keys with their own strategy in the manifest's hierarchy. Values that
+    begin with its knockout mark remove values below.
     """
     if not (merging.keys or merging.knockout):
         merged: dict[str, Any] = merge_deep(data, above)
@@ -112,7 +112,7 @@ def lay_source(merging: Merging, data: dict[str, Any], above: Mapping[str, Any])
 
 
 def begin(merging: Merging, data: Mapping[str, Any]) -> dict[str, Any]:
-    """The data that the entries of a hierarchy are laid over."""
+    """An empty result for the entries of a hierarchy."""
     found = raw_copy(data)
     for key, value in raw_items(data):
         if merging.strategy(key) == "unique":
@@ -121,13 +121,13 @@ def begin(merging: Merging, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Layer(NamedTuple):
-    """Merges by one strategy. Marks of ``knockout`` never are in what comes out."""
+    """Merges by one strategy. The result never contains ``knockout`` marks."""
 
     strategy: str
     knockout: str
 
     def merge(self, below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-        """A new map of both by the strategy; marks of ``above`` remove what they name."""
+        """A new map of both by the strategy; marks in ``above`` remove values that they name."""
         merged = _widened(below, above)
         for key, value in raw_items(above):
             known = dict.get(merged, key, _NOTHING)
@@ -173,7 +173,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _text(item: Any) -> str | None:
-    """What a mark calls an element; None for one that it cannot name."""
+    """The text that a mark compares with an element; None for one that a mark cannot name."""
     item = bare(item)
     if isinstance(item, bool) or item is None:
         return {True: "true", False: "false", None: "null"}[item]
@@ -181,7 +181,7 @@ def _text(item: Any) -> str | None:
 
 
 def _joined(below: list[Any], above: list[Any]) -> list[Any]:
-    """The elements of both lists, each once."""
+    """The elements of both lists, without duplicates."""
     found: list[Any] = []
     known: set[tuple[type[Any], Any]] = set()
     for item in (*below, *above):
@@ -197,14 +197,14 @@ def _joined(below: list[Any], above: list[Any]) -> list[Any]:
 
 
 def _once(value: Any) -> Any:
-    """A list with each element once; anything else as it is."""
+    """A list without duplicates; any other value unchanged."""
     if isinstance(value, Deferred):
         return Deferred(value.active, value.path, lambda: _once(value.force()))
     return _joined([], value) if _is_list(value) else value
 
 
 def _waits(below: Any, above: Any) -> bool:
-    """Whether it shows only later what comes of two values: one of them is not known."""
+    """Whether the merge has no result yet, because one of the values is deferred."""
     if isinstance(above, Deferred):
         return isinstance(below, (Deferred, Mapping, list))
     return isinstance(below, Deferred) and isinstance(above, (Mapping, list))
@@ -216,7 +216,7 @@ def _later(merge: Callable[[Any, Any], Any], below: Any, above: Any) -> Deferred
 
 
 def _widened(below: Any, above: Any) -> dict[str, Any]:
-    """A copy of what lies below that may hold what is deferred of both."""
+    """A copy of ``below`` that may hold deferred values of both."""
     is_plain = not isinstance(above, DeferredMap)
     return raw_copy(below) if is_plain else DeferredMap(raw_items(below))
 

@@ -1,4 +1,4 @@
-"""Which manifests of a project apply another one (controller). Contacts no host."""
+"""Finds the manifests of a project that apply another one (controller). Contacts no host."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _WORD = b"apply"
 
 
 class Parent(NamedTuple):
-    """A manifest that applies another one, itself or by one that it applies.
+    """A manifest that applies another one, directly or through other manifests.
 
     ``path`` is the manifest that is pushed, ``site`` the one that names the child. ``certain``: the
-    path is spelled out; else it is a template that the child's path fits.
+    path is literal; otherwise the child's path matches a template.
     """
 
     path: Path
@@ -31,9 +31,10 @@ class Parent(NamedTuple):
 
 
 def parents_of(child: Path, folders: Iterable[Path]) -> list[Parent]:
-    """The manifests in these folders that apply ``child``, those that spell out its path first.
+    """The manifests in these directories that apply ``child``; those with a literal path come
+    first.
 
-    A parent's own mistakes are left aside; a file that is no manifest is no parent.
+    Mistakes in a parent are ignored, and other files are skipped.
     """
     found = [
         Parent(path, site, certain)
@@ -45,7 +46,7 @@ def parents_of(child: Path, folders: Iterable[Path]) -> list[Parent]:
 
 
 def _candidates(child: Path, folders: Iterable[Path]) -> Iterator[Path]:
-    """The YAML files that speak of ``apply``, at most ``MOST_FILES``."""
+    """The YAML files that contain ``apply``, at most ``MOST_FILES``."""
     files = (path for folder in folders for path in sorted(folder.iterdir()))
     seen = 0
     for path in files:
@@ -64,7 +65,7 @@ def _candidates(child: Path, folders: Iterable[Path]) -> Iterator[Path]:
 
 
 def _naming(site: Site, child: Path, depth: int) -> Iterator[tuple[Site, bool]]:
-    """Each manifest of a run that names the child, and whether it spells out the path."""
+    """Each manifest of a run that names the child, and whether the path is literal."""
     for declared in site.resources:
         if not declared.type.applies:
             continue

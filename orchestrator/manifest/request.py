@@ -18,7 +18,7 @@ _NAME = "stdin"
 
 
 class Request(NamedTuple):
-    """What is asked for; ``properties`` are without the name, with their positions."""
+    """A requested resource; ``properties`` exclude the name and have their positions."""
 
     type: Type
     name: Scalar
@@ -80,7 +80,7 @@ def _text(stream: BinaryIO) -> str:
 
 
 def _document(text: str, problems: list[Problem]) -> Node:
-    """The tree of the text. Where JSON and YAML read a text differently, JSON is right."""
+    """The tree of the text. If JSON and YAML read the text differently, JSON wins."""
     given = _json(text)
     if given is None:
         return parse_document(text, _NAME, problems)
@@ -94,10 +94,10 @@ def _document(text: str, problems: list[Problem]) -> Node:
 
 
 def _json(text: str) -> tuple[Any] | None:
-    """What the text is as JSON, None where it is none or has a key twice."""
+    """The text parsed as JSON; None for other text or with a duplicate key."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        """The object of these pairs. ValueError for a duplicate key."""
+        """The object of these pairs; ValueError for a duplicate key."""
         if len(dict(pairs)) < len(pairs):
             raise ValueError("it has a duplicate key")
         return dict(pairs)

@@ -1,4 +1,4 @@
-"""The manifest as one checked whole, and those that its resources apply (controller)."""
+"""A checked manifest, and the manifests that its resources apply (controller)."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ UNREAD = FactsUnavailableError.default_kind
 
 
 class Earlier(Protocol):
-    """What earlier commands of the same session came to, host by host."""
+    """The results of earlier commands of the same session, by host."""
 
     def names(self) -> frozenset[str]:
         """Every ``type#name`` and ``type#alias`` that any host has had."""
         ...
 
     def of(self, host: str, references: frozenset[str]) -> dict[str, Any]:
-        """The ``earlier`` of one host's plan, as far as these references go."""
+        """The ``earlier`` member of one host's plan, for these references."""
         ...
 
 
 class Site:
-    """One manifest: its data, its resources in the order written, and what the run should know.
+    """One manifest: its data, its resources in file order, and what the run needs to know.
 
-    ``folder`` is where the manifest stands; ``warnings`` are for the user and end nothing. With
-    ``resources_template`` there are no ``resources``: each host's come of that template.
-    ``assertions`` must hold on a host before it is changed, ``asks`` are looked up there first.
-    ``defaults`` are its own over inherited ones; its children inherit them. ``types`` are those
-    that it may use; the site's own among them travel with the runtime. ``children`` are the
+    ``folder`` contains the manifest. ``warnings`` are for the user and do not stop the run. With
+    ``resources_template`` there are no ``resources``: the template generates those of each host.
+    ``assertions`` must be true on a host before it is changed, and ``asks`` are looked up there
+    first. ``defaults`` are its own over inherited ones; its children inherit them. ``types`` are
+    those that it may use; custom types among them travel with the runtime. ``children`` are the
     manifests that resources of this run apply.
     """
 
@@ -79,7 +79,7 @@ class Site:
         self.earlier: Earlier | None = None
 
     def expressions(self) -> Iterator[Expression]:
-        """Every expression of it; those of templates that it renders are not among them."""
+        """Every expression of the manifest, without those of templates that it renders."""
         yield from self.source.expressions()
         for assertion in self.assertions:
             yield from assertion.expressions()
@@ -89,24 +89,25 @@ class Site:
             yield from declared.expressions()
 
     def earlier_names(self) -> frozenset[str] | None:
-        """What ``require`` and ``subscribe`` may name beside this run's; None without a session."""
+        """The names that ``require`` and ``subscribe`` may use besides those of this run; None
+        without a session.
+        """
         return self.earlier.names() if self.earlier else None
 
 
 class Child(NamedTuple):
-    """What a resource applies: a manifest, or the ``problems`` why there is none."""
+    """The target of an apply: a manifest, or the ``problems`` that prevent it."""
 
     site: Site | None
     problems: tuple[Problem, ...] = ()
 
 
 class Children:
-    """The child manifests of one run, each read once however often it is applied with the same
-    defaults. Thread-safe.
+    """The child manifests of one run. Each is read once per set of defaults. Thread-safe.
 
-    ``read`` gives the manifest at a path that another one names, which may not leave a folder (the
-    third argument; None for that of the other one); InputError. ``archives`` are those whose URLs
-    manifests name.
+    ``read`` gives the manifest at a path that another one names, which must be inside a directory
+    (the third argument; None for that of the other one); InputError. ``archives`` are the archives
+    at URLs in manifests.
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class Children:
         self._known: dict[tuple[str, int], Child] = {}
 
     def of(self, parent: Site, declared: Declared, name: str, depth: int) -> Child:
-        """The manifest that a resource of ``parent``, itself at ``depth``, applies by this name."""
+        """The manifest that a resource of ``parent``, at ``depth``, applies by this name."""
         if depth >= DEEPEST:
             message = f"{name} is nested deeper than {DEEPEST} levels of apply"
             return _refused(declared, message, "look for a manifest that applies itself")
@@ -135,7 +136,7 @@ class Children:
         return self._child(parent, declared, path, None)
 
     def _remote(self, parent: Site, declared: Declared, url: str) -> Child:
-        """The manifest of an archive on another machine."""
+        """The manifest in an archive on another machine."""
         if url != declared.child:
             message = "the URL of a manifest is computed; only a literal one is read"
             return _refused(declared, message, "write it out, or give it in manifest:")
@@ -155,7 +156,7 @@ class Children:
             if key not in self._known:
                 self._known[key] = self._load(path, parent, bounds)
             child = self._known[key]
-        # What has no place of its own is told at the place that names it.
+        # A problem without its own position is reported at the resource that names the child.
         problems = (
             p if p.where else p._replace(where=declared.where(("manifest",)))
             for p in child.problems
@@ -170,7 +171,7 @@ class Children:
 
 
 def applies(site: Site) -> bool:
-    """Whether a manifest holds resources that apply others."""
+    """Whether a manifest has resources that apply other manifests."""
     return any(declared.type.applies for declared in site.resources)
 
 

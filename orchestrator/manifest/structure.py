@@ -14,10 +14,10 @@ from remote_runtime.errors import Problem
 
 
 class ResourceReader:
-    """One pass over ``ccm.resources``; every problem is collected.
+    """One pass over ``ccm.resources``, which collects every problem.
 
-    ``written``: the resources were generated, and this is all that the user wrote. ``defaults`` are
-    those of the manifest, which those of a list go before.
+    ``written``: the resources were generated, and these are the properties that the user wrote.
+    ``defaults`` are those of the manifest; defaults of a list override them.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""The resource types as the controller knows them: their schemas, compiled once (controller).
+"""The resource types on the controller: their schemas, compiled once.
 
-There is no code per type here. Everything comes from ``schema.json`` of the type, from the common
-properties, and from the type's own ``check``.
+No code here is specific to a type. Everything comes from ``schema.json`` of the type, from the
+common properties, and from the type's own ``check``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NOT_RENDERED = {"tags", "require", "subscribe", "control", "foreach", "sensitive", "render"}
 REFERENCE = {"$ref": "#/$defs/reference"}
 _REMEMBERED = 50_000
-_PLACES = 512  # for each property: a value that comes again does so soon
+_PLACES = 512  # for each property: repeated values come soon after each other
 
 Check = Callable[[str, dict[str, Any]], list[tuple[str, str]]]
 Claims = Callable[[str, dict[str, Any]], list[tuple[str, bool]]]
@@ -32,7 +32,7 @@ Doubts = Callable[[str, dict[str, Any]], list[tuple[str, str, str]]]
 
 
 class PropertyType:
-    """One property of a type: its schema, the ``definitions`` it names, the keywords of ours."""
+    """One property of a type: its schema, the ``definitions`` it uses, and ccm's keywords."""
 
     def __init__(
         self, name: str, schema: Mapping[str, Any], definitions: Mapping[str, Any]
@@ -55,7 +55,9 @@ class PropertyType:
         self._met = Recurring(_PLACES)
 
     def complaints(self, value: Any) -> list[Complaint]:
-        """What the schema says against a value. Scalars seen twice are answered from memory."""
+        """The problems of a value by the schema. Results for scalars that occurred twice are
+        cached.
+        """
         kind = value.__class__
         if kind is str and self._any_text:
             return []
@@ -64,7 +66,7 @@ class PropertyType:
         found = self._known.get((kind, value))
         if found is None:
             found = self._against(value, self.name)
-            # Text of one host alone, such as a file with its name in it, never comes again.
+            # Text for one host alone, such as a file with its name in it, never repeats.
             short = kind is not str or len(value) <= 256
             if short and len(self._known) < _REMEMBERED and self._met.again((kind, value)):
                 self._known[kind, value] = found
@@ -72,14 +74,15 @@ class PropertyType:
 
 
 def _allows_any_text(schema: Mapping[str, Any]) -> bool:
-    """Whether it says of a value that it is text, and nothing else."""
+    """Whether the schema accepts every text, and only text."""
     said = {key for key in schema if not key.startswith("x-ccm-")}
     return schema.get("type") == "string" and said <= {"type", "description", "default"}
 
 
 class Type:
-    """One resource type. ``applies``: a resource's name is that of a child manifest. ``own``: it is
-    the site's."""
+    """One resource type. ``applies``: the name of a resource is the path of a child manifest.
+    ``own``: the type is custom.
+    """
 
     def __init__(
         self,
@@ -101,7 +104,7 @@ class Type:
         self.claims = claims
         common = _properties(common_schema())
         self.properties = common | _properties(schema)
-        if "subscribe" in self.properties:  # a list of references in every type, as require is
+        if "subscribe" in self.properties:  # a list of references in every type, like require
             references = {**self.properties["subscribe"].schema, "items": REFERENCE}
             definitions = common_schema()["$defs"]
             self.properties["subscribe"] = PropertyType("subscribe", references, definitions)
@@ -123,7 +126,7 @@ class Type:
         self.answers: Mapping[str, str] = schema.get("x-ccm-answers", {})
 
     def for_command(self) -> Type:
-        """The type as ``ccm ensure`` has it: what a thing that exists may keep is not required."""
+        """The type for ``ccm ensure``: properties that an existing object can keep are optional."""
         kept = frozenset(self.schema.get("x-ccm-kept", ()))
         schema = _without_required(self.schema, kept)
         return Type(
@@ -137,11 +140,11 @@ class Type:
         )
 
     def name_complaints(self, name: Any) -> list[Complaint]:
-        """What is wrong with a resource's name by the pattern of the type."""
+        """The problems of a resource's name by the pattern of the type."""
         return self._name.complaints(name)
 
     def whole_complaints(self, values: Mapping[str, Any]) -> list[Complaint]:
-        """What the schema says about the properties together, such as which are required."""
+        """The problems of the properties together, such as missing ones."""
         own = {k: v for k, v in values.items() if k in self.schema.get("properties", {})}
         return self._against(own, "it")
 
@@ -156,7 +159,7 @@ def _without_required(node: Any, names: frozenset[str]) -> Any:
 
 
 def _decisive(schema: Mapping[str, Any]) -> frozenset[str]:
-    """The properties whose values, not only their presence, decide rules about the whole."""
+    """The properties whose values, not only their presence, affect rules about all properties."""
     found: set[str] = set()
 
     def walk(node: Any) -> None:
@@ -174,22 +177,22 @@ def _decisive(schema: Mapping[str, Any]) -> frozenset[str]:
 
 @cache
 def common_schema() -> dict[str, Any]:
-    """The schema of what every resource may have."""
+    """The schema of the common properties of every resource."""
     return schemas.load("common")
 
 
 @cache
 def common_property(name: str) -> PropertyType:
-    """A property that every resource may have."""
+    """A property of every resource."""
     return _properties(common_schema())[name]
 
 
 @cache
 def load_type(name: str) -> Type | None:
     """The type of that name, or None where there is no such type."""
-    try:  # not looked up in the list of types: making that takes longer than loading one
+    try:  # not looked up in the list of types, which takes longer to make than one type to load
         providers = registry.provider_names(name)
-        schema = json.loads(registry.schema_text(name))  # the type of a site has none there
+        schema = json.loads(registry.schema_text(name))  # custom types have none there
     except ResourceError:
         return None
     resource = registry.resource_class(name)
@@ -204,14 +207,14 @@ def load_type(name: str) -> Type | None:
 
 
 def type_names() -> list[str]:
-    """Every type that this ccm has."""
+    """Every built-in type."""
     return registry.types()
 
 
 class Types:
-    """The types that may be used in one place: ccm's own, and those of a site.
+    """The types that may be used in one place: built-in and custom ones.
 
-    ``read`` gives those of the site when they are first asked for; InputError.
+    ``read`` gives the custom ones on first use; InputError.
     """
 
     def __init__(self, read: Callable[[], SiteTypes] | None = None) -> None:
@@ -223,7 +226,7 @@ class Types:
         return self._read() if self._read else None
 
     def get(self, name: str) -> Type | None:
-        """The type of that name, or None; InputError where a site's own cannot be imported."""
+        """The type of that name, or None; InputError if a custom type cannot be imported."""
         found = load_type(name) or self._loaded.get(name)
         own = self._own.get(name) if not found and self._own else None
         if own is None:
@@ -238,16 +241,18 @@ class Types:
         return sorted([*type_names(), *(self._own.names() if self._own else ())])
 
     def sources(self) -> Mapping[str, bytes]:
-        """The modules of the site's own types, which must be sent along (see ``image.build``)."""
+        """The modules of custom types, which are sent along (see ``image.build``)."""
         return self._own.sources() if self._own else {}
 
     def expectations(self, name: str) -> Callable[[Any], list[Any]] | None:
-        """What ``ccm verify`` expects of a resource of the site's type; see ``verify.checks``."""
+        """The expectations of ``ccm verify`` for a resource of a custom type; see
+        ``verify.checks``.
+        """
         own = self._own.get(name) if self._own else None
         return own.expectations() if own else None
 
     def needed_by(self, type_: Type) -> Types:
-        """These, or ccm's own alone where one resource of the type can use no others."""
+        """These types, or only the built-in ones if a resource of the type cannot use others."""
         return self if type_.applies or type_.name in self._loaded else BUILT_IN
 
 
@@ -255,9 +260,9 @@ BUILT_IN = Types()
 
 
 def types_beside(path: Path) -> Types:
-    """The types for a manifest, or for a folder: ccm's own and those of ``types/`` beside it.
+    """The types for a manifest or a directory: built-in ones and those of ``types/`` next to it.
 
-    InputError with every mistake in those; of a folder, when they are first asked for.
+    InputError with every mistake in custom types; for a directory, on first use.
     """
     folder = path if path.is_dir() else path.parent
     if not (folder / "types").is_dir():

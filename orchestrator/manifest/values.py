@@ -1,4 +1,4 @@
-"""Turns nodes into values whose templates are parsed (controller)."""
+"""Compiles nodes into values with parsed templates (controller)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PLAIN = (
     " or use a file next to the manifest as source"
 )
 
-_MOST_MISSES = 100  # pieces of one scalar that are spelled otherwise in the file
+_MOST_MISSES = 100  # pieces of one scalar whose spelling in the file differs
 
 
 def compile_node(
@@ -27,10 +27,10 @@ def compile_node(
     keys: bool = False,
     extra: tuple[str, ...] = (),
 ) -> Any:
-    """Plain data where nothing is a template, else a tree that ``render_value`` resolves.
+    """Plain data if nothing is a template; otherwise a tree that ``render_value`` resolves.
 
-    ``keys``: the keys of a map are templates too. ``extra`` are names beyond those of every scope.
-    Problems of the expressions are appended.
+    ``keys``: the keys of a map are templates too. ``extra`` are names besides those of every scope.
+    Problems of expressions are appended.
     """
 
     def compiled(below: Node) -> Any:
@@ -57,14 +57,14 @@ def compile_node(
 
 
 def is_templated(value: Any) -> bool:
-    """Whether a compiled value has a template in it."""
+    """Whether a compiled value contains a template."""
     return isinstance(value, TEMPLATED)
 
 
 def parse_template(
     node: Scalar, problems: list[Problem], lenient: bool = False, extra: tuple[str, ...] = ()
 ) -> Any:
-    """The template of a text; the text itself where an expression in it is broken."""
+    """The template of a text; the text itself if an expression in it is broken."""
     try:
         return Template.parse(node.text, Locator(node), lenient, extra)
     except InputError as error:
@@ -73,9 +73,9 @@ def parse_template(
 
 
 def _with_plain_hint(problem: Problem) -> Problem:
-    """The problem, with what to do where the braces are meant for another program."""
+    """The problem, with a hint for braces that belong to another program."""
     match = re.search(r"^the expression '\s*[^\w\s'\"(\[{-]", problem.message)
-    if match:  # as {{ $labels.x }}, {{.Names}}, {{#each x}}: no hint about names helps
+    if match:  # as {{ $labels.x }}, {{.Names}}, {{#each x}}: a hint about names would not help
         return problem._replace(hint=_PLAIN)
     if any(words in problem.message for words in ("is not a name or function", "cannot be read")):
         return problem._replace(hint=f"{problem.hint}; {_PLAIN}" if problem.hint else _PLAIN)
@@ -85,7 +85,7 @@ def _with_plain_hint(problem: Problem) -> Problem:
 def parse_bare(
     node: Scalar, problems: list[Problem], extra: tuple[str, ...] = ()
 ) -> Expression | None:
-    """The expression that a text is as a whole, without braces."""
+    """The expression of a whole text, without braces."""
     if holds_expression(node.text):
         hint = "write the expression without braces"
         problems.append(Problem("braces are not allowed here", node.position, hint, "template"))
@@ -115,7 +115,7 @@ def expressions_in(value: Any) -> list[Expression]:
 
 
 def with_entry(value: Any, path: tuple[str | int, ...], entry: Any) -> Any:
-    """The value with another entry at the path; the containers on the way are copied."""
+    """The value with another entry at the path; the containers on the path are copied."""
     if not path:
         return entry
     copy: Any = list(value) if isinstance(value, list) else dict(value)
@@ -124,11 +124,11 @@ def with_entry(value: Any, path: tuple[str | int, ...], entry: Any) -> Any:
 
 
 class Locator:
-    """Finds where the pieces of one scalar stand in the file.
+    """Finds the positions of the pieces of one scalar in the file.
 
-    A scalar's text and its spelling differ (quotes, escapes, folding), so each piece is looked for
-    from where the one before it was found; one that is not found gets the scalar's position, and
-    so do all after ``_MOST_MISSES``: looking for hundreds of thousands would take minutes.
+    A scalar's text and its spelling differ (quotes, escapes, folding). So the search for each piece
+    starts at the end of the previous one. A piece that is not found gets the scalar's position, and
+    so do all after ``_MOST_MISSES``, since a search for hundreds of thousands would take minutes.
     """
 
     def __init__(self, node: Scalar) -> None:

@@ -1,1 +1,1 @@
-"""Checks what a manifest says, without a host (controller)."""
+"""Checks of a manifest that need no host (controller)."""

@@ -1,4 +1,4 @@
-"""Resources that undo each other on every run, as far as a manifest alone shows it (controller)."""
+"""Finds resources that undo each other in every run, from the manifest alone (controller)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _DECIDING = frozenset(("ensure", "creates", "cwd", "cleanup"))
 
 
 def contradictions(resources: Iterable[Declared]) -> list[Problem]:
-    """One problem for each resource that makes sure of a path which another one removes.
+    """One problem for each resource that creates a path which another one removes.
 
-    What is conditional, or named by a template, may never meet the other and is left out.
+    Conditional resources and names with templates are skipped, since these may never conflict.
     """
     there: list[tuple[str, Declared]] = []
     gone: dict[str, Declared] = {}

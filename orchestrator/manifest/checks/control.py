@@ -1,4 +1,6 @@
-"""What ``control`` asks on the host: ``exists``, ``absent`` and ``command`` (controller)."""
+"""Conditions of ``control`` that run on the host: ``exists``, ``absent`` and ``command``
+(controller).
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,10 @@ ASKED = (*PATHS, COMMAND)
 def read_asked(
     control: Mapping, problems: list[Problem], *, rendered: bool, names: tuple[str, ...], of: str
 ) -> dict[str, Any]:
-    """The conditions of a ``control`` that are asked on the host, their templates compiled.
+    """The conditions of a ``control`` that run on the host, with compiled templates.
 
-    ``rendered``: they may have templates, which may use these ``names`` too. ``of`` is the
-    ``type#name`` of the resource. Their form was held against the schema.
+    ``rendered``: they may contain templates, which may also use these ``names``. ``of`` is the
+    ``type#name`` of the resource. The schema has already checked their form.
     """
     found: dict[str, Any] = {}
     for key in ASKED:
@@ -37,7 +39,7 @@ def read_asked(
 
 
 def _complaints(key: str, value: Any, node: Node, rendered: bool) -> list[tuple[str, Node]]:
-    """What is wrong with a value as far as it is no template, with its place."""
+    """The problems of the parts of a value that are not templates, with their places."""
     parts = [(key, value, node)]
     if key == COMMAND and isinstance(node, Mapping):
         parts = [(below, value[below], node.value(below)) for below in value]
@@ -51,7 +53,7 @@ def _complaints(key: str, value: Any, node: Node, rendered: bool) -> list[tuple[
 
 
 def complaints(key: str, value: Any) -> list[str]:
-    """What is wrong with a final value of a condition, or with some settings of its command."""
+    """The problems of a final condition value, or of some settings of its command."""
     if key in PATHS:
         return [] if isinstance(value, str) and _is_path(value) else [_no_path(key, value)]
     if isinstance(value, dict):
@@ -71,7 +73,7 @@ def _no_path(key: str, value: Any) -> str:
 
 
 def fitting(value: Any) -> Any:
-    """A rendered value with text where only text fits, such as a number of a user."""
+    """A rendered value, with numbers as text where only text is valid, such as a user ID."""
     if isinstance(value, dict):
         return {k: v if k == "returns" else _text(v) for k, v in value.items()}
     return _text(value)

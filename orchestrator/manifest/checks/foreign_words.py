@@ -1,4 +1,4 @@
-"""Words of other tools that stand in a manifest, with what ccm has instead (controller)."""
+"""Hints for words of other tools in a manifest (controller)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _NAMES = ("target", "dest", "destination", "path")
 
 
 def type_hint(word: str, known: list[str]) -> str:
-    """What ccm has for another tool's type; "" for a word that is not known."""
+    """The ccm equivalent of another tool's type; "" for an unknown word."""
     for prefix in _PREFIXES:
         word = word.removeprefix(prefix)
     if word in known:
@@ -72,7 +72,7 @@ def type_hint(word: str, known: list[str]) -> str:
 
 
 def property_hint(word: str, known: list[str]) -> str:
-    """What ccm has for another tool's property; "" for a word that is not known."""
+    """The ccm equivalent of another tool's property; "" for an unknown word."""
     if word == "notify":
         return "add subscribe to the resource that reacts"
     if word in _NAMES:

@@ -1,7 +1,7 @@
 """Checks the goss rules of a resource's health checks (controller).
 
-What the target evaluates and what is refused here is one table, ``remote_runtime.health.rules``. It
-is imported only for a manifest that has such rules.
+The target and this module use the same table, ``remote_runtime.health.rules``. It is imported only
+for a manifest that has such rules.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ KEY = "health_checks"
 
 
 def health_complaints(checks: Any, templated: bool) -> list[Complaint]:
-    """What is wrong with the goss rules, by their place below ``health_checks``.
+    """The problems of goss rules, by their path below ``health_checks``.
 
-    ``templated``: the texts in them may still hold expressions; what those come to is not known.
+    ``templated``: texts may still contain expressions, whose results are not known yet.
     """
     if not isinstance(checks, list):
         return []
@@ -48,7 +48,7 @@ def _of_check(index: int, check: dict[str, Any], templated: bool) -> list[Compla
 
 
 def _unknown(value: Any) -> Any:
-    """The same with every text that holds an expression marked as not known yet."""
+    """A copy in which every text with an expression is marked as unknown."""
     from remote_runtime.health.rules import Unknown
 
     if isinstance(value, dict):

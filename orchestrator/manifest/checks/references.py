@@ -1,4 +1,6 @@
-"""What ``require`` and ``subscribe`` name must come earlier in the run (controller)."""
+"""Checks that ``require`` and ``subscribe`` name resources that come earlier in the run
+(controller).
+"""
 
 from __future__ import annotations
 
@@ -13,16 +15,16 @@ from remote_runtime.errors import Position, Problem
 from remote_runtime.text.nearest import nearest
 
 REFERENCES = ("require", "subscribe")
-_ANY = ""  # stands for every type
+_ANY = ""  # matches every type
 
 
 class Named(NamedTuple):
-    """One resource under its final name; ``name`` None where that is not known yet, "" where there
-    is none: a ``foreach`` over nothing has an alias only.
+    """One resource under its final name.
 
-    Of a child manifest the resources stand before the one that applies it, as they run: ``begin``
-    is where the first of them stands. ``opens`` where they are not known, ``place`` numbers the
-    manifests that are applied, each time anew.
+    ``name`` is None while it is unknown, and "" if there is none: a ``foreach`` over nothing has an
+    alias only. The resources of a child manifest precede the one that applies it, in run order;
+    ``begin`` is the index of the first of them. ``opens``: they are not known. ``place`` numbers
+    each application of a manifest.
     """
 
     declared: Declared
@@ -34,7 +36,7 @@ class Named(NamedTuple):
 
 
 def named(declared: Declared) -> Named:
-    """A resource as far as its names are known before a host is."""
+    """The reference data of a resource, as far as its names are known without a host."""
     name = None if isinstance(declared.name, Template) else declared.name
     alias = declared.values.get("alias")
     alias = alias if isinstance(alias, str) else None
@@ -44,11 +46,11 @@ def named(declared: Declared) -> Named:
 def check_names(
     resources: Sequence[Named], final: bool = False, earlier: frozenset[str] | None = None
 ) -> list[Problem]:
-    """Duplicates, and references that name nothing or something that comes later.
+    """Find duplicates, and references to nothing or to later resources.
 
-    ``earlier`` may be named as well: other runs of the same session brought it. None without one.
-    A reference that could mean a resource whose name is not known yet is left for the host, when
-    all names are ``final``.
+    References may also name ``earlier`` resources, from other runs of the same session; None
+    without a session. A reference that could match a resource with an unknown name is checked
+    later, when all names are ``final``.
     """
     first, problems = _names(resources)
     unknown = _unknown(resources, final)
@@ -56,7 +58,7 @@ def check_names(
         for key in REFERENCES:
             for at, reference in enumerate(getattr(entry.declared, key)):
                 if "#" not in reference:
-                    continue  # refused by the schema
+                    continue  # the schema refuses it
                 found = first.get(reference)
                 done = found is not None and found < index
                 of_its_own = found is not None and 0 <= entry.begin <= found
@@ -84,12 +86,12 @@ def check_names(
 
 
 def duplicates(resources: Sequence[Named]) -> list[Problem]:
-    """The names that stand twice in one manifest, or for different resources of the run."""
+    """Names that occur twice in one manifest, or for different resources of the run."""
     return _names(resources)[1]
 
 
 def _names(resources: Sequence[Named]) -> tuple[dict[str, int], list[Problem]]:
-    """Where each name stands first, and what stands twice."""
+    """The first place of each name, and the duplicates."""
     problems: list[Problem] = []
     first: dict[str, int] = {}
     places: dict[tuple[int, str], int] = {}
@@ -99,7 +101,7 @@ def _names(resources: Sequence[Named]) -> tuple[dict[str, int], list[Problem]]:
 
 
 def _unknown(resources: Sequence[Named], final: bool) -> dict[str, int]:
-    """From where on a resource of a type, or of any, may be there under a name not known yet."""
+    """The first index where a resource of a type, or of any type, may have an unknown name."""
     unknown: dict[str, int] = {}
     for index, entry in enumerate(resources):
         open_alias = (
@@ -113,7 +115,7 @@ def _unknown(resources: Sequence[Named], final: bool) -> dict[str, int]:
 
 
 def unrendered(declared: Declared, key: str, text: str, where: Position) -> Problem:
-    """A reference that only a template would make one: they are checked before any host is."""
+    """A reference that needs a template: references are checked before any host is contacted."""
     message = f"{declared.id}: {key} is never rendered, so {text} matches no resource"
     hint = "write type#name in full, or give that resource an alias and write type#alias"
     return Problem(message, where, hint, "input.reference")
@@ -135,15 +137,15 @@ def _add_names(
         id_ = f"{type_name}#{name}"
         other = places.setdefault((entry.place, id_), index)
         if other == index:
-            # Two manifests may have the same resource; whether they agree on it is asked later.
-            # Each may have an alias of its own for what it means; the latest one is meant.
+            # Two manifests may have the same resource; a later check compares the two.
+            # Each may use its own alias for its resource; the latest one counts.
             other = first.setdefault(id_, index)
             if entry.name is None or resources[other].name in (entry.name, None):
                 continue
             if label == "alias" and resources[other].alias == name:
                 continue
         where = entry.declared.where((label,))
-        if resources[other].declared is entry.declared:  # foreach has made both
+        if resources[other].declared is entry.declared:  # foreach made both
             if label == "name":
                 message = f"{id_} is made more than once by foreach"
                 hint = (
@@ -178,7 +180,9 @@ def _unheard_of(
 def _refusal(
     what: str, reference: str, *, target: tuple[int, int], index: int, where: Position
 ) -> Problem:
-    """``target``: where the resource that is meant stands, and where its first child does."""
+    """Why a reference is refused. ``target``: the indexes of the named resource and of its first
+    child.
+    """
     if target[0] == index:
         message, hint = f"{what} the resource itself", "remove it"
     elif target[0] < index:

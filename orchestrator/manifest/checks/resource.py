@@ -1,4 +1,4 @@
-"""Checks one declared resource as far as that goes without a host (controller)."""
+"""Checks of one declared resource that need no host (controller)."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ Nodes = dict[str, tuple[Scalar, Node]]
 
 
 def _word_for(text: str, known: list[str]) -> str:
-    """What may have been meant by a word that is no property."""
+    """A suggestion for a word that is not a property."""
     return property_hint(text, known) or suggestion(text, known)
 
 
 def spell_out(type_: Type, mapping: Mapping, problems: list[Problem]) -> Nodes:
-    """The properties of a map by their documented spelling; unknown ones become problems."""
+    """The properties of a map under their documented names; unknown ones become problems."""
     nodes: Nodes = {}
     for text, (key, value) in mapping.entries.items():
         name = type_.spellings.get(text, text)
@@ -59,10 +59,10 @@ def declare(
     written: str | None = None,
     defaults: Nodes | None = None,
 ) -> Declared:
-    """The resource with its templates parsed and everything checked that needs no host.
+    """The resource with parsed templates, after every check that needs no host.
 
-    ``written``: it was generated, so nothing in it is a template; see ``Declared``. ``defaults``
-    stand behind its own properties.
+    ``written``: it was generated, so nothing in it is a template; see ``Declared``. Its own
+    properties override ``defaults``.
     """
     whole = {**(defaults or {}), **nodes}
     declared = Declared(type_, name, whole, frozenset(whole.keys() - nodes.keys()))
@@ -80,7 +80,7 @@ def declare(
         declared.name = parse_template(name, problems, extra=declared.loop_names)
     for key, (_, node) in nodes.items():
         kind = type_.properties[key]
-        # Beside what was generated there may be defaults, which the user has written.
+        # A generated resource may have defaults, which the user wrote.
         generated = written is not None and node.source is name.source
         if rendered and not generated and kind.render != "never":
             declared.values[key] = compile_node(
@@ -95,7 +95,7 @@ def declare(
 
 
 def _octal_text(node: Node) -> Node:
-    """A mode is text: 0o644 is taken as it is written."""
+    """A mode as text: 0o644 keeps the spelling of the file."""
     if isinstance(node, Scalar) and node.kind == "int" and node.text.startswith("0o"):
         return Scalar(
             node.source,
@@ -110,7 +110,7 @@ def _octal_text(node: Node) -> Node:
 
 
 def doubts(declared: Declared) -> list[Problem]:
-    """What is allowed and hardly meant, each with its place."""
+    """Warnings about valid values that are probably mistakes, each with its place."""
     text = declared.name_node.text
     found: list[Problem] = []
     if declared.foreach is not None and isinstance(declared.name, str):
@@ -127,7 +127,9 @@ def doubts(declared: Declared) -> list[Problem]:
 
 
 def refuse_loop(defaults: Nodes, problems: list[Problem]) -> None:
-    """``foreach`` makes resources of one entry; defaults are of many."""
+    """Refuse ``foreach`` in defaults: it makes resources from one entry, and defaults apply to
+    many.
+    """
     if "foreach" in defaults:
         key, _ = defaults["foreach"]
         message = "foreach is not allowed in defaults"
@@ -157,11 +159,11 @@ def _check(declared: Declared, problems: list[Problem]) -> None:
     _check_provider(declared, problems)
     _check_files(declared, problems)
     if "ensure" in declared.templated:
-        return  # it decides over the rules that follow
+        return  # it selects among the rules below
     _report(declared, (), type_.whole_complaints(declared.raw), problems)
     formed = all(has_its_form(type_.properties[k], declared.raw[k]) for k in declared.templated)
     if len(problems) > before or not formed:
-        return  # the type's own rules may take it that the schema holds
+        return  # the type's own rules may assume that the schema matches
     for key, message in type_.check(declared.name_node.text, declared.raw):
         known = isinstance(declared.name, str) if key == "name" else key not in declared.templated
         if known:
@@ -203,7 +205,7 @@ def _report(
 
 
 def _not_a_boolean(scalar: Scalar | None) -> str:
-    """What to write for a plain yes or no, which is text; "" for any other value."""
+    """What to write for an unquoted yes or no, which is text; "" for any other value."""
     if scalar is None or not scalar.plain or scalar.kind != "str":
         return ""
     reading = other_reading(scalar.text)
@@ -211,13 +213,13 @@ def _not_a_boolean(scalar: Scalar | None) -> str:
 
 
 def _refusal_of_quoted(declared: Declared, path: tuple[str | int, ...], text: str) -> str:
-    """Why the text would not do at the path either; "" when quoting it is all that is wanted."""
+    """Why the text itself is not valid at the path; "" when quoting it is enough."""
     key, type_ = str(path[0]), declared.type
     value = with_entry(declared.raw[key], path[1:], text)
     for complaint in type_.properties[key].complaints(value):
         if complaint.path == path[1:]:
             return "; ".join(filter(None, (complaint.message, complaint.hint)))
-    # The type's own rules may take it that the schema holds for whatever they are given.
+    # The type's own rules may assume that the schema matches their input.
     fitting = {k: v for k, v in declared.raw.items() if not type_.properties[k].complaints(v)}
     found = type_.check(declared.name_node.text, {**fitting, key: value})
     return "; ".join(message for name, message in found if name == key)
@@ -245,7 +247,7 @@ def _check_provider(declared: Declared, problems: list[Problem]) -> None:
 
 
 def _check_files(declared: Declared, problems: list[Problem]) -> None:
-    """``file()`` of the target is for deferred properties; elsewhere its turn never comes."""
+    """Refuse ``file()`` of the target outside of deferred properties, where it never runs."""
     for key in declared.templated:
         if declared.type.properties[key].render != "deferred":
             _refuse_target_files(expressions_in(declared.values[key]), key, problems)
@@ -284,9 +286,9 @@ def _take_over(declared: Declared, problems: list[Problem]) -> None:
 
 
 def _loop(declared: Declared, node: Node, problems: list[Problem]) -> Expression | None:
-    """What ``foreach`` goes through."""
+    """The value of ``foreach``, compiled."""
     if not isinstance(node, Scalar) or node.kind != "str":
-        return None  # refused by the schema
+        return None  # the schema refuses it
     if declared.written is not None:
         message = f"{declared.id}: foreach is not evaluated in what a resources_jet_file gives"
         problems.append(Problem(message, node.position, "loop with [[ range … ]]", "template"))
@@ -302,7 +304,7 @@ def _loop(declared: Declared, node: Node, problems: list[Problem]) -> Expression
 
 
 def not_a_loop(declared: Declared, expression: Expression, value: object) -> Problem:
-    """What is said where ``foreach`` gives neither a list nor a map."""
+    """The message for a ``foreach`` that gives neither a list nor a map."""
     source = expression.source.strip()
     given = "null" if value is None else f"{value!r:.60}"
     message = f"{declared.id}: foreach must give a list or a map, {source} gives {given}"

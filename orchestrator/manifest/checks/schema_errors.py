@@ -1,4 +1,4 @@
-"""jsonschema's findings in our own words (controller)."""
+"""Translates jsonschema errors into ccm's messages (controller)."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _REQUIRED = r"'(.*)' is a required property\Z"
 
 
 class Complaint(NamedTuple):
-    """What is wrong with a value: the way to it, the sentence and what to do.
+    """One problem of a value: its path, the message and the hint.
 
-    ``wants_text`` says that text was expected and a number or a boolean was found, ``unknown_key``
-    that the path ends with a key that must not be there, whatever its value, ``missing`` which key
-    is not there.
+    ``wants_text``: text was expected and a number or a boolean was found. ``unknown_key``: the last
+    key of the path is not allowed, whatever its value. ``missing``: the required key that is
+    missing.
     """
 
     path: tuple[str | int, ...]
@@ -54,10 +54,10 @@ class Complaint(NamedTuple):
 
 
 class Against:
-    """A schema, and what it says against values.
+    """A schema that reports problems of values.
 
-    What tells whether a value fits is made for the first one; jsonschema, which finds the words, is
-    loaded when there is something wrong.
+    The first call builds a fast validator. jsonschema, which supplies the messages, is loaded only
+    for an invalid value.
     """
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
@@ -69,7 +69,7 @@ class Against:
         return fits(self._schema)
 
     def __call__(self, value: Any, name: str) -> list[Complaint]:
-        """What is wrong with a value, which is called ``name``."""
+        """The problems of a value, which messages call ``name``."""
         if self._fits is not None and self._fits(value):
             return []
         if self._validator is None:
@@ -81,7 +81,7 @@ class Against:
 
 
 def complaints(error: Any, name: str) -> list[Complaint]:
-    """The sentences for one ``jsonschema.ValidationError`` about the value called ``name``."""
+    """The messages for one ``jsonschema.ValidationError`` about the value called ``name``."""
     path = tuple(error.absolute_path)
     subject = _subject(name, path)
     keyword = error.validator
@@ -101,18 +101,18 @@ def complaints(error: Any, name: str) -> list[Complaint]:
 
 
 def show(value: Any) -> str:
-    """A value as it would be written, shortened."""
+    """A value as written in YAML, shortened."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def with_article(noun: str) -> str:
-    """``an exec``, ``a file``."""
+    """The word with its article: ``an exec``, ``a file``."""
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
 def kind_of(value: Any) -> str:
-    """What a value is, in words."""
+    """The type of a value, in words."""
     for kind, words in ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string")):
         if isinstance(value, kind):
             return _KINDS[words]
@@ -142,7 +142,7 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
 
 
 def _of_choice(error: Any, name: str, subject: str, path: tuple[str | int, ...]) -> list[Complaint]:
-    """The branch whose type fits says what is wrong; else all types that would fit are named."""
+    """The error of the branch whose type matches; otherwise a message with all valid types."""
     branches: dict[Any, list[Any]] = {}
     for found in error.context:
         branches.setdefault(found.schema_path[0], []).append(found)
@@ -164,7 +164,7 @@ def _of_choice(error: Any, name: str, subject: str, path: tuple[str | int, ...])
 
 
 def _fulfilled(error: Any) -> list[str]:
-    """The keys of those branches that are there, of branches that only say what is required."""
+    """The keys that are present, of branches that only list required keys."""
     branches = [branch.get("required") for branch in error.validator_value]
     if not all(branches) or not isinstance(error.instance, dict):
         return []
@@ -186,7 +186,7 @@ def _of_unknown_keys(error: Any, subject: str, path: tuple[str | int, ...]) -> l
 
 
 def suggestion(word: str, known: list[str]) -> str:
-    """The nearest right word, or all of them."""
+    """A hint with the nearest valid word, or with all of them."""
     likely = nearest(word, known)
     return f"did you mean {likely}?" if likely else "known: " + ", ".join(sorted(known))
 
@@ -196,7 +196,7 @@ def _description(error: Any) -> str:
 
 
 def _subject(name: str, path: tuple[str | int, ...]) -> str:
-    """What it is about: in a document, which has a name of several words, the path alone."""
+    """The subject of a message: in a document, whose name has several words, the path alone."""
     text = "" if path and " " in name else name
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"

@@ -1,4 +1,4 @@
-"""Scripts whose first line ends as on Windows, which no kernel starts (controller)."""
+"""Finds scripts whose first line has a Windows line ending, which no kernel starts (controller)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from orchestrator.manifest.values import expressions_in
 from remote_runtime.errors import Problem
 
 _LONGEST = 256  # bytes of a first line that a kernel reads
-_MOST_FILES = 2000  # of a folder
+_MOST_FILES = 2000  # files of a directory
 _SOURCE = "source"
 
 
 def script_warnings(declared: Declared, folder: Path) -> list[Problem]:
-    """A warning for each text and each file beside the manifest that begins with ``#!`` and whose
-    first line ends in CR LF: the host would look for a program whose name ends in CR."""
+    """A warning for each text and local file that begins with ``#!`` and has CR LF after its first
+    line.
+
+    The host would look for a program whose name ends in CR.
+    """
     return [
         Problem(
             f"{declared.id}: {what} begins with {line!r}: its lines end as on Windows, and the "
@@ -52,7 +55,7 @@ def _scripts(declared: Declared, key: str, folder: Path) -> Iterator[tuple[str, 
 
 
 def _of_folder(folder: Path, shown: str) -> Iterator[tuple[str, str]]:
-    """Those of the first files of a folder."""
+    """The warnings for the first files of a directory."""
     seen = 0
     for top, _, names in os.walk(folder):
         for name in sorted(names):
@@ -64,8 +67,8 @@ def _of_folder(folder: Path, shown: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_file(path: Path, shown: str) -> Iterator[tuple[str, str]]:
-    """Nothing for what cannot be read: whoever uses the file reports that."""
-    if not path.is_file():  # a pipe would wait
+    """The warning for a file; none for an unreadable one, which its user reports."""
+    if not path.is_file():  # reading a pipe would block
         return
     try:
         with path.open("rb") as file:
@@ -77,7 +80,7 @@ def _of_file(path: Path, shown: str) -> Iterator[tuple[str, str]]:
 
 
 def _first_line(data: bytes) -> str:
-    """The first line of a script that ends in CR LF; "" for anything else."""
+    """The first line of a script if it ends in CR LF; otherwise ""."""
     line, newline, _ = data[:_LONGEST].removeprefix(b"\xef\xbb\xbf").partition(b"\n")
     found = line.startswith(b"#!") and newline and line.endswith(b"\r")
     return line.decode("utf-8", "replace") if found else ""

@@ -1,4 +1,4 @@
-"""What can be said against a property before its templates are rendered (controller)."""
+"""Checks of a property before its templates are rendered (controller)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from orchestrator.manifest.types import PropertyType
 
 
 def certain_complaints(kind: PropertyType, raw: Any) -> list[Complaint]:
-    """Those that hold whatever the templates come to: unknown keys, and values without any."""
+    """The problems that do not depend on templates: unknown keys, and values without templates."""
     if isinstance(raw, str):
-        return []  # one template, which may come to anything
+        return []  # one template, which may give anything
     return [entry for entry in kind.complaints(raw) if _is_certain(entry, raw)]
 
 
 def has_its_form(kind: PropertyType, raw: Any) -> bool:
-    """Whether a type's own rules can read it: as the schema says, or a text where one belongs."""
+    """Whether a type's own rules can read the value: it matches the schema, or is text where text
+    is valid.
+    """
     if isinstance(raw, str) and kind.schema.get("type") == "string":
         return True
     return not kind.complaints(raw)

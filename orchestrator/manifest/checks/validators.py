@@ -1,4 +1,4 @@
-"""The conditions that ``@validate`` knows (controller)."""
+"""The conditions of ``@validate`` (controller)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def is_duration(value: Any) -> bool:
 
 
 def is_regex(value: Any, pattern: str | None = None) -> bool:
-    """A regular expression; with a ``pattern`` whether it is found in the value."""
+    """A regular expression; with a ``pattern``, whether it matches somewhere in the value."""
     if not isinstance(value, str):
         return False
     if pattern is not None:
@@ -66,7 +66,7 @@ def is_regex(value: Any, pattern: str | None = None) -> bool:
 
 
 def is_shell_safe(value: Any) -> bool:
-    """A text that means only itself in a shell."""
+    """A text without special characters of the shell."""
     return isinstance(value, str) and not _SHELL_UNSAFE.search(value)
 
 
@@ -89,7 +89,7 @@ def _parses(parse: Callable[[str], Any], value: str) -> bool:
 
 
 def _each(check: Callable[..., bool]) -> Callable[..., bool]:
-    """The condition, which of a list every entry must satisfy."""
+    """Apply the condition to every entry of a list, or to a single value."""
 
     def held(value: Any, *arguments: Any) -> bool:
         """Whether the value, or every entry of a list, satisfies the condition."""
