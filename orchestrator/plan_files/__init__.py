@@ -1,7 +1,8 @@
-"""Plans that are kept in a file, and pushes that are held to one (controller).
+"""Plan files, and pushes that are bound to one (controller).
 
-made = PlanMaker(planner)                    # in place of the planner and on the bus of a preview
-kept = made.finish(about, files)             # a KeptPlan
-kept = read_plan(path); write_plan(kept, path)        # InputError for one that is not whole
-planner = HeldPlanner(planner, kept)         # in place of the planner of a push
+writer = PlanWriter(planner)             # replaces a preview's planner; subscribe it to the bus
+plan = writer.finish(about, files)       # a PlanFile
+plan = read_plan(path)                   # InputError for an invalid one
+write_plan(plan, path)
+planner = BoundPlanner(planner, plan)    # replaces the planner of a push
 """

@@ -1,4 +1,4 @@
-"""Holds the plans of a push to one that was kept (controller)."""
+"""Binds the plans of a push to a plan file (controller)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from orchestrator.planning import Planner
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import PlanError
 
-_TOLD = 5  # resources that a refusal names
+_TOLD = 5  # resources that an error names
 _ANEW = "nothing was changed there; make a new plan"
 
 
 class BoundPlanner:
-    """In place of the planner of a push, or of a ``stage`` of it: PlanError for a host that the
-    plan does not fit."""
+    """Replaces the planner of a push, or of a ``stage`` of it; PlanError for a host that does not
+    match the plan.
+    """
 
     def __init__(
         self,
@@ -40,7 +41,7 @@ class BoundPlanner:
         self._clock = clock
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
-        """The plan of one host, to be held to what was kept."""
+        """The plan of one host, which the target checks against the plan file."""
         name = StageHost(self._stage, host).name if self._stage else host.name
         kept, planned = self.kept.record, self.kept.hosts[name]
         if self._clock() >= kept["expires"]:
@@ -59,7 +60,7 @@ class BoundPlanner:
         told = self.kept.outcomes(name)
         observed = planned["observed"]
         if self._is_later(host):
-            # What an earlier stage leaves of it was not known either.
+            # The result of an earlier stage was unknown, too.
             observed = [
                 one if _is_certain(of) else "" for one, of in zip(observed, told, strict=True)
             ]
@@ -75,21 +76,21 @@ class BoundPlanner:
         return plan
 
     def _is_later(self, host: Any) -> bool:
-        """Whether the plan has an earlier stage on the host."""
+        """Whether an earlier stage of the plan runs on the host."""
         stages = self.kept.record.get("stages", [])
         earlier = stages[: stages.index(self._stage)] if self._stage in stages else []
         return any(StageHost(stage, host).name in self.kept.hosts for stage in earlier)
 
 
 def serial_of(serial: str, stage: str) -> str:
-    """What a host notes when it has used the plan: in each stage that it has a turn in."""
+    """The ID that a host stores when it has used the plan: once for each stage that it runs."""
     if not stage:
         return serial
     return hashlib.sha256(f"{serial} {stage}".encode()).hexdigest()[: len(serial)]
 
 
 def _is_certain(told: dict[str, Any]) -> bool:
-    """Whether a resource must come out so; one that is left out has no prediction."""
+    """Whether a resource must end as predicted; a skipped one has no prediction."""
     return bool(told.get("prediction", "certain") == "certain")
 
 

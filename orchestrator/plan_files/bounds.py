@@ -1,4 +1,4 @@
-"""What a plan may hold: text that acts on no terminal, and numbers of a sane size (controller).
+"""Limits of a plan's content: no control characters, and numbers of a sane size (controller).
 
 ccm writes no control characters into a plan, so a plan with some was crafted.
 """
@@ -18,11 +18,11 @@ from orchestrator.support.plain_text import (
     visible,
 )
 
-_TEXTS = ("outcomes", "items", "left_out")  # their texts may have several lines
+_TEXTS = ("outcomes", "items", "left_out")  # members whose texts may have several lines
 
 
 def fault_of(record: Mapping[str, Any], text: str) -> str:
-    """What a plan must not hold and does, in words; "" where there is nothing.
+    """The forbidden content of a plan, in words; "" if there is none.
 
     ``text`` is the record's JSON text in ASCII.
     """
@@ -43,7 +43,9 @@ def _finite(text: str) -> bool:
 
 
 def _fault(value: Any, lines: bool, depth: int = MAX_DEPTH) -> str:
-    """The same of one value. Without ``lines`` a text has one line, and numbers are whole."""
+    """The fault of one value. Without ``lines``, text must be one line, and numbers must be
+    integers.
+    """
     if isinstance(value, str):
         return "" if _is_clean(value, lines) else "a control character"
     if isinstance(value, dict | list):
@@ -61,16 +63,18 @@ def _fault(value: Any, lines: bool, depth: int = MAX_DEPTH) -> str:
 def _is_clean(text: str, lines: bool) -> bool:
     if text.isascii() and text.isprintable():
         return True
-    # A name of a file that is not UTF-8 stands in Python's texts as such surrogates.
+    # Python represents a file name that is not UTF-8 with such surrogates.
     kept = "".join(one for one in text if not "\udc80" <= one <= "\udcff")
     return plain(kept) == kept and (lines or not {"\n", "\t"} & set(kept))
 
 
 def shown(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A plan as it may be shown: without control characters, and with those that take no room as
-    escapes. That may be the same object."""
+    """A plan that is safe to display: no control characters, and zero-width characters escaped.
+
+    May return the same object.
+    """
     if is_plain_json(json.dumps(record)):
-        return record  # no text has anything but ASCII
+        return record  # all text is ASCII
     return {key: _shown(value) for key, value in record.items()}
 
 

@@ -6,7 +6,7 @@ _BEGIN = 4096
 
 
 def is_plan(path: str) -> bool:
-    """Whether a path is meant to be a plan, not a manifest: by its ending, or what stands in it."""
+    """Whether a path is a plan rather than a manifest, by its suffix or its content."""
     if path.endswith(SUFFIX):
         return True
     try:

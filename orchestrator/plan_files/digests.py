@@ -1,4 +1,4 @@
-"""What is bound of a resource as it is desired, and of the secrets in it (controller)."""
+"""Digests that bind resources and their secrets to a plan (controller)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from remote_runtime.item import Item
 from remote_runtime.reporting.events import secrets_of
 from remote_runtime.reporting.masking import MASKED, Mask
 
-_COST = {"n": 1 << 14, "r": 8, "p": 1, "dklen": 16}  # some 40 ms and 16 MiB for one guess
-_MARK = b"://"  # a login in an address
+_COST = {"n": 1 << 14, "r": 8, "p": 1, "dklen": 16}  # some 40 ms and 16 MiB for each guess
+_MARK = b"://"  # a login in a URL
 
 
 class Desired(NamedTuple):
-    """A resource by ``type#name``: a digest of all that its plan says, where ``secret`` without
-    the values that are masked; ``secret`` is then a digest of everything, which nothing keeps as it
-    is."""
+    """The digests of a resource, which has the ID ``type#name``.
+
+    ``digest`` covers everything that its plan says. With masked values, it covers the rest, and
+    ``secret`` covers everything; that one is never stored as it is.
+    """
 
     resource: str
     digest: str
@@ -28,8 +30,8 @@ class Desired(NamedTuple):
 
 
 def desired_of(plan: HostPlan) -> list[Desired]:
-    """Every resource of a host's plan, pre-order."""
-    # A push has no plans before it, so the secrets of those have no part in what is compared.
+    """The digests of every resource of a host's plan, pre-order."""
+    # A push has no earlier plans, so their secrets are not compared.
     mask = Mask(plan.own_secrets)
     masks = bool(plan.own_secrets)
     return [_desired(item, text, mask, masks) for item, text in plan.desired()]
@@ -48,7 +50,7 @@ def _desired(item: Item, text: bytes, mask: Mask, masks: bool) -> Desired:
 
 
 def _without_hashes(value: Any) -> Any:
-    """The value without what tells of a content that holds a secret: a short one can be guessed."""
+    """The value without hashes of content that holds a secret: a short secret could be guessed."""
     if isinstance(value, dict):
         return {k: _without_hashes(v) for k, v in value.items()} if "$blob" not in value else MASKED
     return list(map(_without_hashes, value)) if isinstance(value, list | tuple) else value
@@ -56,12 +58,12 @@ def _without_hashes(value: Any) -> Any:
 
 @functools.lru_cache(maxsize=4096)
 def secret_digest(value: bytes, salt: str) -> str:
-    """What a plan may hold of a secret: guesses are slow, and of no use for another plan."""
+    """The digest of a secret in a plan: guesses are slow, and useless for other plans."""
     return hashlib.scrypt(value, salt=salt.encode("ascii"), **_COST).hex()
 
 
 def differing(planned: Iterable[dict[str, Any]], now: Iterable[Desired], salt: str) -> list[str]:
-    """The resources that are not desired as they were, and why, in words."""
+    """The resources whose desired state changed, with the reason in words."""
     before = list(planned)
     found = list(now)
     if [item["resource"] for item in before] != [item.resource for item in found]:

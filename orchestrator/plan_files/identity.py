@@ -1,4 +1,4 @@
-"""Which host a plan was made for (controller)."""
+"""The identity of the host that a plan was made for (controller)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.fleet.host.host_facts import Gathered
 from remote_runtime.errors import PlanError
 
-# What is compared, in the order of what it tells, and what is said where it differs.
+# The compared facts, the most telling first, with the message for a difference.
 DIFFERS = {
     "host_id": "it is not the machine that the plan was made for",
     "host_key": "its host key has changed since the plan was made",
@@ -20,7 +20,9 @@ DIFFERS = {
 
 
 def identity_of(host: Any, gathered: Gathered) -> dict[str, Any]:
-    """What a plan holds a host (an inventory's ``Host``) to; PlanError where that is not known."""
+    """The identity to which a plan binds a host (an inventory's ``Host``); PlanError if it is
+    unknown.
+    """
     info = gathered.facts.get("host", {}).get("info", {})
     number = info.get("hostId") if isinstance(info, dict) else None
     if not number or not isinstance(number, str):

@@ -1,4 +1,4 @@
-"""The files that a plan is made of: which ones, and that they are still the same (controller)."""
+"""The input files of a plan, and whether they changed (controller)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SLOW = "scrypt:"
 
 
 def here(path: str) -> str:
-    """A path as a plan names it: from the working folder where it is below that; a URL as it is."""
+    """A path as a plan names it: relative to the working directory if possible; a URL unchanged."""
     if is_url(path):
         return path
     path = os.path.abspath(path)
@@ -34,14 +34,14 @@ def digests_of(
     salt: str,
     texts: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Each file's digest, by its path as a plan names it; what is no regular file has none.
+    """The digest of each file, by its path in the plan; None for anything but a regular file.
 
-    A file that may hold one of the ``secrets`` gets a digest that is slow to guess. For a URL, the
-    digest is that of its text in ``texts``.
+    A file that may contain one of the ``secrets`` gets a digest that is slow to guess. For a URL,
+    the digest is that of its text in ``texts``.
     """
     mask = Mask(secrets) if secrets else None
     every = list(map(str, paths))
-    below = f"{cache_folder()}{os.sep}"  # bound by the digest that the site names
+    below = f"{cache_folder()}{os.sep}"  # bound by the digest in the site
     names = sorted({here(path) for path in every if os.path.isfile(path) and below not in path})
     found = {name: _digest(name, _may_hold(name, mask), salt) for name in names}
     found |= {path: _named_in(path) for path in every if is_url(path) and "#" in path}
@@ -50,9 +50,9 @@ def digests_of(
 
 
 def missing_inputs(record: Mapping[str, Any]) -> list[str]:
-    """What a plan names as its manifest, inventory, data and facts without a digest of it.
+    """The manifest, inventory, data and facts of a plan that have no digest in it.
 
-    An inventory that is a list of names (``web1,web2``) is no file.
+    An inventory that is a list of names (``web1,web2``) is not a file.
     """
     known = record["files"]
     lists = {one for one in record["inventory"] if "," in one and not os.path.lexists(one)}
@@ -61,7 +61,7 @@ def missing_inputs(record: Mapping[str, Any]) -> list[str]:
 
 
 def check_whole(path: str, record: Mapping[str, Any]) -> None:
-    """InputError for the plan in a file that is not bound to all that it is made of."""
+    """InputError for a plan file that is not bound to all of its inputs."""
     problems = [
         Problem(
             f"{path} names {name} without a digest, so ccm cannot check its content",
@@ -78,9 +78,9 @@ def check_whole(path: str, record: Mapping[str, Any]) -> None:
 def check_unchanged(
     files: Mapping[str, str], salt: str, texts: Mapping[str, str] | None = None
 ) -> None:
-    """InputError with every file that is not what the plan was made of.
+    """InputError with every input that changed since the plan was made.
 
-    ``texts`` are those of the URLs that the plan names.
+    ``texts`` are those of the URLs in the plan.
     """
     problems = []
     for name, known in files.items():
@@ -107,7 +107,7 @@ def check_unchanged(
 
 
 def _may_hold(name: str, mask: Mask | None) -> bool:
-    """Whether a secret may stand in it: in a document it may be written in many ways."""
+    """Whether a file may contain a secret: a document can spell one in many ways."""
     if mask is None:
         return False
     if name.endswith((".yaml", ".yml", ".json")) or os.path.getsize(name) > MOST_SEARCHED:
@@ -125,7 +125,7 @@ def _digest(name: str, slow: bool, salt: str) -> str:
 
 
 def _named_in(url: str) -> str:
-    """The digest that a URL itself has."""
+    """The digest inside a URL."""
     return f"sha256:{parse_address(url).digest}"
 
 

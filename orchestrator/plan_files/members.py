@@ -1,6 +1,6 @@
-"""Reads the members of a plan one by one, and ends at the first that no plan has (controller).
+"""Reads the members of a plan one by one, and stops at the first unknown one (controller).
 
-A text of a few megabytes that is no plan would take hundreds of megabytes as a whole.
+Parsing a text of a few megabytes that is not a plan could take hundreds of megabytes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _decode = json.JSONDecoder().raw_decode
 
 
 class UnknownMemberError(ValueError):
-    """A member that no plan has; ``at`` is its offset in the text, ``before`` what came before."""
+    """An unknown member; ``at`` is its offset in the text, ``before`` has the members before it."""
 
     def __init__(self, name: str, at: int, before: dict[str, Any]) -> None:
         super().__init__(f"no plan has the member {name!r}")
@@ -23,7 +23,7 @@ class UnknownMemberError(ValueError):
 
 
 def members_of(text: str, known: Collection[str]) -> dict[str, Any]:
-    """The members of a JSON object that has one at least.
+    """The members of a JSON object with at least one.
 
     ValueError, UnknownMemberError, RecursionError.
     """
@@ -47,7 +47,7 @@ def members_of(text: str, known: Collection[str]) -> dict[str, Any]:
 
 
 def _after(text: str, at: int, mark: str) -> int:
-    """The offset of what stands behind a mark."""
+    """The offset after a punctuation mark."""
     at = _blank(text, at)
     if not text.startswith(mark, at):
         raise ValueError(f"no {mark!r} at {at}")

@@ -1,8 +1,8 @@
-"""A plan that is kept: what a preview said that a push is to do, as data (controller).
+"""A plan file: the result of a preview, which a push then applies, as data (controller).
 
-It is one JSON object, see ``schemas/kept_plan.json``. Hosts share what they have in common:
-``items`` are resources as they are desired, ``outcomes`` the events of the preview, and a host
-names both by their places. It is never executed: a push makes its plans anew and compares.
+It is one JSON object, see ``schemas/kept_plan.json``. Hosts share common parts: ``items`` are the
+resources with their desired state, ``outcomes`` the events of the preview, and a host refers to
+both by index. A plan is never executed: a push plans again and compares.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from orchestrator.plan_files.bounds import shown
 from remote_runtime.item import SELECTION
 
 FORMAT = 1
-# Of an event what says what is done; the rest are reasons, and what differs from run to run.
+# The members of an event that describe the action; the others are reasons, or differ by run.
 _DONE = (
     "type", "name", "manifest", "requested_ensure", "status", "noop_message", "prediction",
     "changes", "refreshed", "unmet_requirements",
@@ -38,7 +38,7 @@ Record = dict[str, Any]
 
 
 class PlanFile:
-    """A plan and the preview that it was made of, which reports show as they show a run."""
+    """A plan with its preview, which reports show like a run."""
 
     kind = "plan"
     again = "ccm plan show FILE"
@@ -49,7 +49,7 @@ class PlanFile:
         self.hosts: Mapping[str, Record] = record["hosts"]
         self.run_id = self.id
         self.until = f"valid until {moment(record['expires'])}"
-        self.shown = shown(record)  # what people see of it
+        self.shown = shown(record)  # the part that people see
         self.about: Record = {
             "run_id": self.run_id,
             "command": "plan",
@@ -63,12 +63,12 @@ class PlanFile:
         }
 
     def outcomes(self, host: str) -> list[Record]:
-        """What the preview said of each resource of a host, in order."""
+        """The previewed outcome of each resource of a host, in order."""
         table = self.record["outcomes"]
         return [table[place] for place in self.hosts[host]["outcomes"]]
 
     def events(self) -> Iterator[tuple[Record, str]]:
-        """Each outcome as the event of a preview; no text is made of it."""
+        """Each outcome as a preview event, without texts."""
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.record["created"]))
         always = {
             "noop": True,
@@ -83,7 +83,7 @@ class PlanFile:
                 yield {**table[place], "host": host}, ""
 
     def results(self) -> list[HostResult]:
-        """How the preview of each host ended."""
+        """The previewed result of each host."""
         record = self.shown
         return [*map(self._result, record["hosts"]), *map(self._left_out, record["left_out"])]
 
@@ -102,7 +102,7 @@ class PlanFile:
         return HostResult(host, Tally(), **self.shown["left_out"][host])
 
     def _rollout(self) -> Iterator[happening.RolloutPlanned]:
-        """Who is in which wave, where stages are."""
+        """The hosts of each wave and stage."""
         kept = self.shown.get("rollout")
         if kept:
             waves = tuple(map(tuple, kept["waves"]))
@@ -111,16 +111,15 @@ class PlanFile:
 
     @property
     def origin(self) -> Origin:
-        """Who made it, with which ccm."""
+        """The user and machine that made the plan, and the version of ccm."""
         user, _, machine = self.shown["user"].partition("@")
         return Origin(user, machine, ccm=self.shown["ccm"])
 
     def verified(self) -> None:
-        """A preview has no verify."""
+        """None: a preview does not verify."""
 
     def replay(self, *, whole: bool = False) -> Iterator[happening.Event]:
-        """What the subscribers of the preview were told, as far as reports need it; a plan has
-        each event by itself."""
+        """The stored preview as messages of the event bus, with one message for each event."""
         about = self.about
         at, hosts = about["start"], tuple(about["hosts"])
         yield happening.RunStarted(self.run_id, at, hosts, True, about["manifest"], "plan")
@@ -133,33 +132,35 @@ class PlanFile:
 
 
 def moment(seconds: float) -> str:
-    """A time as people read it."""
+    """A time in a readable form."""
     return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
 
 
 def told_of(event: Mapping[str, Any]) -> Record:
-    """What a plan keeps of an event: no times, no properties, nothing that only this run has."""
+    """The members of an event that a plan stores: no times, no properties, nothing specific to a
+    run.
+    """
     return {key: event[key] for key in (*_DONE, *_KEPT) if key in event}
 
 
 def rollout_of(event: happening.RolloutPlanned) -> Record:
-    """What a plan keeps of how its hosts are divided."""
+    """The division of the hosts that a plan stores."""
     waves = list(map(list, event.waves))
     return {"waves": waves, "stages": list(event.stages), "limits": dict(event.limits)}
 
 
 def done_by(told: Mapping[str, Any]) -> Record:
-    """What of that says what is done."""
+    """The members that describe the action."""
     return {key: told[key] for key in _DONE if key in told}
 
 
 def canonical(value: Any) -> bytes:
-    """The one JSON text of a value."""
+    """The canonical JSON text of a value."""
     return _encode(value).encode("ascii")
 
 
 def digest_of(value: Any) -> str:
-    """The SHA-256 of that text."""
+    """The SHA-256 of the canonical text."""
     return _sha256(_encode(value))
 
 
@@ -168,7 +169,7 @@ def _sha256(text: str) -> str:
 
 
 def work_of(record: Record) -> str:
-    """The digest of what a plan does, but for the values of secrets."""
+    """The digest of a plan's actions, without the values of secrets."""
     items = [_sha256(f"{item['desired']} {item['resource']}") for item in record["items"]]
     done = [digest_of(done_by(told)) for told in record["outcomes"]]
     hosts = {
@@ -183,7 +184,7 @@ def work_of(record: Record) -> str:
 
 
 def id_of(record: Record) -> str:
-    """The id: equal for plans that do the same with the same secrets, whenever they were made."""
+    """The plan ID: equal for plans with the same actions and secrets, whenever they were made."""
     items = record["items"]
     secrets = {
         name: [items[place]["secret"] for place in planned["items"] if "secret" in items[place]]

@@ -1,4 +1,4 @@
-"""What came out otherwise than a plan had predicted (controller)."""
+"""Results that differ from the predictions of a plan (controller)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Told = Mapping[str, Any]
 
 
 class Predictions:
-    """What a plan says of the resources of one host, in order."""
+    """The predictions for the resources of one host, in order."""
 
     def __init__(self, told: Iterable[Told]) -> None:
         self._left: dict[tuple[str, ...], list[Told]] = {}
@@ -23,9 +23,9 @@ class Predictions:
             self._left.setdefault(_name(one), []).append(one)
 
     def otherwise(self, event: Told) -> str:
-        """What the plan said of a resource, in words; "" where it came out so.
+        """The prediction of a resource in words; "" if it was right.
 
-        Of a resource that has several turns the next one is meant.
+        For a resource with several runs, the next one is compared.
         """
         left = self._left.get(_name(event))
         if not left:
@@ -39,7 +39,7 @@ def _name(told: Told) -> tuple[str, ...]:
 
 
 def _came(told: Told) -> tuple[Any, ...]:
-    """What of an outcome must be the same: diffs may be left out of one of them."""
+    """The members of an outcome that must match; either side may lack diffs."""
     changes = [(change["what"], change["from"], change["to"]) for change in told["changes"]]
     return told["status"], told["refreshed"], changes
 

@@ -1,4 +1,4 @@
-"""Reads and writes the files of plans (controller)."""
+"""Reads and writes plan files (controller)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ANEW = "make a new plan with ccm plan"
 
 
 def manifest_of(path: str) -> str:
-    """The manifest that a plan is of; "" where it cannot be told, for whoever reads the plan."""
+    """The manifest of a plan; "" if unknown, which readers of the plan report."""
     try:
         return str(members_of(read_text(path).decode(), _members())["manifest"])
     except (InputError, ValueError, RecursionError, KeyError):
@@ -40,8 +40,7 @@ def manifest_of(path: str) -> str:
 
 
 def write_plan(kept: PlanFile, path: str) -> None:
-    """Write a plan, 0600 and whole at every instant. UsageError; InputError for what no plan can
-    hold."""
+    """Write a plan atomically, with mode 0600. UsageError; InputError for invalid content."""
     fault = fault_of(kept.record, canonical(kept.record).decode())
     if fault:
         hint = "name files, hosts and data without control characters"
@@ -55,7 +54,7 @@ def write_plan(kept: PlanFile, path: str) -> None:
 
 
 def text_of(record: Mapping[str, Any]) -> bytes:
-    """The text of a plan's file: a digest of all that stands behind it, then that."""
+    """The text of a plan file: a digest of the rest, then the rest."""
     rest = {key: value for key, value in record.items() if key != "protocol"}
     text = canonical(rest)[1:] + b"\n"
     return _head(hashlib.sha256(text).hexdigest()) + text
@@ -66,7 +65,7 @@ def _head(digest: str) -> bytes:
 
 
 def require_place(path: str) -> None:
-    """UsageError where a plan could not be written there: to be asked before a long preview."""
+    """UsageError if a plan cannot be written there. Call it before a long preview."""
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise _unwritable(path, "it is a directory")
@@ -81,18 +80,18 @@ def _unwritable(path: str, why: str | None) -> UsageError:
 
 
 def read_plan(path: str) -> PlanFile:
-    """The plan in a file, expired or not; InputError for one that is not whole."""
+    """The plan in a file, expired or not; InputError for an invalid one."""
     return parse_plan(path, read_text(path))
 
 
 def read_text(path: str, own: bool = False) -> bytes:
-    """All bytes of a plan's file, which is read once; InputError.
+    """The bytes of a plan file, which is read once; InputError.
 
-    ``own``: also where somebody else owns the file, or can write it or its folder.
+    ``own``: InputError also if another user owns the file, or can write it or its directory.
     """
     try:
         looked = around(path) if own else []
-        # A pipe would block whoever opens it before its kind is known.
+        # Opening a pipe would block before its type is known.
         with open(path, "rb", opener=_open_at_once if own else None) as file:
             if own:
                 _require_own(path, [*looked, (path, os.fstat(file.fileno()))])
@@ -105,7 +104,7 @@ def read_text(path: str, own: bool = False) -> bytes:
 
 
 def require_own_file(path: str) -> None:
-    """InputError for a plan that a push without signatures does not take; OSError."""
+    """InputError for a plan that a push without signatures does not accept; OSError."""
     _require_own(path, around(path))
 
 
@@ -124,12 +123,12 @@ def _require_own(path: str, looked: list[Looked]) -> None:
 
 
 def parse_plan(path: str, text: bytes) -> PlanFile:
-    """The plan that these bytes of a file are; InputError for one that is not whole."""
+    """The plan in the bytes of a file; InputError for an invalid one."""
     return PlanFile(_record(path, text))
 
 
 def _record(path: str, text: bytes) -> dict[str, Any]:
-    """The record of a plan's text, checked whole."""
+    """The validated record of a plan's text."""
     try:
         record = members_of(text.decode(), _members())
     except UnknownMemberError as error:
@@ -179,7 +178,7 @@ def _require_format(path: str, theirs: object) -> None:
 
 
 def _is_consistent(record: dict[str, Any]) -> bool:
-    """Whether all places that hosts name are there, each wave has its stage, and the id fits."""
+    """Whether all indexes of hosts exist, each wave has a stage, and the ID matches."""
     items, outcomes = len(record["items"]), len(record["outcomes"])
     for planned in record["hosts"].values():
         if max(planned["items"], default=-1) >= items:

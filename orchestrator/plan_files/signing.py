@@ -1,8 +1,8 @@
 """Signatures of plans, made and checked by OpenSSH's ssh-keygen (controller).
 
-The signatures of a plan stand in ``FILE.sig``, one armoured block behind the other; each is of all
-bytes of the plan. Who may approve stands in a file of ``allowed_signers`` that the checkout, which
-is what is approved, has no part in.
+``FILE.sig`` contains the signatures of a plan, one armored block after another. Each covers all
+bytes of the plan. An ``allowed_signers`` file lists the people who may approve. It must be outside
+of the checkout, which is what they approve.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from remote_runtime.errors import InputError, Problem, UsageError
 NAMESPACE = "ccm-plan"
 SUFFIX = ".sig"
 MOST_BYTES = 1 << 20
-MOST_SIGNATURES = 50  # of one plan: each takes several runs of ssh-keygen
+MOST_SIGNATURES = 50  # of one plan: each runs ssh-keygen several times
 _SECONDS = 20.0
 _BLOCK = re.compile(
     rb"-----BEGIN SSH SIGNATURE-----\n([A-Za-z0-9+/=\n]+)-----END SSH SIGNATURE-----\n"
@@ -31,16 +31,17 @@ _BLOCK = re.compile(
 
 
 class Approval(NamedTuple):
-    """Whose signatures a push wants: ``wanted`` different people of those in ``signers``."""
+    """The signatures that a push requires: by ``wanted`` different people listed in ``signers``."""
 
     signers: str
     wanted: int = 1
 
 
 def sign(path: str, text: bytes, key: str) -> str:
-    """Add a signature of a plan, whose bytes are ``text``, to those beside it; their path.
-    UsageError."""
-    # ssh-keygen may ask for a passphrase, so it has no bound.
+    """Add a signature of a plan, whose bytes are ``text``, to its signature file; return that path.
+    UsageError.
+    """
+    # ssh-keygen may prompt for a passphrase, so there is no timeout.
     done = _run(["-Y", "sign", "-q", "-n", NAMESPACE, "-f", key], text, None)
     if done.returncode or not _BLOCK.fullmatch(done.stdout):
         raise UsageError(f"ssh-keygen made no signature: {_said(done)}", hint="check --key")
@@ -56,9 +57,9 @@ def sign(path: str, text: bytes, key: str) -> str:
 
 
 def check_approved(path: str, text: bytes, approval: Approval, manifest: str) -> list[str]:
-    """Who has approved the plan whose bytes are ``text``; InputError where that does not do.
+    """The people who approved the plan whose bytes are ``text``; InputError if there are too few.
 
-    ``manifest`` says which checkout the file of signers must not be part of; UsageError.
+    The file of signers must be outside of the checkout with ``manifest``; UsageError.
     """
     _check_signers(approval.signers, manifest)
     people: dict[str, str] = {}
@@ -80,7 +81,7 @@ def check_approved(path: str, text: bytes, approval: Approval, manifest: str) ->
 
 
 def _check_signers(signers: str, manifest: str) -> None:
-    """UsageError for a file that who made the plan could have written."""
+    """UsageError for a file of signers that the author of the plan could have written."""
     try:
         found = os.stat(signers)
     except OSError as error:
@@ -106,7 +107,7 @@ _FORM = "name an allowed_signers file, see ssh-keygen(1)"
 
 
 def _blocks(path: str) -> Iterator[tuple[str, bytes]]:
-    """Each signature with the public key that it says it is of."""
+    """Each signature with the public key that it claims."""
     try:
         with open(path, "rb") as file:
             text = file.read(MOST_BYTES + 1)
@@ -124,7 +125,7 @@ def _blocks(path: str) -> Iterator[tuple[str, bytes]]:
             blob = base64.b64decode(found[1], validate=False)
         except ValueError as error:
             raise _unreadable(path, "a signature is damaged") from error
-        length = int.from_bytes(blob[10:14], "big")  # behind the magic and the version
+        length = int.from_bytes(blob[10:14], "big")  # after the magic and the version
         yield blob[14 : 14 + length].hex(), found[0]
 
 
@@ -134,7 +135,7 @@ def _unreadable(path: str, why: str) -> InputError:
 
 
 def _signer(text: bytes, block: bytes, signers: str) -> str:
-    """Who has made a signature of these bytes, as the signers' file names them; "" for nobody."""
+    """The signer of these bytes, by the name in the signers' file; "" for an invalid signature."""
     with tempfile.NamedTemporaryFile(prefix="ccm-", suffix=SUFFIX) as file:
         file.write(block)
         file.flush()

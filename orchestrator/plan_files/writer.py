@@ -1,4 +1,4 @@
-"""Makes a plan of a preview while that runs (controller)."""
+"""Builds a plan file while its preview runs (controller)."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from orchestrator.planning.staged_preview import HostPlanner
 from remote_runtime.reporting.events import secrets_of
 
 TOO_LARGE = "plan.size"
-MOST_TOLD = 64 << 20  # of one host, in bytes of memory, about: a plan is read up to 512 MiB
-_EACH_VALUE = 64  # bytes that a list or an object takes beyond its text, about
+MOST_TOLD = 64 << 20  # of one host, approximate bytes of memory: a plan is read up to 512 MiB
+_EACH_VALUE = 64  # approximate overhead of a list or an object, in bytes
 
 
 class Reader(Protocol):
-    """A planner that knows what it has read."""
+    """A planner that lists the files it has read."""
 
     def files(self) -> Iterable[Path]:
-        """The files that were read so far."""
+        """The files read so far."""
         ...
 
     @property
     def file_count(self) -> int:
-        """A number that grows with each file that is read."""
+        """A number that grows with each file read."""
         ...
 
 
@@ -56,11 +56,12 @@ class StagePlanMaker(NamedTuple):
 
 
 class PlanWriter(Subscriber):
-    """In place of the planner of a preview and a subscriber of it; ``of_stage`` is in that of a
-    stage's. Hosts may be planned by a copy of it in another process.
+    """Replaces the planner of a preview and subscribes to it; ``of_stage`` replaces that of a
+    stage.
 
-    What hosts have in common is held once. ``readers`` are the planners of all stages. All of them
-    have the ``key`` of the run, by which what was observed is told apart.
+    Hosts may be planned by a copy in another process. Common parts of hosts are stored once.
+    ``readers`` are the planners of all stages. All share the ``key`` of the run, a salt for digests
+    of observed values.
     """
 
     def __init__(self, planner: HostPlanner, readers: Sequence[Reader] = (), key: str = "") -> None:
@@ -82,7 +83,7 @@ class PlanWriter(Subscriber):
         self._count_told = -1
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
-        """The plan of one host, which is to say what it observes. PlanError."""
+        """The plan of one host, which asks the target to report observed state. PlanError."""
         return self._plan(self._planner, host, gathered, host.name)
 
     def of_stage(self, stage: str, planner: HostPlanner) -> StagePlanMaker:
@@ -106,14 +107,14 @@ class PlanWriter(Subscriber):
         return plan
 
     def _telling(self, whole: Record) -> Iterator[Record | None]:
-        """What there is to keep of a host: all of it at first, then what else was read."""
+        """The record to store for a host: complete at first, later only newly read files."""
         yield {**whole, "files": self._files_read()}
         while True:
             files = self._files_read()
             yield {"files": files} if files else None
 
     def _files_read(self) -> list[str]:
-        """Those that nothing was told of yet."""
+        """The files that no record contains yet."""
         with self._lock:
             count = sum(reader.file_count for reader in self._readers)
             if count == self._count_told:
@@ -125,7 +126,7 @@ class PlanWriter(Subscriber):
         return sorted(new)
 
     def handle(self, event: happening.Event) -> None:
-        """Keep what the preview says."""
+        """Store a message of the preview."""
         if isinstance(event, happening.ResourceEvent):
             self._hear(event.host, event.event)
         elif isinstance(event, happening.HostKept):
@@ -137,7 +138,7 @@ class PlanWriter(Subscriber):
         elif isinstance(event, happening.HostFinished):
             result = event.result
             if self._room.pop(result.host, 0) < 0:
-                return  # it is left out for that
+                return  # its host is left out of the plan for that reason
             if result.kind or result.host not in self._hosts:
                 self._hosts.pop(result.host, None)
                 self._left_out[result.host] = {
@@ -149,7 +150,7 @@ class PlanWriter(Subscriber):
     def _hear(self, host: str, event: Mapping[str, Any]) -> None:
         planned = self._hosts.get(host)
         if planned is None:
-            return  # it has told too much, or is of a worker that tells of no plan
+            return  # it sent too much, or is from a worker that made no plan
         told = told_of(event)
         text = canonical(told)
         room = self._room.get(host, MOST_TOLD) - len(text)
@@ -180,7 +181,7 @@ class PlanWriter(Subscriber):
         self._secrets.update(kept["secrets"])
 
     def too_large(self) -> dict[str, str]:
-        """Why hosts that were previewed are left out all the same, by name."""
+        """Hosts that were previewed but left out, with the reason, by name."""
         left_out = self._left_out.items()
         return {host: why["message"] for host, why in left_out if why["kind"] == TOO_LARGE}
 
@@ -190,8 +191,9 @@ class PlanWriter(Subscriber):
         files: Iterable[str | Path],
         texts: Mapping[str, str] | None = None,
     ) -> PlanFile:
-        """The plan; ``about`` are the members that the command knows, ``files`` were read, and the
-        ``texts`` of URLs."""
+        """The plan; ``about`` are the members that the command supplies, ``files`` were read, and
+        ``texts`` are those of URLs.
+        """
         record: Record = {
             "protocol": PROTOCOL,
             "format": FORMAT,
