@@ -1,11 +1,11 @@
-"""The one port to the expression language: parse once per run, evaluate per host (controller only).
+"""The interface to the expression language: parse once per run, evaluate per host (controller).
 
     expression = Expression.parse("lookup('data.port') + 1", position)
     value = expression.evaluate(scope)
     text = Template.parse("port = {{ Data.port }}", position).render(scope)
 
-What may be reached from an expression is decided here and nowhere else: the names of a ``Scope``,
-a sandboxed Jinja2, and bounds on what one expression can cost the controller.
+Only this package decides what an expression can reach: the names of a ``Scope``, a sandboxed
+Jinja2, and limits on the cost of one expression.
 """
 
 from orchestrator.expressions.expression import Expression

@@ -1,4 +1,4 @@
-"""What templates see of the controller's environment, and which of it is secret (controller)."""
+"""The environment variables that templates see, and which of them are secret (controller)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def _is_secret(name: str, patterns: Sequence[str]) -> bool:
 class Environ(dict[str, str]):
     """The variables that templates may read.
 
-    ``heard`` receives the values of those with a secret name once they are read: a plan takes what
-    is to be masked to its host, and what no template of that host reads must not get there.
+    ``heard`` receives the values of variables with a secret name when they are read. A plan tells
+    its host which texts to mask, so secrets that no template of the host reads must not be in it.
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
@@ -39,18 +39,18 @@ class Environ(dict[str, str]):
         self.heard: dict[str, None] = {}
 
     def public(self) -> dict[str, str]:
-        """The variables whose names call none of them secret."""
+        """The variables whose names do not mark them as secret."""
         return {name: text for name, text in dict.items(self) if name not in self._secret}
 
     def told_to(self, heard: dict[str, None]) -> Environ:
-        """A copy whose secrets go elsewhere."""
+        """A copy that reports secrets to another receiver."""
         copy = Environ({})
         copy.update(dict.items(self))
         copy._secret, copy.heard = self._secret, heard
         return copy
 
     def hear(self, text: str) -> None:
-        """Take note of every secret that a text names, which is rendered later."""
+        """Report every secret that a text names, because the text is rendered later."""
         for name in self._secret:
             if name in text:
                 self._note(name)
@@ -60,10 +60,10 @@ class Environ(dict[str, str]):
         return super().__getitem__(name)
 
     def __repr__(self) -> str:
-        return repr(dict(self))  # which reads all of them
+        return repr(dict(self))  # it reads all variables
 
     def __iter__(self) -> Iterator[str]:
-        return super().__iter__()  # without it a copy would be made past __getitem__
+        return super().__iter__()  # without it, a copy would bypass __getitem__
 
     def get(self, name: str, default: Any = None) -> Any:
         self._note(name)

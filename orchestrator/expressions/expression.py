@@ -1,4 +1,4 @@
-"""One expression: checked when it is read, evaluated for each host (controller)."""
+"""One expression: checked when it is parsed, evaluated for each host (controller)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from orchestrator.expressions.program import Program
 
 MAX_ENTRIES = 1_000_000
-_PER_ENTRY = 64  # characters of a text that count as one entry where it is longer than _LONG
+_PER_ENTRY = 64  # characters that count as one entry in a text longer than _LONG
 _LONG = 4096
 
 
@@ -32,7 +32,7 @@ def _full(source: str, lenient: bool, extra: tuple[str, ...]) -> Program:
 def _program(
     source: str, lenient: bool, extra: tuple[str, ...]
 ) -> tuple[Runnable, list[tuple[str, str, int]]]:
-    """The cheapest program for a source, and the problems of it."""
+    """The fastest program for a source, and its problems."""
     plain = None if extra else plain_program(source, lambda: _full(source, lenient, extra))
     if plain is not None:
         return plain, []
@@ -60,10 +60,10 @@ class Expression:
         extra: tuple[str, ...] = (),
         locate: Callable[[int], Position | None] | None = None,
     ) -> Expression:
-        """Check an expression; InputError with every problem that shows without facts and data.
+        """Check an expression; InputError with every problem that needs no facts or data.
 
-        ``extra`` are names beyond those of a scope, given to ``evaluate`` as ``more``. ``locate``
-        gives the position of an offset in the source, ``where`` is that of the whole.
+        ``extra`` are names besides those of a scope, passed to ``evaluate`` as ``more``. ``locate``
+        gives the position of an offset in the source, ``where`` is that of the whole expression.
         """
         text = source.strip()
         program, problems = _program(text, lenient, extra)
@@ -95,32 +95,32 @@ class Expression:
             AttributeError,
             RecursionError,
             MemoryError,
-            AssertionError,  # some of Jinja2's filters assert
+            AssertionError,  # some of Jinja2's filters raise AssertionError
         ) as error:
             raise EvaluationError(self._explain(error), self.where) from error
 
     def constant(self) -> tuple[bool, Any]:
-        """Whether it is a mere literal, and its value."""
+        """Whether it is a literal, and its value."""
         return self._program.constant()
 
     def data_paths(self) -> list[str]:
-        """What the expression literally reads of the data, such as ``data.port`` or ``Data``."""
+        """The literal paths below the data that it reads, such as ``data.port`` or ``Data``."""
         return self._program.data_paths()
 
     def chooses(self) -> bool:
-        """Whether a part of it may never be evaluated, as in ``a if b else c``."""
+        """Whether it has parts that may not be evaluated, as in ``a if b else c``."""
         return self._program.chooses()
 
     def target_files(self) -> list[str]:
-        """The files of the target that it literally reads."""
+        """The target files that it reads under literal paths."""
         return [path for path in self._program.files() if path.startswith("/")]
 
     def controller_files(self) -> list[str]:
-        """The files beside the manifest that it literally reads with ``file()``."""
+        """The literal paths of local files that it reads with ``file()``."""
         return [path for path in self._program.files() if path and not path.startswith("/")]
 
     def template_calls(self) -> list[TemplateCall]:
-        """The templates that it literally renders with ``template()`` or ``jet()``."""
+        """The literal calls of ``template()`` or ``jet()``."""
         found = [TemplateCall(*call) for call in self._program.template_calls()]
         return [call for call in found if call.text and not call.text.startswith("/")]
 
@@ -134,15 +134,15 @@ class Expression:
 
 
 def type_with_position(error: EvaluationError, where: Position | None) -> EvaluationError:
-    """Give an error the position of the expression that it came out of."""
+    """Give an error the position of the expression that raised it."""
     error.where = where
     return error
 
 
 def _as_json(value: Any, expression: Expression, left: list[int] | None = None) -> Any:
-    """The value with JSON's types only, because it travels as JSON and is shown as YAML.
+    """The value as JSON types, because it travels as JSON and is shown as YAML.
 
-    ``left`` holds how many entries it may still have: a list in a list is copied each time.
+    ``left`` is the number of entries that it may still have: a list in a list is copied each time.
     """
     kind = value.__class__
     if kind is float and not isfinite(value):

@@ -1,4 +1,4 @@
-"""``Groups`` and ``Hosts``: what the templates of one host see of the others (controller)."""
+"""``Groups`` and ``Hosts``: the other hosts, as the templates of one host see them (controller)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class InventoryView:
-    """What an inventory says of all hosts, for templates; it contacts nobody. Thread-safe.
+    """The inventory for templates; it contacts no host. Thread-safe.
 
-    ``renderings`` has what came out of templates that no value of a host decides, ``facts`` what
-    is known of the facts of hosts.
+    ``renderings`` caches results of templates that depend on no value of a host, ``facts`` has the
+    known facts of hosts.
     """
 
     def __init__(
@@ -36,12 +36,12 @@ class InventoryView:
 
     @classmethod
     def of(cls, inventory: Inventory) -> InventoryView:
-        """The view of an inventory, which is read when a template asks for it."""
+        """The view of an inventory, which is read on first use."""
         return _Lazy(inventory)
 
     @cached_property
     def groups(self) -> ReadOnlyMap:
-        """The names of the hosts of each group, ``all`` included."""
+        """The host names of each group, ``all`` included."""
         return ReadOnlyMap({name: Members(hosts) for name, hosts in self._given[0].items()})
 
     @cached_property
@@ -51,7 +51,7 @@ class InventoryView:
         return ReadOnlyMap({name: OtherHost(about, self.facts) for name, about in given.items()})
 
     def record(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """The complete view, for JSON."""
         facts = self.facts
         known = {
             name: [one.gathered, b64encode(one.data).decode("ascii")]
@@ -66,7 +66,7 @@ class InventoryView:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> InventoryView:
-        """That of a ``record``."""
+        """The view of a ``record``."""
         made = cls(record["groups"], record["hosts"])
         for name, (gathered, data) in record["facts"].items():
             made.facts.known[name] = PackedFacts(gathered, b64decode(data))
@@ -75,7 +75,7 @@ class InventoryView:
 
 
 class _Lazy(InventoryView):
-    """The view of an inventory."""
+    """The view of an inventory, read on first use."""
 
     def __init__(self, inventory: Inventory) -> None:
         super().__init__({}, {})

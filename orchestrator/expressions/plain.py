@@ -1,9 +1,9 @@
-"""The expressions that are nothing but a path, done without Jinja2 (controller).
+"""Evaluates simple paths without Jinja2, for speed (controller).
 
-``Data.web.port`` and ``lookup('data.web.port')`` are most of what manifests hold. Loading Jinja2
-takes longer than checking a manifest, and running it longer than all else that a resource of a
-host's plan needs. Only the plain case is answered here: a key of a mapping that is there. Wherever
-Jinja2 would look further, or has something to say, it is asked.
+Most expressions of manifests are like ``Data.web.port`` and ``lookup('data.web.port')``. Loading
+Jinja2 takes longer than checking a manifest, and running it longer than the rest of planning a
+resource. This module only handles existing keys of mappings. Jinja2 handles all other cases and all
+errors.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from orchestrator.expressions.scope import Scope
 from orchestrator.language.names import VARIABLES
 from orchestrator.language.paths import BadPathError, split_path
 
-# ASCII only, and no name that the sandbox hides.
+# ASCII only, and no name that the sandbox hides
 _NAME = rf"(?:{'|'.join(VARIABLES)})(?:\.[A-Za-z][A-Za-z0-9_]*)*"
 _LOOKUP = r"""lookup\((?:'([^'\\\r\n]*)'|"([^"\\\r\n]*)")\)"""
 
 
 class Runnable(Protocol):
-    """A program: what an expression's source comes to."""
+    """A program: the compiled source of an expression."""
 
     def run(self, scope: Scope, more: dict[str, Any] | None = None) -> Any: ...
 
@@ -38,27 +38,27 @@ class Runnable(Protocol):
 
 
 class _Plain:
-    """What both kinds have in common: no literal that counts, no file."""
+    """The common parts of both kinds: no literal, no files."""
 
     def constant(self) -> tuple[bool, Any]:
-        """It is no literal."""
+        """A path is not a literal."""
         return False, None
 
     def files(self) -> list[str]:
-        """It reads none."""
+        """A path reads no files."""
         return []
 
     def template_calls(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        """It renders none."""
+        """A path renders no templates."""
         return []
 
     def chooses(self) -> bool:
-        """It has one value only."""
+        """A path has no alternatives."""
         return False
 
 
 class NamePath(_Plain):
-    """``Data.web.port``. ``program`` makes the Jinja2 program, when it is needed."""
+    """``Data.web.port``. ``program`` makes the Jinja2 program on demand."""
 
     def __init__(self, source: str, program: Callable[[], Runnable]) -> None:
         self._root, *self._parts = source.split(".")
@@ -66,10 +66,10 @@ class NamePath(_Plain):
         self._program = program
 
     def run(self, scope: Scope, more: dict[str, Any] | None = None) -> Any:
-        """The value; whatever Jinja2's program raises."""
+        """The value; errors of Jinja2's program."""
         tree = getattr(scope, self._attribute)
         for part in self._parts:
-            # most are that; to ask for more than one kind takes longer than all of the rest
+            # the most common type; checking more types would dominate the run time
             is_map = tree.__class__ is dict or isinstance(tree, Mapping)
             if not is_map or part not in tree:
                 return self._program().run(scope, more)
@@ -77,7 +77,7 @@ class NamePath(_Plain):
         return tree
 
     def data_paths(self) -> list[str]:
-        """``Data`` as a whole, if it is that."""
+        """``Data`` as a whole, if the expression is just that."""
         return ["Data"] if self._root == "Data" else []
 
 
@@ -92,12 +92,12 @@ class Lookup(_Plain):
         return scope.lookup(self._path)
 
     def data_paths(self) -> list[str]:
-        """The path, if it leads into the data."""
+        """The path, if it starts in the data."""
         return [self._path] if self._path.split(".")[0] == "data" else []
 
 
 def plain_program(source: str, program: Callable[[], Runnable]) -> Runnable | None:
-    """The program of a source that is a path, None for any other; ``program`` is Jinja2's."""
+    """The program of a source that is a path, None for any other; ``program`` is that of Jinja2."""
     if re.fullmatch(_NAME, source, re.ASCII):
         return NamePath(source, program)
     found = re.fullmatch(_LOOKUP, source)
@@ -107,5 +107,5 @@ def plain_program(source: str, program: Callable[[], Runnable]) -> Runnable | No
     try:
         split_path(path)
     except BadPathError:
-        return None  # the checks of the whole language have the words for it
+        return None  # the checks of the full language have the messages for it
     return Lookup(path)

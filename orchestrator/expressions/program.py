@@ -1,6 +1,6 @@
-"""An expression as Jinja2 sees it: parsed and checked at once, compiled when needed (controller).
+"""An expression as a Jinja2 program: parsed and checked at once, compiled on demand (controller).
 
-Imported only once an expression is more than a plain path; see ``plain``.
+Imported only for expressions that are more than a simple path; see ``plain``.
 """
 
 from __future__ import annotations
@@ -31,11 +31,10 @@ _FILE_FUNCTIONS = ("file", "readFile")
 
 
 class Program:
-    """What a source text comes to, wherever it stands. Thread-safe.
+    """The program of a source text, wherever it occurs. Thread-safe.
 
-    What Jinja2 can read means what it means to Jinja2. Any other text is read as expr-lang, whose
-    syntax tree is made of the same nodes. ``problems`` are (message, hint, offset); with any there
-    is no tree.
+    Text that Jinja2 can parse has Jinja2's meaning. Other text is parsed as expr-lang, into the
+    same kind of syntax tree. ``problems`` are (message, hint, offset); with any, there is no tree.
     """
 
     def __init__(self, source: str, lenient: bool, extra: tuple[str, ...]) -> None:
@@ -62,7 +61,7 @@ class Program:
                 self._trees = [tree]
                 return
         except (TemplateSyntaxError, ValueError):
-            pass  # a number of too many digits is a ValueError
+            pass  # a number with too many digits is a ValueError
         except RecursionError:
             self.problems = [("the expression is nested too deeply", "split it", 0)]
             return
@@ -73,7 +72,7 @@ class Program:
             self._trees = self._exprlang.parsed.trees()
 
     def run(self, scope: Scope, more: dict[str, Any] | None = None) -> Any:
-        """The value; ValueError in place of what Jinja2 raises, and whatever else comes of it."""
+        """The value; ValueError instead of Jinja2's errors, or another error of the evaluation."""
         names = scope.names(self._literals)
         if more:
             names.update(more)
@@ -93,27 +92,28 @@ class Program:
         return self._compiled(names)
 
     def constant(self) -> tuple[bool, Any]:
-        """Whether it is a mere literal, and its value."""
+        """Whether it is a literal, and its value."""
         tree = self._trees[0] if self._trees else None
         return (True, tree.value) if isinstance(tree, nodes.Const) else (False, None)
 
     def data_paths(self) -> list[str]:
-        """What it literally reads of the data, such as ``data.port`` or ``Data``."""
+        """The literal paths below the data that it reads, such as ``data.port`` or ``Data``."""
         found = [name.name for name in self._walk(nodes.Name) if name.name == "Data"]
         paths = literal_arguments(self._trees, ("lookup",))
         return found + [path for path in paths if path.split(".")[0] == "data"]
 
     def chooses(self) -> bool:
-        """Whether a part of it may be left out, as in ``a if b else c``."""
+        """Whether it has parts that may not be evaluated, as in ``a if b else c``."""
         return any(map(self._walk, (nodes.CondExpr, nodes.And, nodes.Or)))
 
     def files(self) -> list[str]:
-        """The paths that it literally gives to ``file()``."""
+        """The literal paths passed to ``file()``."""
         return literal_arguments(self._trees, _FILE_FUNCTIONS)
 
     def template_calls(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        """The texts that it literally gives to ``template()`` or ``jet()``, delimiters being the
-        usual ones, each with the function before it and the keywords behind it."""
+        """The literal texts passed to ``template()`` or ``jet()`` with default delimiters, each
+        with the function's name and the keywords.
+        """
         alone = [call for call in calls(self._trees, TEMPLATE_FUNCTIONS) if len(call.args) == 1]
         return [
             (call.node.name, call.args[0].value, tuple(word.key for word in call.kwargs))
@@ -125,14 +125,14 @@ class Program:
 
 
 def _jet_problems(call: nodes.Call) -> list[tuple[str, str]]:
-    """The mistakes of a Jet template that stands in the expression as a literal."""
+    """The mistakes of a literal Jet template in the expression."""
     from orchestrator.language.jet import Delimiters, text_problems
 
     given = [node.value for node in call.args if isinstance(node, nodes.Const)]
     if len(call.args) not in (1, 3):
         return [("jet() takes a template and optionally two delimiters", "")]
     if len(given) != len(call.args) or not all(isinstance(value, str) for value in given):
-        return []  # known only once it is evaluated
+        return []  # known only at evaluation
     delimiters = Delimiters(*given[1:])
     if delimiters.problem():
         return [(f"jet(): {delimiters.problem()}", "")]

@@ -1,7 +1,6 @@
 """``template()`` and ``jet()``: the user's own templates inside an expression (controller).
 
-What came from a host is never a template: a computed text is refused, and so is a file of the
-target.
+Text from a host is never a template. So computed texts and files of the target are refused.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _nesting: ContextVar[int] = ContextVar("nesting", default=0)
 
 
 def _template(scope: Scope, literals: frozenset[str], text: str, **names: Any) -> str:
-    """Render a file beside the manifest, or a text that the manifest itself spells out."""
+    """Render a local file, or a literal text of the manifest."""
     source, name = _own("template()", text, scope=scope, literals=literals, is_template=is_template)
     depth = _nesting.get()
     if depth >= MAX_NESTING:
@@ -45,7 +44,7 @@ def _template(scope: Scope, literals: frozenset[str], text: str, **names: Any) -
 
 def _whole(scope: Scope, source: str, name: str) -> str:
     added = tuple(scope.loop)
-    if not any(sign in source for sign in JINJA):  # ${ } at the most, which is not Jinja2
+    if not any(sign in source for sign in JINJA):  # ${ } at most, which is not Jinja2
         return Template.parse_file(source, name, scope.lenient, added).render_text(scope)
     from orchestrator.language.jinja import render
 
@@ -67,7 +66,7 @@ def _jet(
     right: str = "]]",
     **names: Any,
 ) -> str:
-    """Render a Jet template; what may be one is the same as for ``template()``."""
+    """Render a Jet template from the same sources as ``template()``."""
     from orchestrator.language.jet import Delimiters, library_of, render
 
     delimiters = Delimiters(left, right)
@@ -90,7 +89,7 @@ def _jet(
 
 
 def _with(scope: Scope, function: str, names: dict[str, Any]) -> Scope:
-    """The scope with the keywords of a call as further names."""
+    """The scope with the keywords of a call as additional names."""
     if not names:
         return scope
     taken = sorted(_RESERVED & names.keys())
@@ -107,7 +106,7 @@ def _own(
     literals: frozenset[str],
     is_template: Callable[[str], bool],
 ) -> tuple[str, str]:
-    """The source of a template and its name, where the user has written it."""
+    """The source of a template and its name, if the user wrote it."""
     if not isinstance(text, str) or text.startswith("/"):
         message = f"{function} takes a file next to the manifest or literal text"
         raise EvaluationError(f"{message}, not {text!r}")

@@ -1,8 +1,8 @@
-"""What templates come to that no value of a host decides, rendered once for all hosts (controller).
+"""Caches template results that depend on no value of a host, for all hosts (controller).
 
-A file that lists 5,000 hosts is the same on each of them. Whether that is so is not guessed from
-its text: it is rendered with values of the host that cannot be read. Where that works, the result
-holds for all hosts; where one is read, the template is rendered for each host.
+A file that lists 5,000 hosts is the same on each of them. The cache does not guess this from the
+text: it renders the template with host values that raise when they are read. If that succeeds, the
+result holds for all hosts; otherwise the template is rendered for each host.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SIMPLE = (str, int, float, bool, type(None))
 
 
 class Seen(Protocol):
-    """What the cache reads of a ``Scope``."""
+    """The parts of a ``Scope`` that the cache reads."""
 
     @property
     def data(self) -> Any: ...
@@ -42,10 +42,10 @@ class HostValueRead(BaseException):
 
 
 class Unreadable(dict[str, Any]):
-    """Stands for values of a host, such as its facts; reading anything of them raises."""
+    """Replaces values of a host, such as its facts; reading anything of them raises."""
 
     def __init__(self) -> None:
-        super().__init__({"": None})  # an empty one would not be asked for its entries
+        super().__init__({"": None})  # an empty one would not be read
 
     def _read(self, *_: Any, **__: Any) -> NoReturn:
         raise HostValueRead
@@ -57,10 +57,10 @@ class Unreadable(dict[str, Any]):
 
 
 class RenderingCache:
-    """Renders templates, those that come to the same on several hosts once. Thread-safe: at worst
+    """Renders templates and reuses results that are equal on several hosts. Thread-safe: at worst,
     something is rendered twice.
 
-    It forgets all values when they take more than ``most`` bytes.
+    It drops all results when they take more than ``most`` bytes.
     """
 
     def __init__(self, most: int = MOST_BYTES) -> None:
@@ -71,11 +71,11 @@ class RenderingCache:
         self._last_data: tuple[Any, bytes] = (None, b"")
 
     def render(self, template: Hashable, scope: S, render: Callable[[S], Any]) -> Any:
-        """What ``render`` makes of the scope; ``template`` is what it renders."""
+        """The result of ``render`` for the scope; ``template`` identifies what it renders."""
         level = self._levels.get(template, _ALIKE)
         while level < _OWN:
             if level == _BY_DATA and scope.data.__class__ is not dict:
-                return render(scope)  # data that is resolved as it is read, and is not to be here
+                return render(scope)  # data that is resolved on first use must not be cached
             data = self._key(scope.data) if level == _BY_DATA else b""
             loop = _digest(dict(scope.loop)) if scope.loop else b""
             key = (template, data, loop)
@@ -87,9 +87,9 @@ class RenderingCache:
                 level = self._levels[template] = level + 1
                 continue
             except (EvaluationError, NeedFileError):
-                break  # told with the host's own values
+                break  # reported with the host's own values
             if not isinstance(value, _SIMPLE):
-                break  # it could be changed by whoever gets it
+                break  # a receiver could change it
             self._keep(key, value)
             return value
         self._levels[template] = _OWN
@@ -105,7 +105,7 @@ class RenderingCache:
         self._bytes += size
 
     def _key(self, data: Any) -> bytes:
-        """What stands for the data, made once for those of one host."""
+        """A key for the data, made once for all data of a host."""
         known, digest = self._last_data
         if known is not data:
             digest = _digest(data)
@@ -114,12 +114,12 @@ class RenderingCache:
 
 
 def _digest(values: Any) -> bytes:
-    """A few bytes that equal values in the same order share; values may take much memory."""
+    """A few bytes, the same for equal values in the same order; values may take much memory."""
     return sha256(json.dumps(values).encode("ascii")).digest()
 
 
 def _without_host(scope: S, level: int) -> S:
-    """The scope with nothing in it that is one host's own."""
+    """The scope without anything specific to a host."""
     nothing: Any = Unreadable()
     data = scope.data if level == _BY_DATA else nothing
     without: S = scope._replace(

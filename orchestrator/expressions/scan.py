@@ -1,9 +1,9 @@
 """Finds the expressions in a text (controller).
 
 ``{{ expr }}`` and ``${ expr }`` (with a blank or a tab after the brace) are expressions; everything
-else is plain text: ``${NAME}``, ``$NAME``, ``{%``, ``{#``. The end of an expression is the first
-closing brace that stands outside its string literals and its own brackets, so ``{{ '}}' }}`` and
-``{{ {'a': {'b': 1}} }}`` are one expression each.
+else is plain text: ``${NAME}``, ``$NAME``, ``{%``, ``{#``. An expression ends at the first closing
+brace outside of its string literals and brackets, so ``{{ '}}' }}`` and ``{{ {'a': {'b': 1}} }}``
+are one expression each.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _TOKEN = r"""(?s)'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|/\*.*?\*/|[{}'"]"""
 
 
 class Found(NamedTuple):
-    """One expression: its source without the braces, and where it begins and ends in the text."""
+    """One expression: its source without the braces, and its start and end in the text."""
 
     source: str
     start: int
@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
 
 class UnclosedError(ValueError):
-    """An expression has no end; ``start`` is where it begins in the text."""
+    """An expression is not closed; ``start`` is its offset in the text."""
 
     def __init__(self, opener: str, start: int) -> None:
         closer = "}}" if opener == "{{" else "}"
@@ -33,7 +33,7 @@ class UnclosedError(ValueError):
 
 
 def holds_expression(text: str) -> bool:
-    """Whether the text has anything in it that is not plain text; cheap."""
+    """Whether the text contains more than plain text; cheap."""
     return ("{{" in text or "${" in text) and re.search(_OPENER, text) is not None
 
 
@@ -68,5 +68,5 @@ def _end_of(text: str, opener: re.Match[str]) -> int:
             if text.startswith("}", at):
                 return at + 1
         elif len(mark) == 1:
-            break  # a quote without its other half
+            break  # an unclosed quote
     raise UnclosedError(opener.group(), opener.start())

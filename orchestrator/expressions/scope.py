@@ -1,4 +1,4 @@
-"""The names that an expression may use, and the values behind them (controller)."""
+"""The names that an expression may use, and their values (controller)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _NO_DEFAULT = object()
 
 
 class Renderers(NamedTuple):
-    """What ``template()`` and ``jet()`` do, which leads back to expressions.
+    """The implementations of ``template()`` and ``jet()``, which evaluate further expressions.
 
-    Both take the scope, the texts spelt out in the expression at hand, and what stands in the call,
-    whose keywords are further names.
+    Both take the scope, the literal texts of the current expression, and the arguments of the call,
+    whose keywords are additional names.
     """
 
     template: Callable[..., str]
@@ -36,13 +36,13 @@ class Renderers(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """What one evaluation sees. Cheap to make; holds no state of an evaluation.
+    """The variables of one evaluation. Cheap to make; holds no state of an evaluation.
 
     ``lenient``: a missing path is empty instead of an error (data, overrides, order).
-    ``target_files``: texts of the target by absolute path; an absolute path that is not in it
-    raises NeedFileError. ``registry`` answers ``registrations()`` and ``buckets`` ``kvGet()``.
-    ``loop`` are the names that a turn of ``foreach`` adds. ``inventory`` has the other hosts, and
-    ``asked`` what the host answered to the manifest's look-ups.
+    ``target_files``: texts of the target by absolute path; other absolute paths raise
+    NeedFileError. ``registry`` answers ``registrations()`` and ``buckets`` ``kvGet()``. ``loop``
+    are the names of one ``foreach`` iteration. ``inventory`` has the other hosts, and ``asked`` the
+    host's answers to the manifest's look-ups.
     """
 
     facts: Facts
@@ -60,9 +60,7 @@ class Scope(NamedTuple):
     asked: Asked = NOTHING_ASKED
 
     def __repr__(self) -> str:
-        return (
-            "Scope()"  # its methods are at hand in templates, and their text would tell all of it
-        )
+        return "Scope()"  # templates can reach its methods, and its text would reveal everything
 
     @property
     def groups(self) -> Mapping[str, Any]:
@@ -71,11 +69,11 @@ class Scope(NamedTuple):
 
     @property
     def hosts(self) -> Mapping[str, Any]:
-        """``Hosts``: what the inventory says of each host."""
+        """``Hosts``: the inventory's record of each host."""
         return self.inventory.hosts
 
     def names(self, literals: frozenset[str]) -> dict[str, Any]:
-        """The variables and functions of an expression that spells out these texts."""
+        """The variables and functions of an expression with these literal texts."""
         return {
             "Facts": self.facts,
             "Data": self.data,
@@ -125,7 +123,7 @@ class Scope(NamedTuple):
     def registrations(
         self, cluster: str, protocol: str, service: str, address: str
     ) -> list[dict[str, Any]]:
-        """The registered endpoints that match, ``*`` standing for any; EvaluationError."""
+        """The registered endpoints that match; ``*`` matches any text; EvaluationError."""
         from orchestrator.registration.entry import Query
 
         query = Query(cluster, protocol, service, address)
@@ -144,7 +142,7 @@ class Scope(NamedTuple):
     ) -> Any:
         """The text of a key of a NATS bucket, or the default; EvaluationError.
 
-        The bucket must be written out: a host does not choose what is read.
+        The bucket must be literal: a host must not choose what is read.
         """
         from orchestrator.registration.bucket_key import Key
         from orchestrator.sources.address import is_key
@@ -172,8 +170,9 @@ class Scope(NamedTuple):
         raise EvaluationError(message, kind="template.undefined")
 
     def outside(self) -> Scope:
-        """What an expression sees that came from another machine: the facts and the ``Host`` that
-        it is evaluated for, nothing of the controller or of other hosts."""
+        """The scope for an expression from another machine: the facts and the ``Host`` of this
+        evaluation, nothing of the controller or of other hosts.
+        """
         return self._replace(
             data={},
             environ=Environ({}),
@@ -193,7 +192,7 @@ class Scope(NamedTuple):
             self.facts.refuse_any()
 
     def file(self, path: str, literals: frozenset[str]) -> str:
-        """The text of a file: beside the manifest, or on the target where the path is absolute."""
+        """The text of a file: a local one, or one of the target for an absolute path."""
         if not isinstance(path, str) or not path:
             raise EvaluationError(f"file() takes a path, not {path!r}", kind="template.file")
         if not path.startswith("/"):
@@ -204,7 +203,7 @@ class Scope(NamedTuple):
 
 
 class _ClosedFolder(Folder):
-    """No file can be read beside what is from another machine."""
+    """Refuses all files, for expressions from another machine."""
 
     def locate(self, name: str, literal: bool) -> Path:
         raise EvaluationError("data of another machine cannot read files", kind="template.file")
@@ -214,6 +213,6 @@ _CLOSED = _ClosedFolder(Path("/"))
 
 
 class ManifestText(str):
-    """A text read beside the manifest: the user's own, so ``template()`` may render it."""
+    """Text from a local file: the user's own, so ``template()`` may render it."""
 
     __slots__ = ()

@@ -21,8 +21,8 @@ Locate = Callable[[str, int], Position | None]
 """Gives the position of a piece of a text: the piece as written, and its offset in the text."""
 
 
-MOST_EXPRESSIONS = 100_000  # of one text; each takes some microseconds on every host
-MOST_TEXT = 4 * MAX_TEXT  # of the text with all that its expressions give
+MOST_EXPRESSIONS = 100_000  # expressions of one text; each takes some microseconds per host
+MOST_TEXT = 4 * MAX_TEXT  # size of the text with all results of its expressions
 
 _ALIKE = r"\b(?:Groups|Hosts|template|jet)\b"
 """What an expression has that may take long and come to the same on every host."""
@@ -44,7 +44,8 @@ class Template:
         cls, text: str, locate: Locate, lenient: bool = False, extra: tuple[str, ...] = ()
     ) -> Template:
         """Check every expression of a text; InputError with all problems. ``extra`` are names
-        beyond those of every scope."""
+        besides those of every scope.
+        """
         try:
             found = scan(text)
         except UnclosedError as error:
@@ -80,7 +81,7 @@ class Template:
     @staticmethod
     @lru_cache(maxsize=256)
     def parse_file(text: str, name: str, lenient: bool, extra: tuple[str, ...]) -> Template:
-        """The template of a file beside the manifest; EvaluationError: a host's turn reads it."""
+        """The template of a local file; EvaluationError, since it is read while planning a host."""
         positions = Positions(name, text)
         try:
             return Template.parse(text, lambda _, offset: positions.of(offset), lenient, extra)
@@ -89,11 +90,11 @@ class Template:
 
     @property
     def expressions(self) -> list[Expression]:
-        """The expressions in the order written."""
+        """The expressions in the order of the text."""
         return [piece for piece in self.pieces if isinstance(piece, Expression)]
 
     def render(self, scope: Scope) -> Any:
-        """The text; the value itself where the whole text is one expression."""
+        """The text; the value itself if the whole text is one expression."""
         if self._may_be_alike and scope.inventory is not NO_INVENTORY:
             return scope.inventory.renderings.render(self, scope, self._render)
         return self._render(scope)
@@ -104,8 +105,9 @@ class Template:
         return self.render_text(scope)
 
     def render_text(self, scope: Scope) -> str:
-        """The text, also where it is one expression only; EvaluationError where it is larger than
-        ``MOST_TEXT``: values that read one another twice grow with every step."""
+        """The text, even of a single expression; EvaluationError if it is larger than
+        ``MOST_TEXT``: values that read each other twice grow with every step.
+        """
         texts, size = [], 0
         for piece in self.pieces:
             text = piece if isinstance(piece, str) else as_text(piece.evaluate(scope))
@@ -130,7 +132,7 @@ class _Inside:
 
 
 def render_value(value: Any, scope: Scope) -> Any:
-    """Render every Template in a tree of lists and maps; what has none is shared, not copied."""
+    """Render every Template in a tree of lists and maps; parts without templates are shared."""
     if isinstance(value, Template):
         return value.render(scope)
     if isinstance(value, TemplatedMap):
@@ -144,7 +146,7 @@ def render_value(value: Any, scope: Scope) -> Any:
 
 
 class TemplatedMap:
-    """A map with a Template somewhere below it; keys may be templates too."""
+    """A map with a Template somewhere below it; keys may also be templates."""
 
     __slots__ = ("entries",)
 

@@ -1,4 +1,4 @@
-"""What stands in a literal call of ``template()`` or ``jet()`` (controller)."""
+"""Literal calls of ``template()`` or ``jet()`` (controller)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _JET = ("[[", "[*", "{*", "\n")
 
 
 class TemplateCall(NamedTuple):
-    """A literal call: ``jet`` or ``template``, what it renders, and the names that it adds."""
+    """A literal call: ``jet`` or ``template``, its template, and the names that it adds."""
 
     function: str
     text: str
@@ -22,17 +22,17 @@ class TemplateCall(NamedTuple):
 
     @property
     def is_jet(self) -> bool:
-        """Whether it is Jet."""
+        """Whether it calls ``jet()``."""
         return self.function == "jet" or self.text.endswith(".jet")
 
     @property
     def is_file(self) -> bool:
-        """Whether it names a file, rather than being the template itself."""
+        """Whether the argument is a file name rather than a template."""
         if self.function == "jet":
             return not any(sign in self.text for sign in _JET)
         return not is_template(self.text)
 
 
 def is_template(text: str) -> bool:
-    """Whether what ``template()`` is given is the template itself, not the name of a file."""
+    """Whether the argument of ``template()`` is a template rather than a file name."""
     return "\n" in text or holds_expression(text) or any(sign in text for sign in BLOCKS)

@@ -19,7 +19,7 @@ TEXT = "template()"
 
 
 def loaded_template(folder: Folder, source: str, name: str, lenient: bool) -> LoadedTemplate:
-    """The whole template of a text, compiled once per run; InputError."""
+    """The compiled template of a text with blocks, once per run; InputError."""
     from orchestrator.language.jinja import library_of
 
     library = library_of(folder, lenient)
@@ -31,17 +31,18 @@ def loaded_template(folder: Folder, source: str, name: str, lenient: bool) -> Lo
 def inline_template(
     source: str, name: str, lenient: bool, added: tuple[str, ...]
 ) -> Template | None:
-    """What a text without blocks is to those who read expr-lang; EvaluationError where it is wrong
-    in either language, None where only Jinja2 can be meant."""
+    """The template of a text without blocks, for expr-lang; EvaluationError if it is invalid in
+    either language, None if only Jinja2 can be meant.
+    """
     if any(sign in source for sign in BLOCKS):
         return None
     return Template.parse_file(source, name, lenient, added)
 
 
 def check_call(folder: Folder, call: TemplateCall, added: Iterable[str]) -> None:
-    """Check a literal call without any host; InputError, EvaluationError for an unreadable file.
+    """Check a literal call without a host; InputError, EvaluationError for an unreadable file.
 
-    ``added`` are names beyond those of every scope and of the call.
+    ``added`` are names besides those of every scope and of the call.
     """
     names = (*added, *call.names)
     if call.is_jet:
@@ -50,7 +51,7 @@ def check_call(folder: Folder, call: TemplateCall, added: Iterable[str]) -> None
 
             text = folder.read(call.text, literal=True)
             library_of(folder, Delimiters()).parse(text, call.text, added=names)
-        return  # a text was checked with the expression that holds it
+        return  # a text was checked together with its expression
     name = call.text if call.is_file else TEXT
     source = folder.read(call.text, literal=True) if call.is_file else call.text
     if any(sign in source for sign in JINJA):
@@ -69,7 +70,7 @@ def check_call(folder: Folder, call: TemplateCall, added: Iterable[str]) -> None
 
 
 def texts_of_call(folder: Folder, call: TemplateCall) -> Iterator[str]:
-    """The texts of all templates that a literal call may run; EvaluationError, InputError."""
+    """The texts of all templates that a literal call can run; EvaluationError, InputError."""
     if call.is_jet:
         if call.is_file:
             from orchestrator.language.jet import Delimiters, library_of
