@@ -1,7 +1,7 @@
-"""One resource in the form that a plan carries it (controller).
+"""One resource in its form for a plan (controller).
 
-A plan is held for as long as its host is at work, so what hosts have alike is shared, and what a
-host has of its own is kept as the text that travels.
+A plan stays in memory while its host is active. So hosts share their common parts, and
+host-specific parts are stored as the text that is sent.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ _PROPERTIES = Item._fields.index("properties")
 
 
 class Outline(NamedTuple):
-    """A resource without its properties, of which it has the ``ensure``: its item, its
-    ``type#name``, the JSON text of its entry before and behind the properties."""
+    """A resource with its ``ensure`` but without other properties: its item, its ``type#name``, and
+    the JSON text of its entry before and after the properties.
+    """
 
     item: Item
     identity: str
@@ -47,37 +48,38 @@ class Outline(NamedTuple):
 
     @classmethod
     def of(cls, item: Item, ensure: Any) -> Outline:
-        """That of an item without properties."""
+        """The outline of an item without properties."""
         entry = item.entry()
         head = _json({key: entry.pop(key) for key in _BEFORE})[:-1]
         tail = b"," + _json(entry)[1:] if entry else b"}"
         return cls(item, item.id, ensure, head, tail)
 
     def opened(self, properties: bytes) -> bytes:
-        """The entry with the JSON text of these properties, up to its tail."""
+        """The entry up to its tail, with the JSON text of these properties."""
         return self.head if properties == b"{}" else self.head + b',"properties":' + properties
 
 
 class Compiled(ABC):
-    """A resource of one plan. The index of its item is its place in its manifest; ``registrations``
-    stay on the controller."""
+    """A resource of one plan. The index of its item is its index in its manifest; ``registrations``
+    stay on the controller.
+    """
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def outline(self) -> Outline:
-        """All of it but its properties."""
+        """The resource without its properties."""
 
     @property
     @abstractmethod
     def properties(self) -> bytes:
-        """Their JSON text."""
+        """The JSON text of its properties."""
 
     @property
     @abstractmethod
     def blobs(self) -> tuple[Blob, ...]:
-        """What travels by hash, in the order in which the properties name it."""
+        """The blobs that are sent by hash, in the order of the properties."""
 
     @property
     @abstractmethod
@@ -87,21 +89,21 @@ class Compiled(ABC):
     @property
     @abstractmethod
     def registrations(self) -> tuple[Mapping[str, Any], ...]:
-        """What to announce once it is stable."""
+        """The registrations to announce once it is stable."""
 
     @property
     @abstractmethod
     def longest(self) -> float:
-        """For how many seconds it may be at work, by its own timeouts."""
+        """The maximum seconds that it may run, by its own timeouts."""
 
     @property
     def blob_count(self) -> int:
-        """How many ``blobs`` there are."""
+        """The number of ``blobs``."""
         return len(self.blobs)
 
     @property
     def item(self) -> Item:
-        """What the fleet sees, read from the text each time."""
+        """The item that the fleet sees, parsed from the text each time."""
         return self.outline.item._replace(properties=json.loads(self.properties))
 
     @property
@@ -118,7 +120,7 @@ class Compiled(ABC):
         return b"".join((self.json[:-1], b',"children":[', below, b"]}"))
 
     def extended(self, children: tuple[Compiled, ...] = (), **fields: Any) -> Whole:
-        """The resource with these children and fields, properties aside."""
+        """The resource with these children and fields; properties do not change."""
         item = self.outline.item._replace(**fields)
         outline = Outline.of(item, self.outline.ensure)
         return Whole(
@@ -136,7 +138,7 @@ class _Parts(NamedTuple):
 
 
 class Whole(_Parts, Compiled):
-    """A resource with all that it is made of at hand."""
+    """A resource with all its parts in memory."""
 
     __slots__ = ()
 
@@ -158,8 +160,9 @@ def compile_resource(
     deferred_error: str = "",
     deferred_render: bool = False,
 ) -> Whole:
-    """Put a resource into its final form; ``values`` are final, blobs already by reference, and
-    ``asked`` is what its control asks on the host."""
+    """Compile a resource; ``values`` are final, with references instead of blobs, and ``asked`` are
+    the conditions of control that run on the host.
+    """
     properties = {k: v for k, v in values.items() if k not in NOT_PROPERTIES}
     item = Item(
         index=index,
@@ -193,7 +196,7 @@ def compile_resource(
 def _compiled(
     item: Item, properties: dict[str, Any], blobs: tuple[Blob, ...], **more: Any
 ) -> Whole:
-    """The resource of an item, whose own properties are not looked at."""
+    """The resource of an item, whose own properties are ignored."""
     outline = _outline(item, properties.get("ensure"))
     return Whole(outline, _json(properties), blobs, **more)
 
@@ -206,23 +209,23 @@ def _outline(item: Item, ensure: Any) -> Outline:
 
 @lru_cache(maxsize=4096)
 def _shared_outline(before: tuple[Any, ...], behind: tuple[Any, ...], ensure: Any) -> Outline:
-    """The outline of these fields before and behind the properties; hosts share it."""
+    """The shared outline of these fields before and after the properties."""
     return Outline.of(Item._make((*before, {}, *behind)), ensure)
 
 
 def _json(value: Any) -> bytes:
-    # ASCII, because a fact may hold half a character, which UTF-8 cannot.
+    # ASCII, because a fact may contain half a surrogate pair, which UTF-8 cannot encode.
     return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
 def _longest(item: Item, properties: dict[str, Any]) -> float:
-    # An exec's timeout holds for its two guards as well, and one attempt more does no harm.
+    # An exec's timeout also applies to its two guards, and one extra attempt does no harm.
     tries = sum(int(c.get("tries") or 1) * _timeouts(c) for c in item.health_checks)
     return 4 * _timeouts(properties) + tries
 
 
 def _timeouts(value: Any) -> float:
-    """The sum of the timeouts and pauses in it, in seconds."""
+    """The sum of its timeouts and pauses, in seconds."""
     if isinstance(value, list):
         return sum(map(_timeouts, value))
     total = 0.0
@@ -238,4 +241,4 @@ def _seconds(text: Any) -> float:
     try:
         return duration.parse(str(text))
     except ValueError:
-        return 0.0  # rendered at its turn, or no duration at all: told elsewhere
+        return 0.0  # rendered on the target, or an invalid duration: reported elsewhere

@@ -1,4 +1,4 @@
-"""The data of a run, and what the templates of each host see (controller)."""
+"""The data of a run, and the variables that the templates of each host see (controller)."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 
 
 class Given:
-    """What every manifest of a run is given: ``--hiera``, ``--data``, environ and the ``files`` of
+    """The inputs of every manifest of a run: ``--hiera``, ``--data``, environ and the ``files`` of
     the project's data directory.
 
-    ``problems`` receives what is wrong with it. ``inventory`` is what templates see of all hosts.
+    ``problems`` receives their problems. ``inventory`` is the view of all hosts for templates.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Given:
             return options._replace(contact=False)
 
     def see(self, inventory: Inventory | InventoryView) -> None:
-        """Have templates see these hosts as ``Groups`` and ``Hosts``."""
+        """Set the hosts that templates see as ``Groups`` and ``Hosts``."""
         if isinstance(inventory, InventoryView):
             self.inventory = inventory
         else:
@@ -92,7 +92,7 @@ class Given:
 
 
 def _registry(text: str | None) -> RegistrationLookup:
-    """What answers ``registrations()``; nothing is opened before the first question."""
+    """The source of ``registrations()``, opened on first use."""
     from orchestrator.registration.lookup import RegistrationLookup
 
     def opener() -> Store:
@@ -104,7 +104,7 @@ def _registry(text: str | None) -> RegistrationLookup:
 
 
 def _buckets(options: PlanOptions) -> KeyValueLookup:
-    """What answers ``kvGet()``; nothing is opened before the first question."""
+    """The source of ``kvGet()``, opened on first use."""
     from orchestrator.registration.key_value import KeyValueLookup, open_buckets
 
     def opener() -> Buckets:
@@ -116,7 +116,7 @@ def _buckets(options: PlanOptions) -> KeyValueLookup:
 
 
 class Resolved(NamedTuple):
-    """The data of a manifest, what is wrong with it, and the texts of it that are masked."""
+    """The data of a manifest, its problems, and its secret texts."""
 
     data: dict[str, Any]
     problems: list[Problem]
@@ -124,10 +124,10 @@ class Resolved(NamedTuple):
 
 
 class ManifestData:
-    """A manifest's own hierarchy, what applies it hands over, ``--hiera`` and ``--data``, in that
+    """A manifest's own hierarchy, the data from its apply, ``--hiera`` and ``--data``, in that
     order.
 
-    What no host has a part in is resolved once.
+    Data that is the same on all hosts is resolved once.
     """
 
     def __init__(self, source: DataSource, folder: Folder, given: Given) -> None:
@@ -152,7 +152,7 @@ class ManifestData:
         return [one for one in (self._own, *self._given.sources) if one.is_remote == remote]
 
     def shared(self, by: Declared | None, handed: Mapping[str, Any]) -> Resolved | None:
-        """What it comes to on every host, None where that differs.
+        """The data if it is the same on every host; otherwise None.
 
         ``by`` is the resource that applies the manifest, ``handed`` its data.
         """
@@ -164,9 +164,9 @@ class ManifestData:
         return self._shared[by]
 
     def circles(self) -> list[Problem]:
-        """The values of ``data`` that need themselves on every host, whatever its facts are.
+        """The circular references in ``data`` that exist on every host, whatever its facts are.
 
-        What an override, a data file or another source may replace shows per host.
+        Values that an override, a data file or another source may replace are checked per host.
         """
         given = self._given
         if self._is_static or not self._reads_data or given.unread:
@@ -203,7 +203,7 @@ class ManifestData:
         heard: dict[str, None] | None = None,
         look_ups: ManifestLookUps = NO_LOOK_UPS,
     ) -> tuple[Scope, Resolved]:
-        """What the templates of one host (an inventory's ``Host``) see, with its ``look_ups``.
+        """The variables of one host's templates (an inventory's ``Host``), with its ``look_ups``.
 
         ``heard`` receives the secrets of the environment that they read.
         """
@@ -233,8 +233,9 @@ class ManifestData:
         keys: Sequence[str],
         look_ups: ManifestLookUps = NO_LOOK_UPS,
     ) -> tuple[Explanation, list[str]]:
-        """Where each part of a value of a host's data is from, and the texts of it that are masked;
-        ``keys`` lead to the value. PlanError."""
+        """The origin of each part of a value of a host's data, and its secret texts; ``keys`` lead
+        to the value. PlanError.
+        """
         scope, resolved = self.of(host, facts, by=None, handed={}, look_ups=look_ups)
         if resolved.problems:
             raise plan_error(resolved.problems, resolved.secrets)
@@ -244,7 +245,7 @@ class ManifestData:
             explainer.over(source)
         explainer.assign(self._given.data)
         told = explainer.explanation()
-        # What another source replaces is no value of the data, and as secret.
+        # A value that another source replaces is not in the data, but is just as secret.
         annotations = [*self._annotations_of(explainer.scope), *self._remote_annotations]
         whole = (_below(keys, one.value) for one in told.sources if one.found)
         more = [text for tree in whole for text in secrets(annotations, tree)]
@@ -252,7 +253,7 @@ class ManifestData:
         return told, list(dict.fromkeys([*resolved.secrets, *more]))
 
     def reached(self, host: Any, facts: Facts) -> list[str]:
-        """The names of overrides that the manifest's order comes to on a host; EvaluationError."""
+        """The override names that the manifest's order gives on a host; EvaluationError."""
         names = {"name": host.name, "address": host.address, "groups": list(host.groups)}
         names["vars"] = host.vars
         scope = self._scope(facts, data={}, names=names, heard={}, lenient=True)
@@ -287,7 +288,7 @@ class ManifestData:
         with noting_hashes() as made:
             resolved = self._resolved(scope, handed, look_ups)
         hidden = dict.fromkeys(resolved.secrets)
-        for text, found in made:  # in order: of a hash, another one may have been made
+        for text, found in made:  # in order, because one may derive from the hash of another
             if any(secret in text for secret in hidden):
                 hidden[found] = None
         return resolved._replace(secrets=list(hidden))
@@ -302,7 +303,7 @@ class ManifestData:
             look_ups.see(scope._replace(data=resolver.root))
 
         def bind(layer: Layer, key: str, value: Any) -> Any:
-            """A value of a layer with its templates rendered, or deferred if data reads data."""
+            """A value of a layer, with templates rendered; deferred if data reads data."""
             if not self._reads_data:
                 return render_value(value, scope)
             return resolver.bind(value, f"data.{key}" if key else BASE)
@@ -332,7 +333,7 @@ class ManifestData:
         return Resolved(data, problems, list(hidden))
 
     def _annotations_of(self, scope: Scope) -> list[Annotation]:
-        """What the user's own sources, and the data files that the order comes to, demand."""
+        """The annotations of the user's own sources and of the data files that the order names."""
         files = self._given.files
         if not files.has_annotations:
             return list(self._annotations)
@@ -341,19 +342,19 @@ class ManifestData:
 
 
 def _below(keys: Sequence[str], value: Any) -> Any:
-    """A tree in which the keys lead to the value."""
+    """The subtree at the keys."""
     for key in reversed(keys):
         value = {key: value}
     return value
 
 
 def _varies(by: Declared) -> bool:
-    """Whether what an apply hands over may differ, by host or by what its manifest was given."""
+    """Whether the data from an apply may differ by host or by the inputs of its manifest."""
     return "data" in by.templated or INHERIT in by.values or by.written is not None
 
 
 def plan_error(problems: list[Problem], secrets: Sequence[str] = ()) -> PlanError:
-    """All problems of one host in one error; its kind is facts.timeout where that is the reason."""
+    """All problems of one host in one error; its kind is facts.timeout if that is the cause."""
     kinds = [problem.kind for problem in problems]
     kind = "facts.timeout" if "facts.timeout" in kinds else kinds[0]
     lines = [str(problem) for problem in problems[:MOST_PROBLEMS]]

@@ -1,4 +1,4 @@
-"""Where a value of data is from: the sources that were looked at, and its parts (controller)."""
+"""The origin of a data value: the sources that were searched, and its parts (controller)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ PASSED = "not used: an earlier entry decides"
 
 
 class Source(NamedTuple):
-    """One place that was looked at: an ``entry`` of an order, ``data`` or ``--data``.
+    """One searched source: an ``entry`` of an order, ``data`` or ``--data``.
 
-    ``found``: it has a value there, which counts unless ``note`` says otherwise. ``source`` is the
-    file of ``--hiera`` that it is of, "" for the manifest, and ``merge`` how that one's entries are
-    merged.
+    ``found``: it has a value there, which counts unless ``note`` says otherwise. ``source`` is its
+    ``--hiera`` file, "" for the manifest, and ``merge`` the merge strategy of that file.
     """
 
     entry: str
@@ -39,7 +38,8 @@ class Source(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """A value by its ``keys``: its ``merge``, what was looked at, and its parts by their paths.
+    """The explanation of the value at ``keys``: its ``merge``, the searched sources, and its parts
+    by their paths.
 
     ``found``: the data has such a value, which is ``value``.
     """
@@ -53,7 +53,7 @@ class Explanation(NamedTuple):
 
 
 class Explainer:
-    """Goes through the sources of data in their order; ``scope`` has the data that they come to."""
+    """Visits the data sources in order; ``scope`` has the resulting data."""
 
     def __init__(self, scope: Scope, keys: Keys[str]) -> None:
         self.scope = scope
@@ -65,13 +65,13 @@ class Explainer:
         self._merging = Merging()
 
     def read(self, source: DataSource, files: DataFiles = NO_FILES) -> None:
-        """Take the data of the manifest itself, whose merges hold for later sources, too."""
+        """Add the data of the manifest itself, whose merge strategies also hold for later ones."""
         self._merging = source.merging
         self._data = source.resolve(self.scope, self._bind, files)
         self._look_through(source, files)
 
     def over(self, source: DataSource) -> None:
-        """Take the data of a later source, which has a hierarchy of its own."""
+        """Add the data of a later source, which has its own hierarchy."""
         self._source = source.name
         found = source.resolve(self.scope, self._bind)
         self._data = lay_source(self._merging, self._data, found)
@@ -95,7 +95,7 @@ class Explainer:
             is_first = is_first and not layers
 
     def assign(self, given: dict[str, Any]) -> None:
-        """Take what ``--data`` sets."""
+        """Add an assignment of ``--data``."""
         value = find(given, "", self._keys)
         if value is not MISSING:
             self._source, self._merge = GIVEN, ""
@@ -103,7 +103,7 @@ class Explainer:
         self._data = lay_source(self._merging, self._data, _marked(given, None, GIVEN))
 
     def explanation(self) -> Explanation:
-        """What is known of the value."""
+        """The explanation of the value."""
         tree = find(self._data, "", self._keys)
         there = tree is not MISSING
         parts = list(_parts(tree, ())) if there else []
@@ -145,7 +145,7 @@ class Explainer:
 
 
 def _marked(value: Any, node: Node | None, entry: str) -> Any:
-    """The value with each part of it as one that knows its origin."""
+    """The value with an origin on each part."""
     if isinstance(value, dict) and value:
         return {key: _marked(below, _below(node, key), entry) for key, below in value.items()}
     if isinstance(value, list) and value:
@@ -172,7 +172,7 @@ def _parts(tree: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Part
 
 
 def hidden(told: Explanation, secrets: Keys[str]) -> Explanation:
-    """The explanation without these texts."""
+    """The explanation with these texts masked."""
     return told._replace(
         value=masked(told.value, secrets),
         sources=[one._replace(value=masked(one.value, secrets)) for one in told.sources],
@@ -183,7 +183,7 @@ def hidden(told: Explanation, secrets: Keys[str]) -> Explanation:
 
 
 def masked(data: Any, secrets: Keys[str]) -> Any:
-    """The value without these texts."""
+    """The value with these texts masked."""
     mask, whole = Mask(secrets), frozenset(secrets)
 
     def walk(value: Any) -> Any:

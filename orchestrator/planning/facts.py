@@ -1,4 +1,4 @@
-"""The facts of one host: gathered, custom, and what the controller lays over them (controller)."""
+"""The facts of one host: gathered, custom, and overrides of the controller (controller)."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def load_fact_files(
     paths: Sequence[str], problems: list[Problem], notes: list[Problem]
 ) -> dict[str, Any]:
-    """What ``--facts FILE`` sets, the later file over the earlier one.
+    """The facts of ``--facts FILE``; later files override earlier ones.
 
-    ``notes`` receives the places that YAML 1.1 would read otherwise.
+    ``notes`` receives the positions that YAML 1.1 would read differently.
     """
     facts: dict[str, Any] = {}
     for path in paths:
@@ -54,9 +54,9 @@ def load_fact_files(
 
 
 class Gathered(Protocol):
-    """What a host says about itself: a stranger's data.
+    """The data that a host reports about itself. It is not trusted.
 
-    ``unavailable`` maps a family to the reason why it is missing; ``custom`` are (path on the
+    ``unavailable`` maps a family to the reason why it is missing. ``custom`` are (path on the
     target, text) of the user's own fact files, least important first.
     """
 
@@ -74,12 +74,12 @@ class Gathered(Protocol):
 
     @property
     def answers(self) -> Mapping[str, Mapping[str, Any]] | None:
-        """What it answered to look-ups; None where it cannot be asked."""
+        """Its answers to look-ups; None if it cannot be asked."""
         ...
 
 
 class NothingGathered(NamedTuple):
-    """Stands in for a host that was not asked."""
+    """Replaces the facts of a host that was not contacted."""
 
     facts: Mapping[str, Any] = {}
     unavailable: Mapping[str, str] = {}
@@ -89,10 +89,11 @@ class NothingGathered(NamedTuple):
 
 
 class FactOverlay:
-    """What ``--facts``, the inventory's vars and ``--fact`` lay over a host's facts, in that order.
+    """The facts from ``--facts``, the inventory's vars and ``--fact``, which override a host's
+    facts in that order.
 
-    Reads the files once; ``below`` lies beneath them. ``notes`` are the places of the files that
-    YAML 1.1 would read otherwise. InputError, UsageError.
+    Reads the files once; ``below`` are overridden by all of these. ``notes`` are the positions of
+    the files that YAML 1.1 would read differently. InputError, UsageError.
     """
 
     def __init__(
@@ -115,7 +116,9 @@ class FactOverlay:
 
 
 def merge_host_facts(gathered: Gathered, *above: Mapping[str, Any]) -> tuple[Facts, list[str]]:
-    """The facts of one host and the warnings about them; ``above`` in the order of precedence."""
+    """The facts of one host and the warnings about them; later maps in ``above`` override earlier
+    ones.
+    """
     facts: dict[str, Any] = dict(gathered.facts)
     unavailable = dict(gathered.unavailable)
     warnings = list(gathered.warnings)
@@ -130,7 +133,7 @@ def merge_host_facts(gathered: Gathered, *above: Mapping[str, Any]) -> tuple[Fac
 
 
 def parse_custom(path: str, text: str) -> dict[str, Any]:
-    """One file of custom facts that a host sent; ValueError says what is wrong with it."""
+    """Parse one file of custom facts from a host; ValueError describes the problem."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_CUSTOM:
         raise ValueError("larger than 1 MiB")
     try:
@@ -162,7 +165,7 @@ def _parse_yaml(path: str, text: str) -> Any:
 
 
 def _most_brackets(text: str) -> int:
-    """How many brackets are open at once at most; libyaml takes the square of that in time."""
+    """The maximum depth of brackets; the time of libyaml is quadratic in it."""
     depth = most = 0
     for sign in re.findall(r"[\[\]{}]", text):
         depth = depth + 1 if sign in "[{" else max(0, depth - 1)

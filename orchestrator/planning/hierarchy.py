@@ -1,4 +1,4 @@
-"""The data of one file by itself, as ``ccm hiera parse`` shows it (controller)."""
+"""The data of one file alone, as ``ccm hiera parse`` shows it (controller)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class Hierarchy:
-    """``data``, ``hierarchy`` and ``overrides`` of a manifest or of a file of data.
+    """``data``, ``hierarchy`` and ``overrides`` of a manifest or of a data file.
 
-    The resources of a manifest are not looked at. ``with_environ``: the variables of the
-    environment are facts, but for the secret ones. InputError with every problem of the data.
+    The resources of a manifest are ignored. ``with_environ``: environment variables become facts,
+    except secret ones. InputError with every problem of the data.
     """
 
     def __init__(self, path: str, options: PlanOptions, with_environ: bool = False) -> None:
@@ -75,11 +75,11 @@ class Hierarchy:
         return fetched(options._replace(hiera=[path])).fetched[path]
 
     def see(self, inventory: Inventory) -> None:
-        """Have templates see these hosts as ``Groups`` and ``Hosts``."""
+        """Set the hosts that templates see as ``Groups`` and ``Hosts``."""
         self._given.see(inventory)
 
     def require_answers(self, host: Any, gathered: Gathered) -> None:
-        """NeedAnswersError where a host has to be asked before its data is known."""
+        """NeedAnswersError if a host must answer look-ups before its data is known."""
         if self._asks:
             facts, _ = self._overlay(host, gathered)
             of_host = LookUps(gathered.answers)
@@ -88,7 +88,7 @@ class Hierarchy:
                 raise NeedAnswersError(of_host.open)
 
     def resolve(self, host: Any, gathered: Gathered) -> tuple[dict[str, Any], list[str]]:
-        """What it comes to for an inventory's ``Host``, masked, and the warnings; PlanError."""
+        """The resolved data of an inventory's ``Host``, masked, and the warnings; PlanError."""
         facts, warnings = self._overlay(host, gathered)
         look_ups = LookUps(gathered.answers).of(self._asks)
         resolved = self._data.of(host, facts, by=None, handed={}, look_ups=look_ups)[1]
@@ -100,8 +100,9 @@ class Hierarchy:
     def explain(
         self, host: Any, gathered: Gathered, keys: Sequence[str]
     ) -> tuple[Explanation, list[str]]:
-        """Where the value at these keys is from on an inventory's ``Host``, masked, and the
-        warnings; PlanError."""
+        """The origin of the value at these keys on an inventory's ``Host``, masked, and the
+        warnings; PlanError.
+        """
         facts, warnings = self._overlay(host, gathered)
         look_ups = LookUps(gathered.answers).of(self._asks)
         told, secrets = self._data.explain(host, facts, keys, look_ups)
@@ -109,7 +110,7 @@ class Hierarchy:
 
 
 def _asks(path: str, root: Mapping, problems: list[Problem]) -> Asks:
-    """The look-ups of a manifest; none of a file of data."""
+    """The look-ups of a manifest; none for a data file."""
     ccm = root.get("ccm")
     if not isinstance(ccm, Mapping) or "ask" not in ccm:
         return {}

@@ -27,26 +27,25 @@ MAX_FILES = 64
 
 
 class Before(NamedTuple):
-    """A plan whose preview comes before another one's, and by what the host remembers it."""
+    """A plan that is previewed before another one, and the identity that the host stores."""
 
     plan: HostPlan
     manifest: str
 
 
 class HostPlan:
-    """What one host is to do. Resources that are the same on every host are shared, not copied.
+    """The plan of one host. Hosts share equal resources instead of copying them.
 
-    ``resources`` are those of the manifest itself, each with its children, ``everything`` is all
-    of them, pre-order, and ``declared`` what those were made of. ``own_secrets`` are texts to mask
-    in every sink, which the walk adds to where a turn reads more of the environment's, ``warnings``
-    sentences for the user, ``fail_on_error`` whether the first failure ends the run, ``earlier``
-    what the session's earlier commands came to on the host, ``binding`` what holds the run to a
-    plan that was kept of its preview, ``incoming`` takes files that the host is asked for,
-    ``compare`` tells what that said of what came out otherwise, ``keep`` what there is to say for
-    one that is being made, ``before``, in a preview, are the
-    plans that it stands behind: the target numbers their resources after those of this one, and
-    ``secrets_before``, in a push, what earlier stages mask on the host. ``implications`` are those
-    of the run.
+    ``resources`` are those of the manifest itself, each with its children, ``everything`` is all of
+    them, pre-order, and ``declared`` their declarations. ``own_secrets`` are texts to mask in every
+    sink; rendering on demand adds the environment's secrets that it reads. ``warnings`` are
+    sentences for the user. ``fail_on_error``: the first failure ends the run. ``earlier`` are the
+    results of the session's earlier commands on the host. ``binding`` binds the run to a plan file.
+    ``incoming`` receives files that the host is asked for. ``compare`` describes differences from
+    the plan file, and ``keep`` gives the record for a plan file that is being written. ``before``,
+    in a preview, are the plans of earlier stages: the target numbers their resources after those of
+    this one. ``secrets_before``, in a push, are the masked texts of earlier stages.
+    ``implications`` are those of the run.
     """
 
     def __init__(
@@ -78,7 +77,7 @@ class HostPlan:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Texts to mask in every sink, those of the plans before it included."""
+        """Texts to mask in every sink, including those of earlier plans."""
         if not (self.before or self.secrets_before):
             return self.own_secrets
         before = (text for one in self.before for text in one.plan.secrets)
@@ -90,7 +89,7 @@ class HostPlan:
         return [entry.item._replace(index=index) for index, entry in enumerate(self._everything)]
 
     def identities(self) -> Iterator[str]:
-        """The ``type#name`` of every resource, pre-order: the index counts along it."""
+        """The ``type#name`` of every resource, pre-order, by index."""
         return (resource.outline.identity for resource in self._everything)
 
     def subscriptions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -102,7 +101,7 @@ class HostPlan:
                 yield item.id, tuple(names.get(source, source) for source in item.subscribe)
 
     def place(self, identity: str) -> str:
-        """Where a resource stands in a manifest, the first of two equal ones."""
+        """The position of a resource in its manifest; the first of two equal ones."""
         return str(self._places[identity])
 
     @cached_property
@@ -113,7 +112,9 @@ class HostPlan:
         return found
 
     def registrations(self, identity: str) -> Sequence[Mapping[str, Any]]:
-        """What to announce once the resource of that ``type#name`` is stable, for everybody."""
+        """The registrations to announce once the resource with that ``type#name`` is stable, for
+        all hosts.
+        """
         return self._registrations.get(identity, ())
 
     @cached_property
@@ -126,8 +127,9 @@ class HostPlan:
         return found
 
     def implied(self, index: int) -> Implied | None:
-        """What the event of the resource at an index has of the plan where it is as desired,
-        masked; None where the plan does not say all of that."""
+        """The members of the event of a converged resource that follow from the plan, masked; None
+        if the plan does not contain all of them.
+        """
         return self._masking.of(self._everything[index], self._manifests[index])
 
     @cached_property
@@ -141,18 +143,21 @@ class HostPlan:
         return list(manifests(self.resources))
 
     def references(self) -> int:
-        """How often the plan names blobs, those before it included; a folder of templates names one
-        for each file."""
+        """The number of blob references in the plan and in earlier ones; a directory of templates
+        has one for each file.
+        """
         own = sum(resource.blob_count for resource in self._everything)
         return own + sum(one.plan.references() for one in self.before)
 
     @property
     def total(self) -> int:
-        """How many resources the target comes to, those of the plans before this one included."""
+        """The number of resources that the target reports, including those of earlier plans."""
         return len(self._everything) + sum(one.plan.total for one in self.before)
 
     def of(self, items: Sequence[Item]) -> HostPlan:
-        """A plan of these alone, in this order; they need no blob and nothing at their turn."""
+        """A plan of only these resources, in this order; they need no blobs and no rendering on
+        demand.
+        """
         some = [Whole.alone(item) for item in items]
         return HostPlan(
             some, some, declared=(), secrets=self.own_secrets, warnings=(), fail_on_error=False
@@ -160,32 +165,37 @@ class HostPlan:
 
     @property
     def rounds(self) -> int:
-        """How often the target goes through the resources: one that is held to a plan rehearses."""
+        """How often the target runs through the resources: twice if it first checks them against a
+        plan file.
+        """
         return 2 if "serial" in self.binding else 1
 
     @property
     def previews(self) -> bool:
-        """Whether some of it is only previewed in a push, too: a child that is to be, or all of a
-        plan that is rehearsed first."""
+        """Whether a push previews some of it: a noop child, or everything that is first checked
+        against a plan file.
+        """
         return self.rounds > 1 or any(entry.outline.item.noop for entry in self._everything)
 
     @property
     def observes(self) -> bool:
-        """Whether each event is to say what was observed, for a plan that is to be kept."""
+        """Whether each event must report the observed state, for writing a plan file."""
         return bool(self.binding) and "serial" not in self.binding
 
     def otherwise(self, event: Mapping[str, Any]) -> str | None:
-        """What a plan that was kept said of a resource that came out otherwise; "" where it came
-        out so, None without such a plan."""
+        """The prediction of the plan file for a resource with another result; "" if it was right,
+        None without a plan file.
+        """
         return self.compare(event) if self.compare else None
 
     def kept(self) -> Mapping[str, Any] | None:
-        """What a plan that is made has to keep of the host beside what was said before; None for
-        nothing."""
+        """The new part of the host's record for a plan file that is being written; None for
+        nothing.
+        """
         return self.keep() if self.keep else None
 
     def desired(self) -> Iterator[tuple[Item, bytes]]:
-        """Every resource, pre-order, with all that the plan says of it and what it is made of."""
+        """Every resource, pre-order, with the bytes of its desired state and declaration."""
         for index, (entry, declared) in enumerate(
             zip(self._everything, self.declared, strict=True)
         ):
@@ -193,12 +203,12 @@ class HostPlan:
             yield entry.item, entry.json + (late if index in self._turns else b"")
 
     def longest(self) -> float:
-        """For how many seconds one of its resources may be at work, by its own timeouts."""
+        """The maximum seconds that one of its resources may run, by its own timeouts."""
         own = max((entry.longest for entry in self._everything), default=0.0)
         return max(own, *(one.plan.longest() for one in self.before)) if self.before else own
 
     def payload(self, envelope: Mapping[str, Any]) -> bytes:
-        """The JSON text of the ``plan`` frame; ``envelope`` holds what comes from the command."""
+        """The JSON text of the ``plan`` frame; ``envelope`` has the members from the command."""
         head = {"t": "plan", "fail_on_error": self.fail_on_error, **envelope}
         if self.earlier:
             head.setdefault("earlier", self.earlier)
@@ -213,7 +223,7 @@ class HostPlan:
         return b"".join((text[:-1], b',"before":[', before, b"]}"))
 
     def _entry(self, manifest: str) -> bytes:
-        """What the payload of another plan says of this one, which comes before it."""
+        """The entry of this plan in the payload of a later one."""
         head: dict[str, Any] = {"fail_on_error": self.fail_on_error, "secrets": self.own_secrets}
         return self._text({**head, "manifest": manifest} if manifest else head)
 
@@ -226,8 +236,7 @@ class HostPlan:
         return b"".join((text[:-1], b',"resources":[', entries, b"]}"))
 
     def blob(self, sha: str) -> Blob:
-        """The bytes that the plan names by their hash; KeyError for what is not in this plan, nor
-        in one before it."""
+        """The bytes with this hash; KeyError if neither this plan nor an earlier one names them."""
         for plan in (self, *(one.plan for one in self.before)):
             if sha in plan._blobs:
                 return plan._blobs[sha]
@@ -238,11 +247,11 @@ class HostPlan:
         return {blob.sha: blob for entry in self._everything for blob in entry.blobs}
 
     def defer(self, index: int, declared: Declared, scope: Scope, travel: Travel) -> None:
-        """Keep what the resource at ``index`` needs to be rendered at its turn."""
+        """Store what is needed to render the resource at ``index`` on demand."""
         self._turns[index] = (declared, scope, travel)
 
     def render(self, index: int, read: Callable[[str], bytes]) -> dict[str, Any]:
-        """The deferred properties of a resource at its turn, final.
+        """Render the deferred properties of a resource when it runs.
 
         ``read`` gives the bytes of a file of the target. ResourceError, which fails that resource.
         """
@@ -286,12 +295,12 @@ class HostPlan:
         plain = {key: value for key, value in values.items() if key != "source"}
         by_path = {key: value for key, value in values.items() if key == "source"}
         for blob in travel.replace(declared, by_path):
-            self._blobs[blob.sha] = blob  # the target may ask for it
+            self._blobs[blob.sha] = blob  # the target may request it
         return {**plain, **by_path}
 
 
 def _public(registration: Mapping[str, Any], sensitive: bool, mask: Mask) -> Mapping[str, Any]:
-    """A registration whose annotations are masked; its other members only say where it is."""
+    """A registration with masked annotations; its other members only contain the address."""
     texts = registration.get("annotations") or {}
     shown = dict.fromkeys(texts, MASKED) if sensitive else mask.value(texts)
     return {**registration, "annotations": shown} if texts else registration

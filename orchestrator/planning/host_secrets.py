@@ -1,4 +1,4 @@
-"""What the stages of a push know of a host that nobody may read (controller)."""
+"""Secrets of a host that later stages of a push must mask (controller)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from remote_runtime.reporting.events import secrets_of
 class HostSecrets:
     """The secrets of a stage by host, and those of the stages ``before`` it.
 
-    What one stage writes a later one may come upon, as in a diff. A host is told those of its own
-    plans only.
+    A later stage may see what an earlier one wrote, for example in a diff. A host receives only the
+    secrets of its own plans.
     """
 
     def __init__(self, before: HostSecrets | None = None) -> None:
@@ -18,11 +18,11 @@ class HostSecrets:
         self._of: dict[str, tuple[str, ...]] = {}
 
     def before(self, host: str) -> tuple[str, ...]:
-        """Those of a host in the stages before this one."""
+        """The secrets of a host in earlier stages."""
         return self._before.of(host) if self._before is not None else ()
 
     def share(self, host: str, plan: HostPlan) -> None:
-        """Have the host's plan mask what those before it have, and remember its own."""
+        """Add the secrets of earlier stages to the host's plan, and store its own."""
         plan.secrets_before = self.before(host)
         masked = [item for item in plan.items if item.secrets and not item.sensitive]
         texts = [*plan.own_secrets, *(text for item in masked for text in secrets_of(item))]
@@ -30,5 +30,5 @@ class HostSecrets:
             self._of[host] = tuple(dict.fromkeys(texts))
 
     def of(self, host: str) -> tuple[str, ...]:
-        """Those of a host in this stage and before it."""
+        """The secrets of a host in this stage and earlier ones."""
         return (*self.before(host), *self._of.get(host, ()))

@@ -1,6 +1,6 @@
-"""What the events of resources have of their plans, made once for all hosts (controller).
+"""The members of events that follow from plans, computed once for all hosts (controller).
 
-What comes a second time is kept; of a resource that no other host has nothing is.
+Results for resources that occur twice are cached; those for one host alone are not.
 """
 
 from __future__ import annotations
@@ -26,21 +26,24 @@ _TREE = '"$tree"'
 
 
 class _Known(NamedTuple):
-    """By the text of a resource and the child manifest: which came, and what is implied of those
-    that came again."""
+    """A cache by the text of a resource and the child manifest: what occurred, and the implied
+    members of what occurred twice.
+    """
 
     met: Recurring
     kept: dict[tuple[bytes, str], Implied]
 
 
 class Implications:
-    """Thread-safe: at worst something is made twice. Hosts that mask the same share it."""
+    """The implied members of all hosts. Thread-safe: at worst something is computed twice. Hosts
+    with the same masked texts share a cache.
+    """
 
     def __init__(self) -> None:
         self._of_secrets = lru_cache(MOST_MASKS)(_nothing_yet)
 
     def masking(self, secrets: tuple[str, ...]) -> Masking:
-        """Those of a host on which these texts are masked."""
+        """The cache of hosts that mask these texts."""
         return Masking(*self._of_secrets(secrets))
 
 
@@ -49,29 +52,31 @@ def _nothing_yet(secrets: tuple[str, ...]) -> tuple[EventMaker, _Known]:
 
 
 class Masking:
-    """What is implied of the resources of one host."""
+    """The implied members for the resources of one host."""
 
     def __init__(self, maker: EventMaker, known: _Known) -> None:
         self._maker = maker
         self._known = known
 
     def of(self, entry: Compiled, manifest: str) -> Implied | None:
-        """What is implied of a resource that stands in that child manifest; None where its event is
-        sent whole."""
+        """The implied members of a resource in that child manifest; None if its event is sent
+        completely.
+        """
         if not entry.outline.item.implied:
             return None
         key = entry.json, manifest
         found = self._known.kept.get(key)
         if found is None:
             found = Implied(self._text(entry, *key), entry.outline.ensure is not None)
-            # Texts of its own are hardly those of another host.
+            # Host-specific texts rarely occur on another host.
             if not isinstance(entry, Filled) and self._known.met.again(key):
                 found = _keep(self._known.kept, key, found)
         return found
 
     def _text(self, entry: Compiled, json_text: bytes, manifest: str) -> str:
-        """The JSON text of what is implied: around the one of the properties where nothing of the
-        resource is masked or cut."""
+        """The JSON text of the implied members: around that of the properties if nothing of the
+        resource is masked or cut.
+        """
         outline, text = entry.outline, json_text.decode("ascii") + manifest
         if _TREE in text or not is_plain(outline.item, self._maker, text):
             item = entry.item._replace(manifest=manifest)
@@ -87,7 +92,7 @@ class Masking:
 def _keep(
     known: dict[tuple[bytes, str], Implied], key: tuple[bytes, str], value: Implied
 ) -> Implied:
-    """The value, or the one that another thread kept meanwhile."""
+    """The value, or the one that another thread stored meanwhile."""
     if len(known) >= MOST_RESOURCES:
         known.clear()
     return known.setdefault(key, value)
@@ -99,7 +104,7 @@ def _member(key: str, value: str) -> str:
 
 
 def masked_texts(resources: Sequence[Compiled]) -> Iterator[str]:
-    """What a target masks in all of a run because of these resources, with repetitions."""
+    """The texts that a target masks in the whole run for these resources, with duplicates."""
     for entry in resources:
         item = entry.outline.item
         if item.secrets and not item.sensitive:
@@ -109,7 +114,7 @@ def masked_texts(resources: Sequence[Compiled]) -> Iterator[str]:
 
 
 def manifests(resources: Sequence[Compiled], within: str = "") -> Iterator[str]:
-    """The child manifest that each resource stands in, pre-order."""
+    """The child manifest of each resource, pre-order."""
     for entry in resources:
         yield within
         if entry.children:

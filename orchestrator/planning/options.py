@@ -1,4 +1,4 @@
-"""What the command line adds to a manifest (controller)."""
+"""The options of the command line that affect plans (controller)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class PlanOptions(NamedTuple):
     """``hiera`` and ``facts`` are files, ``data`` and ``fact`` assignments such as ``a.b=1``.
 
     All are applied in the order given, ``handed`` before ``data``. ``only``, ``tags`` and ``skip``
-    choose resources, see ``Selection``. ``environ`` replaces the environment of this process.
-    ``registration`` is where ``registrations()`` looks, None for the default. The options of the
-    ``run`` make no other plans, only warnings. ``data_dir`` is the project's data directory, ""
-    for none. Facts of other hosts are gathered anew where those that are kept are older than
-    ``facts_max_age``. An entry of ``hiera`` may be a URL: ``fetched`` has the texts of those that
-    were read, ``source_hosts`` are read without a digest, and without ``contact`` no machine is
-    contacted for one. ``nats`` is the server of ``kv://`` and ``kvGet()``. ``archives``
-    are the folders of those whose URLs manifests name, with the path of each one's manifest.
+    select resources, see ``Selection``. ``environ`` replaces the environment of this process.
+    ``registration`` is the registry of ``registrations()``, None for the default. The options of
+    the ``run`` only affect warnings. ``data_dir`` is the project's data directory, "" for none.
+    Cached facts of other hosts that are older than ``facts_max_age`` are gathered again. An entry
+    of ``hiera`` may be a URL: ``fetched`` has the texts of the URLs that were read,
+    ``source_hosts`` are read without a digest, and without ``contact`` no machine is contacted for
+    a URL. ``nats`` is the server of ``kv://`` and ``kvGet()``. ``archives`` are the directories of
+    manifest archives by URL, with the path of each manifest.
     """
 
     hiera: Sequence[str] = ()
@@ -50,7 +50,9 @@ class PlanOptions(NamedTuple):
     archives: Mapping[str, Sequence[str]] = {}
 
     def record(self) -> dict[str, Any]:
-        """What may be kept of them: a value may be secret, its name is not."""
+        """The options in a form that may be stored: names of values, because the values may be
+        secret.
+        """
         names = {
             key: [text.partition("=")[0] for text in texts]
             for key, texts in (("data", self.data), ("fact", self.fact))
@@ -59,13 +61,13 @@ class PlanOptions(NamedTuple):
         return {"hiera": hiera, "facts": self.facts, **names, **self.selection()}
 
     def selection(self) -> dict[str, list[str]]:
-        """What chooses a part of a manifest, by the names of its options; {} for all of it."""
+        """The options that select a part of a manifest, by name; {} for all of it."""
         given = [(name, getattr(self, name)) for name in SELECTION]
         return {name: list(map(Mask().text, texts)) for name, texts in given if texts}
 
 
 def assignments(option: str, texts: Sequence[str]) -> dict[str, Any]:
-    """The tree that ``--data a.b=1`` or ``--fact a.b=1`` stand for; UsageError."""
+    """The tree of assignments such as ``--data a.b=1`` or ``--fact a.b=1``; UsageError."""
     tree: dict[str, Any] = {}
     for text in texts:
         path, equals, value = text.partition("=")
@@ -98,7 +100,7 @@ def _scalar(option: str, text: str, value: str) -> Any:
 
 
 def load_environ(path: str = ".env") -> dict[str, str]:
-    """The environment of this process over what ``./.env`` holds; InputError."""
+    """The environment of this process, which overrides ``./.env``; InputError."""
     values: dict[str, str] = {}
     try:
         with open(path, encoding="utf-8-sig") as file:

@@ -1,4 +1,4 @@
-"""Resources that came to the same on several hosts, compiled once for all of these (controller)."""
+"""Compiles resources with equal values on several hosts once (controller)."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _OWN = r"\bHost\.(name|address)\b"
 
 
 class RenderProfile(NamedTuple):
-    """How a resource is rendered on any host: the templated properties that are rendered ``now``
-    and those that are ``deferred``, ``ensure`` aside, those that ``decide`` what it comes to, and
-    the properties that are ``texts``, which travel as blobs.
+    """How a resource is rendered on any host.
 
-    ``shares``: it may come to the same on several hosts but for its texts, ``shares_texts``: with
-    them. These are guesses by what it spells out; a wrong one costs time and nothing else.
-    ``alone_texts`` are its texts in their order, where nothing else of it has to be rendered or
-    decided.
+    ``now`` are the templated properties that are rendered during planning, ``deferred`` those that
+    are rendered on demand, both without ``ensure``. ``decide`` are the properties that affect the
+    compiled resource, and ``texts`` those that travel as blobs. ``shares``: it may be equal on
+    several hosts except for its texts; ``shares_texts``: with them. Both are guesses by literal
+    names; a wrong one costs only time. ``alone_texts`` are its texts in order, if nothing else of
+    it must be rendered or decided.
     """
 
     now: tuple[str, ...]
@@ -46,12 +46,12 @@ class RenderProfile(NamedTuple):
 
     @classmethod
     def on(cls, declared: Declared) -> RenderProfile:
-        """That of a resource as it was written."""
+        """The profile of a declared resource."""
         kinds = declared.type.properties
         keys = [key for key in declared.templated if key != "ensure"]
         late = [key for key in keys if kinds[key].render == "deferred"]
         decide = tuple(key for key in declared.templated if not kinds[key].blob)
-        # Files may change while the run goes on, and what a site's own code says may depend on
+        # Files may change during the run, and the result of a custom type's code may depend on
         # anything.
         constant = not (
             PATH in declared.values or declared.type.tree in declared.values or declared.type.own
@@ -73,17 +73,17 @@ class RenderProfile(NamedTuple):
 
 
 def _reads_own(declared: Declared, keys: Iterable[str]) -> bool:
-    """Whether its name or one of these reads what no two hosts have alike."""
+    """Whether its name or one of these properties reads a value that is unique for each host."""
     values = (declared.name, *(declared.values[key] for key in keys))
     found = (expression for value in values for expression in expressions_in(value))
     return any(re.search(_OWN, expression.source) for expression in found)
 
 
 class AlikeResources:
-    """What the resources of a manifest were compiled to, by all that this depends on; the
-    ``outlook`` of each. Thread-safe.
+    """The compiled resources of a manifest, by all values on which they depend; the ``outlook`` of
+    each. Thread-safe.
 
-    It forgets all that it knows when that takes more than ``most`` bytes.
+    It drops its content when that takes more than ``most`` bytes.
     """
 
     def __init__(self, most: int = MOST_BYTES) -> None:
@@ -94,10 +94,10 @@ class AlikeResources:
         )
 
     def latest(self, declared: Declared, index: int, texts: tuple[Any, ...]) -> Compiled | None:
-        """What a resource came to last, where these are the very texts that it came to it with.
+        """The last compiled resource, if it was compiled with these very text objects.
 
-        Text that is rendered once for all hosts is long; looking into it for each takes longer
-        than all else.
+        Text that is rendered once for all hosts is long, and comparing it for each takes longer
+        than the rest of planning.
         """
         known = self._latest.get((declared, index))
         if known is None or not all(map(is_, known[0], texts)):
@@ -105,7 +105,7 @@ class AlikeResources:
         return known[1]
 
     def note(self, declared: Declared, index: int, texts: tuple[Any, ...], made: Compiled) -> None:
-        """Have it at hand as the ``latest`` if its texts may come again as they are."""
+        """Store it as the ``latest`` if its text objects may occur again."""
         if sum(map(len, texts)) > _LONG:
             if len(self._latest) >= _MOST_LATEST:
                 self._latest = {}
@@ -114,7 +114,7 @@ class AlikeResources:
     def get(
         self, key: Hashable, texts: tuple[bytes, ...], outlook: RenderProfile
     ) -> Compiled | None:
-        """What it comes to with these texts; None where no host had the same key."""
+        """The resource compiled with these texts; None if no host had the same key."""
         whole = self._kept.get((key, texts)) if outlook.shares_texts else None
         if whole is not None:
             return cast(Compiled, whole)
@@ -129,8 +129,8 @@ class AlikeResources:
     def keep(
         self, key: Hashable, texts: tuple[bytes, ...], made: Compiled, outlook: RenderProfile
     ) -> None:
-        """Have it at hand for hosts to come."""
-        # A text that a check keeps back is not in it: such a resource is made anew each time.
+        """Store it for later hosts."""
+        # A text that a check withheld is not in it: such a resource is compiled each time.
         skeleton = Skeleton.of(made) if len(made.blobs) == len(texts) else None
         if skeleton is not None:
             self._kept.put(key, skeleton, _EACH + len(made.properties))

@@ -32,12 +32,11 @@ if TYPE_CHECKING:
 
 
 class Planner:
-    """Everything that the hosts of a run share; ``plan`` may be called from many threads.
+    """The shared parts of the hosts of a run; ``plan`` may be called from many threads.
 
-    InputError with every problem that shows before a host is contacted, those of child manifests
-    included; UsageError. ``survey`` tells what is wrong with children that ``control`` may leave
-    out.
-    ``host_secrets`` are those of a stage, None for a manifest that is pushed alone.
+    InputError with every problem that is visible before a host is contacted, including those of
+    child manifests; UsageError. ``survey`` reports the problems of children that ``control`` may
+    leave out. ``host_secrets`` are those of a stage, None for a manifest that is pushed alone.
     """
 
     def __init__(self, site: Site, options: PlanOptions | None = None) -> None:
@@ -48,7 +47,7 @@ class Planner:
         self._overlay = FactOverlay(options.facts, options.fact)
         self._implications: Implications | None = None
         self._lock = Lock()
-        self._examined: set[str] = set()  # hosts all of whose manifests are known
+        self._examined: set[str] = set()  # hosts for which all manifests are known
         given = Given(options, problems, site.warnings)
         self._sources = given.sources
         self._files = given.files
@@ -83,8 +82,9 @@ class Planner:
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
         """The plan of one host (an inventory's ``Host``); PlanError with every problem found,
-        NeedAnswersError where the host has to be asked first."""
-        # Loaded with the first answer of a host: before it there is no time to lose.
+        NeedAnswersError if the host must answer look-ups first.
+        """
+        # Loaded with the first answer of a host: time is short before it.
         from orchestrator.planning.host_plan import HostPlan
         from orchestrator.planning.site.walk import Walk
 
@@ -120,23 +120,23 @@ class Planner:
         return plan
 
     def require_answers(self, host: Any, gathered: Gathered) -> None:
-        """NeedAnswersError where the host has to be asked before its plan can be made."""
+        """NeedAnswersError if the host must answer look-ups before its plan can be made."""
         asks = any(part.site.asks for part in self._all())
         if asks or not self.survey.is_whole:
-            with suppress(PlanError):  # which is told when the plan is made
+            with suppress(PlanError):  # which planning reports
                 self.plan(host, gathered)
 
     def see(self, inventory: Inventory | InventoryView) -> None:
-        """Have templates see these hosts as ``Groups`` and ``Hosts``; before any plan is made."""
+        """Set the hosts that templates see as ``Groups`` and ``Hosts``, before any plan is made."""
         self._given.see(inventory)
 
     @property
     def inventory(self) -> InventoryView:
-        """What templates see of all hosts."""
+        """The view of all hosts for templates."""
         return self._given.inventory
 
     def texts(self) -> Iterator[str]:
-        """What is known of the texts of the site: its expressions and the templates beside it."""
+        """The texts of the site, as far as they are known: its expressions and local templates."""
         from orchestrator.planning.site.facts_read import texts_of
 
         for part in self._all():
@@ -146,7 +146,7 @@ class Planner:
         yield from (expression.source for expression in self._given.files.expressions())
 
     def _implied(self) -> Implications:
-        """What plans imply of events, for all hosts."""
+        """The implied members of events, for all hosts."""
         with self._lock:
             if self._implications is None:
                 from orchestrator.planning.implications import Implications
@@ -155,7 +155,7 @@ class Planner:
             return self._implications
 
     def _selected(self, options: PlanOptions, problems: list[Problem]) -> Marker | None:
-        """What leaves resources out; None where all of the manifest is chosen."""
+        """The filter of resources; None if all of the manifest is selected."""
         if not options.selection():
             return None
         from orchestrator.planning.site.selection import Selection, refusals
@@ -168,14 +168,15 @@ class Planner:
         return Marker(selection)
 
     def notes(self) -> list[Problem]:
-        """Where YAML 1.1 would read a value otherwise, in all files that were read so far."""
+        """The positions that YAML 1.1 would read differently, in all files read so far."""
         sources = [*(part.site.source for part in self._all()), *self._sources]
         found = [note for source in sources for note in source.notes]
         return list(dict.fromkeys([*found, *self._files.notes, *self._overlay.notes]))
 
     def examine(self, host: Any) -> HostCheck:
-        """What shows of a host's plan without contacting it: with the inventory's variables, its
-        groups and ``--fact``."""
+        """Check a host's plan without contacting it: with the inventory's variables, its groups and
+        ``--fact``.
+        """
         from orchestrator.manifest.assertions import is_untold
         from orchestrator.planning.facts import NothingGathered
         from orchestrator.planning.site.check import NEEDS_FACTS, HostCheck, UnknownFacts
@@ -207,9 +208,9 @@ class Planner:
         )
 
     def data_warnings(self, hosts: Sequence[Any] = ()) -> list[Problem]:
-        """What data has and no host can reach, and what templates read of it that it has not.
+        """Warnings about data that no host can reach, and about missing data that templates read.
 
-        With ``hosts`` of an inventory their variables decide which overrides are reached.
+        The variables of the inventory's ``hosts`` decide which overrides are reached.
         """
         from orchestrator.planning.site.check import (
             unknown_facts,
@@ -247,7 +248,7 @@ class Planner:
         yield from dict.keys(self._overlay(host, NothingGathered())[0])
 
     def _reached(self, part: Part, hosts: Sequence[Any]) -> set[str] | None:
-        """The names that a manifest's order comes to on these hosts; None where facts decide."""
+        """The names that a manifest's order gives on these hosts; None if facts decide."""
         from orchestrator.expressions import EvaluationError, NeedFileError
         from orchestrator.planning.facts import NothingGathered
         from orchestrator.planning.site.check import UnknownFacts
@@ -262,7 +263,9 @@ class Planner:
         return found
 
     def unread(self) -> list[str]:
-        """What could not be looked into, as no other machine was to be contacted, in words."""
+        """The remote sources that were not read because no other machine may be contacted, in
+        words.
+        """
         data = (
             f"the data of {shown(name)} was not checked: no other machine is contacted"
             for name in self._given.unread
@@ -270,48 +273,48 @@ class Planner:
         return [*data, *map(str, dict.fromkeys(self.survey.unread))]
 
     def unmatched(self) -> list[str]:
-        """What of the selection of resources meant nothing on any host that had a plan."""
+        """The parts of the selection that matched nothing on any planned host."""
         return self._marker.unmatched() if self._marker else []
 
     @property
     def sees_all(self) -> bool:
-        """Whether ``unmatched`` speaks of every resource of the hosts that were examined."""
+        """Whether ``unmatched`` covers every resource of the checked hosts."""
         return self._marker is None or not self._marker.is_partial
 
     def remembered(self) -> Any:
-        """What ``unmatched`` goes by, for JSON."""
+        """The data of ``unmatched``, for JSON."""
         return self._marker.remembered() if self._marker else None
 
     def remember(self, told: Any) -> None:
-        """Take what a planner of the same manifest in another process has ``remembered``.
+        """Merge the ``remembered`` data of a planner of the same manifest in another process.
 
-        TypeError or ValueError for what is nothing of the kind.
+        TypeError or ValueError for other data.
         """
         if self._marker is not None:
             self._marker.remember(told)
 
     def ask_through(self, ask: Callable[[Any], Any]) -> None:
-        """Have a planner of the same manifest in another process ``answer`` what is asked once in
-        a run."""
+        """Let a planner of the same manifest in another process ``answer`` the questions that are
+        asked once per run.
+        """
         self._registry.ask_through(ask)
         self._given.buckets.ask_through(ask)
 
     def answer(self, question: Any) -> Any:
-        """What is known of registrations and of values of buckets, for JSON."""
-        if isinstance(question, dict):  # of a worker, which may ask only for what the site reads
+        """The known registrations and bucket values, for JSON."""
+        if isinstance(question, dict):  # from a worker, which may only ask for values of the site
             if not any(str(question["bucket"]) in text for text in self.texts()):
                 return {"error": ["the site reads no such bucket", "template.kv", ""]}
             return self._given.buckets.answer(question)
         return self._registry.answer(question)
 
     def files(self) -> set[Path]:
-        """The files beside the manifests, and these themselves, that were read so far."""
+        """The manifests and local files that were read so far."""
         found = {path for part in self._all() for path in part.files()}
         return found | {file.path for file in self._files.all()}
 
     def reach(self) -> set[Path] | None:
-        """The files that plans can need, whatever host they are for; None where a template may
-        name others."""
+        """The files that plans can need for any host; None if a template may name others."""
         from orchestrator.planning.site.reach import is_literal
 
         known = self.survey.is_whole and not self.survey.failing
@@ -320,18 +323,18 @@ class Planner:
 
     @property
     def file_count(self) -> int:
-        """A number that grows with each file that is read."""
+        """A number that grows with each file read."""
         return sum(part.file_count for part in self._all())
 
     def _look_ups(self, gathered: Gathered) -> ManifestLookUps:
-        """Those of the manifest itself."""
+        """The look-ups of the manifest itself."""
         return LookUps(gathered.answers).of(self.site.asks)
 
     def _all(self) -> list[Part]:
         return [self._root.part, *self._parts.all()]
 
     def explanations(self, host: Any, gathered: Gathered) -> list[Explanation]:
-        """Where each value of the manifest's data is from on a host, masked; PlanError."""
+        """The origin of each value of the manifest's data on a host, masked; PlanError."""
         from orchestrator.planning.explanation import hidden
 
         facts, _ = self._overlay(host, gathered)
@@ -342,7 +345,7 @@ class Planner:
         return [hidden(one, secrets) for one, secrets in told]
 
     def scope(self, host: Any, gathered: Gathered) -> tuple[Scope, list[str]]:
-        """The facts and data that the templates of a host see, and the texts in them to mask.
+        """The facts and data that the templates of a host see, and their secret texts.
 
         PlanError.
         """
@@ -355,7 +358,7 @@ class Planner:
 
 
 def _mistakes(data: ManifestData, problems: list[Problem]) -> list[Problem]:
-    """What is wrong with a manifest's data on every host; nothing where it could not be read."""
+    """The problems of a manifest's data on every host; none if it could not be read."""
     if problems:
         return []
     shared = data.shared(None, {})
@@ -363,14 +366,14 @@ def _mistakes(data: ManifestData, problems: list[Problem]) -> list[Problem]:
 
 
 def _outcome(problem: Problem, survey: Survey) -> str:
-    """What becomes of a resource that cannot apply its child."""
+    """The outcome of a resource that cannot apply its child."""
     if problem in survey.conditional:
         return "refuses each host that its control does not exclude"
     return "will fail"
 
 
 def _refuse_own_reboot(host: Any, plan: HostPlan) -> None:
-    """PlanError where a plan would reboot this machine, on which ccm itself runs."""
+    """PlanError if a plan would reboot this machine, which runs ccm itself."""
     if host.connection != "local":
         return
     for item, declared in zip(plan.items, plan.declared, strict=True):

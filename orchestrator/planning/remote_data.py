@@ -1,4 +1,4 @@
-"""The data of a run that other machines hold, read once for all its manifests (controller)."""
+"""Data from other machines, read once for all manifests of a run (controller)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from remote_runtime.errors import InputError, Problem
 
 
 def fetched(options: PlanOptions) -> PlanOptions:
-    """The options with the text of each URL that ``hiera`` names. InputError with every problem.
+    """The options with the text of each URL in ``hiera``. InputError with every problem.
 
-    Without ``contact`` some may be missing.
+    Without ``contact``, some may be missing.
     """
     wanted = [name for name in options.hiera if is_url(name) and name not in options.fetched]
     if not wanted:
@@ -38,12 +38,12 @@ def fetched(options: PlanOptions) -> PlanOptions:
 
 
 def shown(name: str) -> str:
-    """A source of data as positions and reports name it."""
+    """A data source as positions and reports name it."""
     return parse_address(name).shown if is_url(name) else name
 
 
 class NotContactedError(FactsUnavailableError):
-    """A template asks another machine, and none is to be contacted."""
+    """A template needs another machine, and none may be contacted."""
 
     def __init__(self) -> None:
         EvaluationError.__init__(self, "no other machine is contacted")
@@ -51,7 +51,7 @@ class NotContactedError(FactsUnavailableError):
 
 
 class UnknownData(Facts):
-    """The data of a manifest of which a part was not read: asking for any of it raises."""
+    """The data of a manifest of which a part was not read: reading it raises."""
 
     are_partial = True
 
@@ -63,7 +63,7 @@ class UnknownData(Facts):
         raise FactsUnavailableError(str(key), "no source of data is contacted")
 
     def refuse_any(self) -> NoReturn:
-        """Raise it, too."""
+        """Raise FactsUnavailableError for any member."""
         self.refuse("data")
 
     def __getitem__(self, key: str) -> Any:

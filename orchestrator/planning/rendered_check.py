@@ -1,4 +1,4 @@
-"""Checks rendered values again, and turns numbers into text where only text fits (controller)."""
+"""Checks rendered values, and turns numbers into text if only text is valid (controller)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from remote_runtime.errors import Problem
 
 
 def fit(declared: Declared, key: str, value: Any) -> tuple[Any, list[Problem]]:
-    """The value in the type that the property takes, and what is wrong with it.
+    """The value as the type of the property, and its problems.
 
-    A number from data becomes text where the property takes only text, except where it would be a
-    guess what was written: 1.10 and 0644 reach us as 1.1 and 420.
+    A number from data becomes text if the property accepts only text, unless its original spelling
+    is uncertain: 1.10 and 0644 arrive as 1.1 and 420.
     """
     kind = declared.type.properties[key]
     found = kind.complaints(value)
@@ -34,7 +34,7 @@ def fit(declared: Declared, key: str, value: Any) -> tuple[Any, list[Problem]]:
 
 
 def _with_text(value: Any, path: tuple[str | int, ...]) -> Any:
-    """The value with what stands at the path as text; the containers on the way are copied."""
+    """The value with text at the path; the containers on the way are copied."""
     if not path:
         return as_text(value)
     copy: Any = list(value) if isinstance(value, list) else dict(value)
@@ -45,9 +45,9 @@ def _with_text(value: Any, path: tuple[str | int, ...]) -> Any:
 def check_final(
     declared: Declared, name: str, values: dict[str, Any], open_: frozenset[str]
 ) -> list[tuple[str, Problem]]:
-    """What is wrong with the resource as a whole, by property.
+    """The problems of the complete resource, by property.
 
-    ``open_`` are properties whose values are not known yet; rules about them are left for later.
+    ``open_`` are properties with unknown values; rules about them are checked later.
     """
     type_ = declared.type
     problems: list[tuple[str, Problem]] = []
@@ -77,7 +77,7 @@ def check_final(
 
 
 def check_name(declared: Declared, name: Any) -> list[Problem]:
-    """What is wrong with a rendered name."""
+    """The problems of a rendered name."""
     return [
         _problem(declared, "", message=c.message, hint=c.hint)
         for c in declared.type.name_complaints(name)

@@ -28,8 +28,9 @@ _NOTHING_LATE: Hashable = (frozenset(), "", False)
 
 
 def filled(declared: Declared, scope: Scope, alike: AlikeResources, index: int) -> Compiled | None:
-    """A resource of which texts alone are rendered, and which came to the same on another host but
-    for these; None for any other, and where anything is wrong."""
+    """A resource that equals that of another host except for its rendered texts; None for any
+    other, and for any problem.
+    """
     outlook = alike.outlook(declared)
     if not outlook.alone_texts:
         return None
@@ -52,9 +53,10 @@ def filled(declared: Declared, scope: Scope, alike: AlikeResources, index: int) 
 
 
 class Rendering:
-    """One resource at one host; ``problems`` keep the host's plan from being made.
+    """Renders one resource for one host; any of the ``problems`` prevents the host's plan.
 
-    Where its templates come to what they came to on another host, that host's is taken.
+    If its templates give the same values as on another host, the compiled resource of that host is
+    reused.
     """
 
     def __init__(
@@ -73,7 +75,7 @@ class Rendering:
         self.problems: list[Problem] = []
 
     def compile(self, index: int) -> Compiled | None:
-        """The resource in the plan's form, or None with ``problems``."""
+        """The compiled resource, or None with ``problems``."""
         managed = self._managed()
         self._ask(managed)
         name = self._name()
@@ -98,7 +100,7 @@ class Rendering:
         return made
 
     def _texts(self) -> tuple[bytes, ...] | None:
-        """The texts that will travel as blobs, in order; None where one of them cannot."""
+        """The texts that become blobs, in order; None if one of them cannot."""
         wanted = self._outlook.texts - self._open
         try:
             return tuple([v.encode("utf-8") for k, v in self._values.items() if k in wanted])
@@ -131,7 +133,7 @@ class Rendering:
         )
 
     def name_only(self, index: int) -> Compiled:
-        """The resource as it may be named, when it is not managed and its name is spelt out."""
+        """The resource with its name only, if it is not managed and its name is literal."""
         declared = self._declared
         alias = {"alias": declared.values.get("alias")}
         return compile_resource(
@@ -146,7 +148,7 @@ class Rendering:
         return wanted and not (control.unless is not None and self._condition(control.unless))
 
     def _ask(self, managed: bool) -> None:
-        """What control asks on the host."""
+        """Render the conditions of control that run on the host."""
         control = self._declared.control
         if control is None or not managed:
             return
@@ -190,7 +192,7 @@ class Rendering:
         return text
 
     def _leave_idle(self) -> None:
-        """Leave out what means nothing beside the ``ensure`` that comes of a template."""
+        """Drop properties that have no meaning with an ``ensure`` from a template."""
         if "ensure" in self._declared.templated:
             self._now("ensure")
             for key in self._declared.idle(self._values["ensure"]):
@@ -263,8 +265,9 @@ class Rendering:
         return blobs
 
     def _tree(self) -> tuple[Blob, ...]:
-        """The files of a folder of templates. As with a deferred template, one that cannot be
-        rendered fails its resource."""
+        """The files of a directory of templates. If it cannot be rendered, its resource fails, like
+        one with a deferred template.
+        """
         try:
             return self._travel.trees.replace(self._declared, self._values, self._scope)
         except FactsUnavailableError as error:
@@ -292,21 +295,24 @@ def _key(
     decided: tuple[Hashable, ...] = (),
     late: Hashable = _NOTHING_LATE,
 ) -> Hashable:
-    """All that the compiled resource depends on, its texts aside: nothing that is checked or
-    compiled looks into these. ``decided`` are the values that decide what it comes to, ``late`` is
-    what is left for its turn."""
+    """All values on which the compiled resource depends, except its texts, which are neither
+    checked nor compiled.
+
+    ``decided`` are the values that affect the result, ``late`` are the templates that are rendered
+    on demand.
+    """
     return declared, index, name, managed, decided, late
 
 
 def _exact(value: Any) -> Hashable:
-    """Something that is equal for equal values of equal types alone."""
+    """A key that is equal only for equal values of equal types."""
     return value if value.__class__ is str else (value.__class__, repr(value))
 
 
 def render_deferred(declared: Declared, scope: Scope, ensure: Any) -> dict[str, Any]:
-    """The deferred properties at the resource's turn; EvaluationError, NeedFileError.
+    """The deferred properties when the resource runs; EvaluationError, NeedFileError.
 
-    ``ensure`` is what that has come to.
+    ``ensure`` is its rendered value.
     """
     values: dict[str, Any] = {}
     idle = declared.idle(ensure)
@@ -328,6 +334,6 @@ def names_vary(declared: Declared) -> bool:
 
 
 def _told(problem: Problem, declared: Declared) -> str:
-    """What is wrong with a resource, for its own event, which names it already."""
+    """The problems of a resource for its own event, which already names it."""
     message = problem.message.removeprefix(f"{declared.id}: ")
     return f"{message} ({problem.where})" if problem.where else message

@@ -1,4 +1,4 @@
-"""A host's plan written as the manifest that would give it without templates (controller)."""
+"""Writes a host's plan as an equivalent manifest without templates (controller)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from remote_runtime.reporting.masking import MASKED, Mask
 def resolved_manifest(site: Site, plan: HostPlan) -> dict[str, Any]:
     """The manifest of one host: names and values final, secrets masked, resources in order.
 
-    What only shows on the target stays as it was written. A resource that ``control`` leaves out
-    says so in ``managed: false``; one that a selection leaves out is not there. One that applies a
-    child manifest has that one's ``resources``.
+    Values that are only known on the target stay as written. A resource that ``control`` leaves out
+    has ``managed: false``; one outside of the selection is missing. A resource that applies a child
+    manifest contains the child's ``resources``.
     """
     declared = iter(plan.declared)
     entries = _entries(plan.resources, declared, plan)
@@ -32,7 +32,7 @@ def resolved_manifest(site: Site, plan: HostPlan) -> dict[str, Any]:
 def _entries(
     resources: Sequence[Compiled], declared: Iterator[Declared], plan: HostPlan
 ) -> list[dict[str, Any]]:
-    """The resources of one manifest; ``declared`` gives what each was made of, pre-order."""
+    """The resources of one manifest; ``declared`` gives the declaration of each, pre-order."""
     entries = []
     for resource in resources:
         item = resource.item
@@ -50,7 +50,7 @@ def _properties(declared: Declared, item: Item, plan: HostPlan) -> dict[str, Any
     found: dict[str, Any] = {}
     for key, raw in declared.raw.items():
         if key == "foreach":
-            continue  # this is one of those that it made
+            continue  # this resource is one of those from that declaration
         value = item.properties.get(key, raw)
         if isinstance(value, dict) and "$blob" in value:
             value = plan.blob(value["$blob"]).text if key != "source" else raw
@@ -70,7 +70,7 @@ def _properties(declared: Declared, item: Item, plan: HostPlan) -> dict[str, Any
 
 
 def _checks(item: Item) -> list[dict[str, Any]]:
-    """The health checks without the credentials in goss rules."""
+    """The health checks, without credentials in goss rules."""
     from remote_runtime.health import credentials
 
     return [Mask(credentials(check)).value(check) for check in item.health_checks]

@@ -1,4 +1,4 @@
-"""The resources of a run, or of the hosts that get the same ones (controller)."""
+"""The resources of a run, or of the hosts with equal resources (controller)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MOST_KEPT = 64
 
 
 class Resources:
-    """Resources in the order written; what is the same on every host is compiled once.
+    """Resources in file order; a resource that is the same on every host is compiled once.
 
-    ``problems`` receives what is wrong with those.
+    ``problems`` receives their problems.
     """
 
     def __init__(self, declared: list[Declared], travel: Travel, problems: list[Problem]) -> None:
@@ -40,14 +40,14 @@ class Resources:
         }
 
     def shared(self, index: int) -> Compiled | None:
-        """What is the same on every host; None for what must be rendered."""
+        """The resource if it is the same on every host; None if it must be rendered."""
         return self._shared.get(index)
 
 
 class GeneratedResources:
-    """The resources that a template writes for each host. Thread-safe.
+    """The resources that a template generates for each host. Thread-safe.
 
-    Hosts for which the same text comes out share what is made of it.
+    Hosts with the same rendered text share its result.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class GeneratedResources:
         self._made: dict[str, tuple[Resources, list[Problem]]] = {}
 
     def of(self, scope: Scope) -> tuple[Resources, list[Problem]]:
-        """The resources of one host, and what is wrong with them."""
+        """The resources of one host, and their problems."""
         from orchestrator.language.jet import render
 
         try:
@@ -104,7 +104,7 @@ class GeneratedResources:
 def _compile_shared(
     index: int, declared: Declared, travel: Travel, problems: list[Problem]
 ) -> Compiled | None:
-    """A resource that is the same on every host: made once, its JSON text included."""
+    """A resource that is the same on every host: compiled once, including its JSON text."""
     values = dict(declared.values)
     try:
         blobs = travel.replace(declared, values)

@@ -1,4 +1,4 @@
-"""Resources that hosts have alike but for the texts of their files (controller)."""
+"""Resources that are equal on several hosts except for the texts of their files (controller)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from orchestrator.planning.content.blobs import Blob, TextBlob, reference_text
 
 
 class Skeleton:
-    """A compiled resource without its texts: its properties are the ``pieces`` of their JSON text
-    around what names each of these, its entry the ``whole`` ones. Equal to itself only."""
+    """A compiled resource without its texts: ``pieces`` are the JSON text of its properties between
+    the references to texts, and ``whole`` those of its entry. Equal only to itself.
+    """
 
     __slots__ = ("longest", "outline", "pieces", "registrations", "whole")
 
@@ -27,7 +28,7 @@ class Skeleton:
 
     @classmethod
     def of(cls, made: Compiled) -> Skeleton | None:
-        """That of a resource; None where a reference is not found."""
+        """The skeleton of a resource; None if a reference is not found."""
         pieces = []
         rest = made.properties
         for blob in made.blobs:
@@ -38,15 +39,17 @@ class Skeleton:
         return cls(made, (*pieces, rest))
 
     def filled(self, texts: Sequence[bytes], own: bool = False) -> Compiled:
-        """The resource with these texts, one for each reference; ``own``: no other host is likely
-        to have them."""
+        """The resource with these texts, one for each reference; ``own``: other hosts probably do
+        not have them.
+        """
         filled = Filled(self, tuple(texts))
         return filled if own and texts else filled.extended()
 
 
 class Filled(Compiled):
-    """A resource with texts that no other host is likely to have. A plan has many of these for as
-    long as its host is at work, so they hold the texts and nothing else of their own."""
+    """A resource with texts that other hosts probably do not have. A plan keeps many of these in
+    memory while its host is active, so they store only the texts.
+    """
 
     __slots__ = ("skeleton", "texts")
 
@@ -61,16 +64,16 @@ class Filled(Compiled):
 
     @property
     def properties(self) -> bytes:
-        """See ``Compiled``; made anew each time."""
+        """See ``Compiled``; computed each time."""
         return self._between(self.skeleton.pieces)
 
     @property
     def json(self) -> bytes:
-        """See ``Compiled``; made anew each time."""
+        """See ``Compiled``; computed each time."""
         return self._between(self.skeleton.whole)
 
     def _between(self, pieces: tuple[bytes, ...]) -> bytes:
-        """The pieces with what names each of its texts."""
+        """The pieces joined with references to its texts."""
         first, *rest = pieces
         parts = [first]
         for data, piece in zip(self.texts, rest, strict=True):
@@ -79,7 +82,7 @@ class Filled(Compiled):
 
     @property
     def blobs(self) -> tuple[Blob, ...]:
-        """See ``Compiled``; made anew each time."""
+        """See ``Compiled``; computed each time."""
         return tuple(map(TextBlob, self.texts))
 
     @property

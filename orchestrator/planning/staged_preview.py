@@ -1,4 +1,4 @@
-"""Plans of a stage whose preview sees what the stages before it would leave (controller)."""
+"""Plans of a stage whose preview includes the results of earlier stages (controller)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ class HostPlanner(Protocol):
 
 
 class EarlierStage(NamedTuple):
-    """A stage that comes first on the ``hosts`` of these names; ``manifest`` is by what they
-    remember it."""
+    """A stage that runs earlier on the ``hosts`` with these names; ``manifest`` is the identity
+    that they store.
+    """
 
     name: str
     hosts: Container[str]
@@ -29,23 +30,23 @@ class EarlierStage(NamedTuple):
 
 
 class StagedPlanner:
-    """In place of the ``planner`` of a stage's preview; ``before`` are the stages before it."""
+    """Replaces the ``planner`` of a stage's preview; ``before`` are the earlier stages."""
 
     def __init__(self, planner: HostPlanner, before: Sequence[EarlierStage]) -> None:
         self._planner = planner
         self._before = before
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
-        """The plan of one host, behind those that it has in the earlier stages.
+        """The plan of one host, after its plans of earlier stages.
 
-        PlanError also where one of these has none: nobody knows what it would leave.
+        PlanError also if one of these is missing, because its results are then unknown.
         """
         before = [
             Before(_plan_of(stage, host, gathered), stage.manifest)
             for stage in self._before
             if host.name in stage.hosts
         ]
-        plan = self._planner.plan(host, gathered)  # which hides what those call secret
+        plan = self._planner.plan(host, gathered)  # this masks the secrets of earlier stages
         plan.before = before
         return plan
 

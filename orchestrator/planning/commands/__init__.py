@@ -1,1 +1,1 @@
-"""The plans of commands that apply no manifest (controller)."""
+"""Plans of commands that apply no manifest (controller)."""

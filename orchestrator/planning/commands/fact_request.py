@@ -1,4 +1,4 @@
-"""The plans of hosts that are only asked for their facts by workers (controller and worker)."""
+"""Plans of hosts from which workers only gather facts (controller and worker)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from orchestrator.planning.host_plan import HostPlan
 
 
 class FactRequest:
-    """A plan without resources: all that comes of it is a record of the host's facts."""
+    """A plan without resources; its only result is a record of the host's facts."""
 
     def files(self) -> Sequence[Path]:
-        """It reads none."""
+        """A fact request reads no files."""
         return ()
 
     def record(self) -> dict[str, Any]:
-        """What a worker makes the same of; a command has members."""
+        """The record from which a worker makes the same request; a command has members."""
         return {}
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
-        """Keep what the host said, its custom facts included."""
+        """Store the facts of the host, custom ones included."""
         facts, _ = merge_host_facts(gathered)
         plan = HostPlan(
             [], [], declared=(), secrets=(), warnings=gathered.warnings, fail_on_error=False

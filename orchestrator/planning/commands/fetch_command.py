@@ -1,4 +1,4 @@
-"""The plans of ``ccm fetch``: the same paths of every host (controller)."""
+"""Plans of ``ccm fetch``: the same paths on every host (controller)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from remote_runtime.item import Item
 
 
 class FetchCommand:
-    """Files to bring here; ``shown`` is how people read it. UsageError for a path that is none."""
+    """A request for files; ``shown`` is its text for people. UsageError for an invalid path."""
 
     def __init__(self, paths: Sequence[str], landing: FetchTarget, recursive: bool) -> None:
         for path in paths:
@@ -34,11 +34,11 @@ class FetchCommand:
         self._whole = [Whole.alone(item)]
 
     def share(self) -> None:
-        """Bound what comes together with copies of this process, which are yet to be made."""
+        """Share the size limit with copies of this process that are made later."""
         self._landing.share()
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
-        """The plan of a host, which knows where its files come to lie."""
+        """The plan of a host, with the destinations of its files."""
         plan = HostPlan(
             self._whole,
             self._whole,

@@ -1,6 +1,6 @@
-"""The plans of ``ccm run``: one command, the same on every host (controller).
+"""Plans of ``ccm run``: one command, the same on every host (controller).
 
-Nothing in it is a template, so it needs no facts: what the user wrote is what runs.
+The command has no templates, so it needs no facts: it runs exactly as the user wrote it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from remote_runtime.errors import UsageError
 from remote_runtime.item import Item
 from remote_runtime.system.process.commands import WORDS_OF_SHELLS
 
-TYPE = "exec"  # as which its event tells of it
+TYPE = "exec"  # the name in its event
 _SHELL = "/bin/sh"
-_HEAD = 4096  # bytes of a script in which its first line ends
+_HEAD = 4096  # bytes of a script that contain its first line
 
 
 class Said(NamedTuple):
-    """A command as the user said it: ``words``, which may be a ``line`` for the shell or the
-    arguments of a ``script``; its ``timeout`` in seconds."""
+    """A command as the user gave it: ``words``, which may be a ``line`` for the shell or the
+    arguments of a ``script``; its ``timeout`` in seconds.
+    """
 
     words: tuple[str, ...]
     timeout: float = 0.0
@@ -35,9 +36,9 @@ class Said(NamedTuple):
 
 
 class FleetCommand:
-    """A command with all that it takes to run it; ``shown`` is how people read it.
+    """A command with everything needed to run it; ``shown`` is its text for people.
 
-    UsageError for one that cannot be meant.
+    UsageError for an invalid one.
     """
 
     def __init__(self, shown: str, argv: Sequence[str], timeout: float = 0.0) -> None:
@@ -50,7 +51,7 @@ class FleetCommand:
 
     @classmethod
     def of(cls, said: Said) -> FleetCommand:
-        """The command that was said."""
+        """The command as the user gave it."""
         if said.script:
             return cls.of_script(Path(said.script), said.words, said.timeout)
         return (cls.of_line if said.line else cls.of_words)(said.words, said.timeout)
@@ -74,7 +75,7 @@ class FleetCommand:
 
     @classmethod
     def of_line(cls, words: Sequence[str], timeout: float = 0.0) -> FleetCommand:
-        """A line that the shell of the host reads; several words are joined, as ssh does."""
+        """A line for the shell of the host; several words are joined, as ssh does."""
         line = " ".join(words)
         if not line.strip():
             raise UsageError(
@@ -87,7 +88,7 @@ class FleetCommand:
 
     @classmethod
     def of_script(cls, path: Path, arguments: Sequence[str], timeout: float = 0.0) -> FleetCommand:
-        """A script of this machine, which its first line says how to interpret."""
+        """A local script, with the interpreter from its first line."""
         _check(arguments)
         try:
             blob = FileBlobs().get(path)
@@ -107,11 +108,11 @@ class FleetCommand:
         return command
 
     def files(self) -> Sequence[Path]:
-        """The script, where there is one."""
+        """The script, if there is one."""
         return [Path(self.said.script)] if self.said.script else []
 
     def record(self) -> dict[str, Any]:
-        """What a worker makes the same of."""
+        """The record from which a worker makes the same command."""
         return self.said._asdict()
 
     def plan(self, host: Any, gathered: Gathered) -> HostPlan:
@@ -127,7 +128,7 @@ def _check(words: Sequence[str]) -> None:
 
 
 def _interpreter(path: Path, head: bytes) -> list[str]:
-    """The program that the first line names, with the one argument that it may have."""
+    """The interpreter in the first line, with at most one argument."""
     if not head.startswith(b"#!"):
         if b"\0" in head:
             raise UsageError(

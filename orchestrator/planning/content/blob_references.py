@@ -1,4 +1,4 @@
-"""Replaces what travels by hash with its reference (controller)."""
+"""Replaces content that is sent by hash with references (controller)."""
 
 from __future__ import annotations
 
@@ -28,16 +28,18 @@ class Travel:
         self.trees = Trees(folder, self._files)
 
     def files(self) -> Iterable[Path]:
-        """The files that were made blobs of."""
+        """The files that became blobs."""
         return self._files.paths
 
     @property
     def count(self) -> int:
-        """How many these are."""
+        """The number of these files."""
         return self._files.count
 
     def replace(self, declared: Declared, values: dict[str, Any]) -> tuple[Blob, ...]:
-        """Put references into ``values`` in place; EvaluationError where a file cannot travel."""
+        """Replace content in ``values`` with references; EvaluationError for a file that cannot be
+        sent.
+        """
         blobs = []
         for key, value in values.items():
             kind = declared.type.properties[key]

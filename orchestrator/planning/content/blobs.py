@@ -1,4 +1,4 @@
-"""Content that travels by its SHA-256 (controller)."""
+"""Content that is sent by its SHA-256 (controller)."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ MOST_SEARCHED = 1 << 20
 
 @functools.lru_cache(maxsize=64)
 def _mask(secrets: tuple[str, ...]) -> Mask:
-    """The mask of a host's secrets, made once for all that it has."""
+    """The mask of a host's secrets, made once for all its blobs."""
     return Mask(secrets)
 
 
 @functools.lru_cache(maxsize=128)
 def _verdict(secrets: tuple[str, ...], found: bool) -> tuple[tuple[str, ...], bool]:
-    """What a search came to, one object for all blobs."""
+    """The result of a search, one object for all blobs."""
     return secrets, found
 
 
 class Blob(ABC):
-    """Bytes that a target may ask for."""
+    """Bytes that a target may request."""
 
     __slots__ = ("_verdict",)
 
@@ -40,31 +40,31 @@ class Blob(ABC):
 
     @staticmethod
     def of_text(text: str) -> Blob:
-        """The blob of a text; ValueError for one that has no UTF-8 form."""
+        """The blob of a text; ValueError for a text that UTF-8 cannot encode."""
         return TextBlob(text.encode("utf-8"))
 
     @property
     @abstractmethod
     def sha(self) -> str:
-        """What names it: the SHA-256 of its bytes."""
+        """Its name: the SHA-256 of its bytes."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many bytes it has."""
+        """Its size in bytes."""
 
     @property
     def text(self) -> str:
-        """The text itself; empty for a file."""
+        """The text; empty for a file."""
         return ""
 
     @abstractmethod
     def chunks(self) -> Iterator[bytes]:
-        """The bytes, in pieces of at most ``wire.CHUNK``; OSError where the file is gone."""
+        """The bytes, in pieces of at most ``wire.CHUNK``; OSError if the file is gone."""
 
     @property
     def reference(self) -> dict[str, Any]:
-        """What stands for it in a plan."""
+        """Its reference in a plan."""
         return {"$blob": self.sha, "size": self.size}
 
     @property
@@ -73,9 +73,9 @@ class Blob(ABC):
         return b'{"$blob":"%b","size":%d}' % (self.sha.encode("ascii"), self.size)
 
     def holds(self, secrets: tuple[str, ...]) -> bool:
-        """Whether it holds one of these texts, a login in a URL or the like.
+        """Whether it contains one of these texts, a login in a URL or similar.
 
-        A file of more than ``MOST_SEARCHED`` bytes is not looked into.
+        Files of more than ``MOST_SEARCHED`` bytes are not searched.
         """
         known = self._verdict
         if known is None or known[0] != secrets:
@@ -88,7 +88,7 @@ class Blob(ABC):
 
 
 class TextBlob(Blob):
-    """A text in memory. A host has many of these, so they hold the bytes and nothing else."""
+    """A text in memory. A host has many of these, so they store only the bytes."""
 
     __slots__ = ("_data",)
 
@@ -98,7 +98,7 @@ class TextBlob(Blob):
 
     @property
     def sha(self) -> str:
-        """See ``Blob``; found anew each time."""
+        """See ``Blob``; computed each time."""
         return sha256(self._data).hexdigest()
 
     @property
@@ -123,13 +123,15 @@ class TextBlob(Blob):
 
 
 def reference_text(data: bytes) -> str:
-    """The JSON text of what stands for a text in a plan."""
+    """The JSON text of a reference to a text in a plan."""
     return f'{{"$blob":"{sha256(data).hexdigest()}","size":{len(data)}}}'
 
 
 def any_holds(texts: Sequence[bytes], secrets: tuple[str, ...]) -> bool:
-    """Whether one of them may hold what ``Blob.holds`` looks for: small ones are searched as one,
-    which finds all that stands in one of them."""
+    """Whether one of them may contain a text for which ``Blob.holds`` searches.
+
+    Small blobs are searched as one text, which finds every match inside one of them.
+    """
     if sum(map(len, texts)) > MOST_SEARCHED:
         return any(TextBlob(text).holds(secrets) for text in texts)
     together = b"\n".join(texts).decode("utf-8")
@@ -172,11 +174,11 @@ class FileBlob(Blob):
         try:
             return b"".join(self.chunks()).decode("utf-8", "replace")
         except OSError:
-            return ""  # told where it is sent
+            return ""  # reported where it is sent
 
 
 class FileBlobs:
-    """The files of one run, each hashed once for as long as it stays unchanged; thread-safe."""
+    """The files of one run. Each is hashed once as long as it does not change; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -184,17 +186,17 @@ class FileBlobs:
 
     @property
     def paths(self) -> Iterable[Path]:
-        """The files that were hashed."""
+        """The hashed files."""
         with self._lock:
             return [Path(key[0]) for key in self._known]
 
     @property
     def count(self) -> int:
-        """How many these are."""
+        """The number of these files."""
         return len(self._known)
 
     def get(self, path: Path) -> Blob:
-        """The blob of a regular file; OSError, ValueError for what is not a regular file."""
+        """The blob of a regular file; OSError, ValueError for any other kind of file."""
         if path.is_dir():
             raise ValueError("is a directory, not a file")
         with open(path, "rb", opener=_open_without_waiting) as file:

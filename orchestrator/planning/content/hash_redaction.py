@@ -1,7 +1,7 @@
-"""Hides the hash of content that holds a secret (controller).
+"""Hides the hash of content that contains a secret (controller).
 
-Only once all of a plan is made are all of its secrets known: a child manifest may call secret what
-a file before it holds.
+The secrets of a plan are known only when it is complete: a child manifest may declare a secret that
+an earlier file contains.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from orchestrator.planning.skeletons import Filled
 def veil(
     resources: tuple[Compiled, ...], found: list[Compiled], secrets: Sequence[str]
 ) -> tuple[Compiled, ...]:
-    """The resources of a plan, of which those whose content holds a secret are marked, so that no
-    event tells a hash of it. ``found`` has all of them pre-order; in it they are replaced, too."""
+    """Mark resources whose content contains a secret, so that no event reports its hash.
+
+    Returns the resources of the plan. ``found`` has all of them pre-order, and is changed, too.
+    """
     known = tuple(secrets)
     suspect = [at for at, entry in enumerate(found) if not entry.outline.item.sensitive]
     own = [text for at in suspect if isinstance(entry := found[at], Filled) for text in entry.texts]

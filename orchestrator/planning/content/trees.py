@@ -1,8 +1,9 @@
-"""Folders of templates: compiled once per run, rendered for each host, sent by hash (controller).
+"""Directories of templates: compiled once per run, rendered for each host, sent by hash
+(controller).
 
-The only planning pass that a property chooses by ``x-ccm-tree``. How its folder is rendered stand
-in properties beside it: ``engine``, ``left_delimiter``, ``right_delimiter``, ``skip_empty`` and
-``data``, which takes the place of the manifest's data.
+The only planning step that a property selects with ``x-ccm-tree``. Other properties of the resource
+configure the rendering: ``engine``, ``left_delimiter``, ``right_delimiter``, ``skip_empty`` and
+``data``, which replaces the manifest's data.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ MOST_COMPUTED = 64
 
 
 class Trees:
-    """The folders beside one manifest. Thread-safe."""
+    """The template directories next to one manifest. Thread-safe."""
 
     def __init__(self, folder: Folder, files: FileBlobs) -> None:
         self._folder = folder
@@ -39,7 +40,7 @@ class Trees:
         self._computed: dict[tuple[Path, TreeSettings], Tree] = {}
 
     def check(self, declared: Declared) -> list[Problem]:
-        """What is wrong with the folder of a resource, as far as it shows before any host."""
+        """The problems of a resource's directory that are visible before any host is contacted."""
         key = declared.type.tree
         known = {k: v for k, v in declared.values.items() if k not in declared.templated}
         if not isinstance(known.get(key), str):
@@ -53,7 +54,7 @@ class Trees:
         return []
 
     def replace(self, declared: Declared, values: dict[str, Any], scope: Scope) -> tuple[Blob, ...]:
-        """Put the files of one host in place of the folder's name; EvaluationError."""
+        """Replace the directory name with the files of one host; EvaluationError."""
         key = declared.type.tree
         name = str(values[key])
         try:
@@ -74,7 +75,7 @@ class Trees:
         return tuple(blobs)
 
     def _tree(self, declared: Declared, values: Mapping[str, Any]) -> Tree:
-        """The folder of a resource, read and compiled the first time. InputError."""
+        """The directory of a resource, read and compiled on first use. InputError."""
         from orchestrator.templates.tree import Tree
 
         key = declared.type.tree
@@ -89,7 +90,7 @@ class Trees:
             known = kept.get((place, settings))
             if known is None:
                 if len(self._computed) >= MOST_COMPUTED:
-                    self._computed.clear()  # names that come of facts may be as many as hosts
+                    self._computed.clear()  # names from facts may be as many as hosts
                 known = kept[place, settings] = Tree(place, posixpath.join(name, ""), settings)
             return known
 
@@ -140,7 +141,7 @@ def _entry(file: Rendered, blob: Blob) -> dict[str, Any]:
 
 
 def _bare(directories: list[str], files: list[Rendered]) -> list[str]:
-    """The directories that no file brings with it."""
+    """The directories that are not parents of any file."""
     brought = set()
     for path in [file.path for file in files] + directories:
         while path := posixpath.dirname(path):
@@ -149,7 +150,7 @@ def _bare(directories: list[str], files: list[Rendered]) -> list[str]:
 
 
 def _of(declared: Declared, problem: Problem) -> Problem:
-    """A problem of the folder: where it shows, or where the manifest names the folder."""
+    """A problem of the directory, at its own position or where the manifest names the directory."""
     if problem.where is not None:
         return problem
     key = "engine" if "engine" in problem.message else declared.type.tree

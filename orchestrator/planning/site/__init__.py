@@ -1,1 +1,1 @@
-"""The manifests of a run and the resources chosen from them (controller)."""
+"""The manifests of a run and the resources selected from them (controller)."""

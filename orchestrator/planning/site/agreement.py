@@ -1,4 +1,4 @@
-"""Two manifests of a run may have the same resource while they agree on it (controller)."""
+"""Two manifests of a run may have the same resource if its properties are equal (controller)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MISSING = object()
 
 
 def disagreements(resources: Iterable[tuple[Declared, Item]]) -> list[Problem]:
-    """What resources of the same name do not agree on, at the later one's place."""
+    """The differences between resources of the same name, at the position of the later one."""
     problems: list[Problem] = []
     first: dict[str, tuple[Declared, Item]] = {}
     for declared, item in resources:
@@ -50,7 +50,7 @@ def _said(type_: Type, item: Item) -> dict[str, Any]:
 
 
 def _spelt_out(mode: Any) -> Any:
-    """Octal digits in one spelling; a fifth digit has a meaning of its own."""
+    """Octal digits in one spelling; a fifth digit has its own meaning."""
     return mode.lower().removeprefix("0o").rjust(4, "0") if isinstance(mode, str) else mode
 
 

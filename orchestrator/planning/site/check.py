@@ -1,4 +1,4 @@
-"""Checks a site with what an inventory says of its hosts; contacts none (controller)."""
+"""Checks a site with the hosts of an inventory; contacts none (controller)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OPTIONAL = re.compile(r"\bdefault\b|\bdefined\b|\bif\b|\bor\b|\band\b|\bin\b|\?
 
 
 class UnknownFacts(Facts):
-    """The facts of a host that is not contacted: touching what only the host tells raises."""
+    """The facts of a host that is not contacted: reading a gathered fact raises."""
 
     are_partial = True
 
@@ -43,18 +43,19 @@ class UnknownFacts(Facts):
         super().__init__(known, {})
 
     def refuse(self, key: object) -> None:
-        """Raise FactsUnavailableError for what no variable and no ``--fact`` gives."""
+        """Raise FactsUnavailableError for a fact that no variable and no ``--fact`` sets."""
         if not dict.__contains__(self, key):
             raise FactsUnavailableError(str(key), "no host is contacted")
 
     def refuse_any(self) -> NoReturn:
-        """Raise it, because the host has more."""
+        """Raise it, because the host has more facts."""
         raise FactsUnavailableError("host", "no host is contacted")
 
 
 class HostCheck(NamedTuple):
-    """What is wrong with one host's plan, which of its resources are sure to fail, how many
-    resources were looked into, how many could not be, and how many assertions could not be."""
+    """The result for one host: problems of its plan, resources that are certain to fail, and the
+    number of resources checked, of resources not checked, and of assertions not checked.
+    """
 
     host: str
     problems: tuple[Problem, ...]
@@ -65,7 +66,7 @@ class HostCheck(NamedTuple):
 
 
 class SiteCheck:
-    """What is wrong on the hosts of an inventory, each mistake once with the hosts that have it."""
+    """The problems on the hosts of an inventory, each once with its hosts."""
 
     def __init__(self, checks: Iterable[HostCheck]) -> None:
         wrong: dict[Problem, list[str]] = {}
@@ -88,7 +89,7 @@ class SiteCheck:
 
     @property
     def told(self) -> str:
-        """What was looked into, in words, with what could not be."""
+        """The checked parts in words, with those that could not be checked."""
         hosts = f"{self.hosts} host{'' if self.hosts == 1 else 's'}"
         total = self.known + self.unknown
         left = ""
@@ -114,8 +115,8 @@ def unreachable_overrides(
 ) -> list[Problem]:
     """A warning for each override that no entry of the order can name.
 
-    ``reached`` are the names that the entries come to on all hosts; None where that is not known,
-    and then the fixed parts of each entry decide.
+    ``reached`` are the names that the entries give on all hosts. If it is None (unknown), the fixed
+    parts of each entry decide.
     """
     names = None if reached is None else set(reached)
     possible = {name for entry in source.order for name in source.possible(entry)}
@@ -138,8 +139,8 @@ def unreachable_files(
 ) -> list[Problem]:
     """A warning for each data file that the order of no manifest can name.
 
-    With each manifest's data are the names that its entries come to on all hosts; None where that
-    is not known, and then the fixed parts of each entry decide.
+    Each manifest's data comes with the names that its entries give on all hosts. If they are None
+    (unknown), the fixed parts of each entry decide.
     """
     named: set[str] = set()
     for source, reached in manifests:
@@ -168,10 +169,10 @@ def unknown_reads(
     given: Iterable[str] = (),
     files: DataFiles = NO_FILES,
 ) -> list[Problem]:
-    """A warning for each value of the data that a template names and nothing sets.
+    """A warning for each data value that a template reads by name and nothing sets.
 
     ``sources`` are those of ``--hiera``, ``given`` the keys of ``--data``, ``files`` those of the
-    project's data directory. What an expression treats as optional is left out.
+    project's data directory. Values that an expression treats as optional are ignored.
     """
     parts = list(parts)
     data = [*sources, *(part.site.source for part in parts)]
@@ -202,7 +203,8 @@ def unknown_merges(
     parts: Iterable[Part], sources: Iterable[DataSource], files: DataFiles = NO_FILES
 ) -> list[Problem]:
     """A warning for each key of ``hierarchy.keys`` that no data has. The arguments are those of
-    ``unknown_reads``."""
+    ``unknown_reads``.
+    """
     data = [*sources, *(part.site.source for part in parts)]
     held: list[Held] = [*data, files]
     known = list(dict.fromkeys(key for source in held for key in source.known_keys()))
@@ -220,10 +222,10 @@ def unknown_merges(
 def unknown_facts(
     parts: Iterable[Part], known: Iterable[str], files: DataFiles = NO_FILES
 ) -> list[Problem]:
-    """A warning for each fact that a template reads and whose name is nearly that of another one.
+    """A warning for each fact that a template reads and whose name is similar to a known one.
 
     ``known`` are those of the inventory and the command line, ``files`` those of the project's data
-    directory. Other facts may be a host's own, so only what looks misspelt is told.
+    directory. A host may have other facts, so only probable misspellings are reported.
     """
     names = [*GATHERED, *known]
     found: dict[Problem, None] = {}
@@ -245,7 +247,7 @@ def unknown_facts(
 
 
 def _handed(parts: list[Part]) -> set[str] | None:
-    """The keys that applies hand over; None where a template decides about them."""
+    """The keys that applies pass to children; None if a template decides."""
     keys: set[str] = set()
     for part in parts:
         for declared in part.site.resources:
@@ -266,7 +268,7 @@ def _expressions(part: Part) -> Iterator[Expression]:
 
 
 def _reads(source: str) -> Iterator[str]:
-    """The paths below the data that an expression needs."""
+    """The paths below the data that an expression requires."""
     if _OPTIONAL.search(_TEXT.sub("''", source)):
         return
     for match in _LOOKUP.finditer(source):

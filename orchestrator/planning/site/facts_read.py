@@ -1,4 +1,4 @@
-"""Of which hosts a site's templates read facts, as far as its text tells (controller)."""
+"""Finds the hosts whose facts a site's templates read, from the text alone (controller)."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def hosts_read(
 ) -> list[str]:
     """The hosts whose facts the texts may read, in the order of ``hosts``, which are all.
 
-    A host that is spelt out is meant itself. For one that is computed, the groups that are spelt
-    out are meant, and without these all hosts. It may be too many, and costs no more than that.
+    A literal host name selects that host. A computed one selects the hosts of literal groups, or
+    all hosts without such groups. The result may contain too many hosts, which only costs time.
     """
     known = [text for text in texts if "Hosts" in text or "facts" in text or "Groups" in text]
     reading = [text for text in known if _FACTS.search(text)]
     if not reading:
         return []
     if all("Hosts" in text for text in reading):
-        known = reading  # else a macro has been given hosts of another text
+        known = reading  # otherwise a macro received hosts from another text
     named, computed = _spelt(_HOSTS, known)
     if computed:
         those, others = _spelt(_GROUPS, known)
@@ -49,15 +49,16 @@ def hosts_read(
 
 
 def _spelt(pattern: re.Pattern[str], texts: Iterable[str]) -> tuple[set[str], bool]:
-    """The names that are spelt out, and whether there are others."""
+    """The literal names, and whether there are others."""
     found = [match["name"] or match["text"] for text in texts for match in pattern.finditer(text)]
     named = {name for name in found if name and name not in _OF_MAPS}
     return named, len([name for name in found if name in named]) < len(found)
 
 
 def texts_of(site: Site) -> Iterator[str]:
-    """The expressions of a manifest and the templates that it may render: whatever file beside it
-    such an expression, or such a template, names in quotes."""
+    """The expressions of a manifest and the templates that it may render: every local file whose
+    name is quoted in such an expression or template.
+    """
     sources = [expression.source for expression in site.source.expressions()]
     sources += [one.source for assertion in site.assertions for one in assertion.expressions()]
     sources += [one.source for ask in site.asks.values() for one in ask.expressions()]
@@ -71,8 +72,9 @@ def texts_of(site: Site) -> Iterator[str]:
 def texts_behind(
     sources: Sequence[str], folder: Path, resources: Iterable[Declared], more: Iterable[Path] = ()
 ) -> Iterator[str]:
-    """These sources of expressions, and the templates that they may render: whatever file of the
-    folder one names in quotes, with the trees of ``resources`` and ``more`` files."""
+    """These expressions and the templates that they may render: every file of the directory whose
+    name is quoted in one, with the trees of ``resources`` and ``more`` files.
+    """
     left = list(more)
     for declared in resources:
         tree = declared.raw.get(declared.type.tree)
@@ -92,7 +94,7 @@ def texts_behind(
 
 
 def _named(text: str, folder: Path) -> Iterator[Path]:
-    """The files of a folder that a text names in quotes."""
+    """The files of a directory whose names are quoted in a text."""
     for match in _LITERAL.finditer(text):
         name = match[1] or match[2]
         if len(name) < _LONGEST and not name.startswith("/") and "\0" not in name:
@@ -102,7 +104,7 @@ def _named(text: str, folder: Path) -> Iterator[Path]:
 
 
 def _text(path: Path) -> str:
-    """The text of a template; what cannot be read is told where it is used."""
+    """The text of a template; users of the file report an unreadable one."""
     try:
         with open(path, "rb") as file:
             return file.read(_MOST_BYTES).decode("utf-8", "replace") if path.is_file() else ""

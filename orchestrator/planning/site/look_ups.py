@@ -1,4 +1,4 @@
-"""What a host is asked on its way through the manifests, and what it answered (controller)."""
+"""Look-ups of a host across its manifests, and their answers (controller)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ _NOT_RUN = "nothing of its manifest runs"
 
 
 def key_of(question: Question) -> str:
-    """By what an answer is kept: a question that is asked in two places is asked once."""
+    """The key of an answer: equal questions in two places are asked once."""
     return json.dumps(question, sort_keys=True)
 
 
 class LookUps:
-    """Those of one host: ``answers`` by ``key_of`` their questions; None where nobody is asked.
+    """The look-ups of one host: ``answers`` by ``key_of`` their questions; None if no host is
+    contacted.
 
-    ``open`` are the questions that have no answer yet.
+    ``open`` are the questions without an answer.
     """
 
     def __init__(self, answers: Mapping[str, Mapping[str, Any]] | None) -> None:
@@ -40,14 +41,14 @@ class LookUps:
         self.open: dict[str, Question] = {}
 
     def of(self, asks: Asks, managed: bool = True) -> ManifestLookUps:
-        """Those of one manifest; one that is not ``managed`` asks nothing."""
+        """The look-ups of one manifest; one that is not ``managed`` asks nothing."""
         return ManifestLookUps(asks, self, managed) if asks else NO_LOOK_UPS
 
 
 class ManifestLookUps:
     """The look-ups of a manifest where it is applied; ``asked`` is what its templates see.
 
-    ``questions`` are those that were rendered, by name; ``problems`` what kept others from that.
+    ``questions`` are the rendered ones, by name; ``problems`` those that prevented others.
     """
 
     def __init__(self, asks: Asks, of_host: LookUps, managed: bool) -> None:
@@ -61,11 +62,11 @@ class ManifestLookUps:
         self.asked = Asked(asks, self._find)
 
     def see(self, scope: Scope) -> None:
-        """Have the look-ups themselves rendered in this scope from now on."""
+        """Set the scope in which the look-ups themselves are rendered."""
         self._scope = scope._replace(lenient=False)
 
     def collect(self) -> None:
-        """Find every answer, so that all questions are asked at once."""
+        """Resolve every answer, so that all questions are asked at once."""
         self.problems, self.warnings = [], []
         for name in self._asks if self._managed else ():
             try:
@@ -98,7 +99,7 @@ class ManifestLookUps:
         return dict(found)
 
     def _hide(self, ask: Ask, found: Mapping[str, Any]) -> None:
-        """Have what a look-up found masked where its manifest says so, whole and line by line."""
+        """Mask the result of a look-up if its manifest says so, as a whole and line by line."""
         assert self._scope is not None
         for text in found.values() if ask.sensitive else ():
             if isinstance(text, str):
@@ -111,8 +112,9 @@ NO_LOOK_UPS = ManifestLookUps({}, LookUps(None), False)
 
 
 class Reads:
-    """Which look-ups the entries of a manifest read, as far as the text tells: too many rather than
-    too few. The same for all hosts."""
+    """The look-ups that the entries of a manifest read, found in their text: too many rather than
+    too few. The same for all hosts.
+    """
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -134,7 +136,7 @@ class Reads:
         return self._known[declared]
 
     def of_control(self, declared: Declared) -> tuple[str, ...]:
-        """Those that decide whether an entry is managed."""
+        """The names that decide whether an entry is managed."""
         expressions = declared.control.expressions() if declared.control else []
         sources = [expression.source for expression in expressions]
         of_data = self._of_data if _reads_data(sources) else ()
@@ -153,7 +155,7 @@ def _reads_data(texts: Iterable[str]) -> bool:
 
 
 def entries(names: Sequence[str], look_ups: ManifestLookUps) -> Iterator[dict[str, Any]]:
-    """What a plan says of the look-ups of these names."""
+    """The entries for the look-ups of these names in a plan."""
     for name in names:
         if name in look_ups.questions:
             yield {"name": name, **look_ups.questions[name]}

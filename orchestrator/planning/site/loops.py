@@ -1,4 +1,4 @@
-"""``foreach``: the turns of one entry, and those that its alias stands for (controller)."""
+"""``foreach``: the iterations of one entry, and the resources behind its alias (controller)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from remote_runtime.errors import Problem
 
 
 def turns(declared: Declared, scope: Scope) -> tuple[list[Scope], list[Problem]]:
-    """What the templates of an entry see at each turn, and why there is none."""
+    """The variables of each iteration of an entry; the problem if there are none."""
     if declared.foreach is None:
         return [scope], []
     where = declared.foreach.where
@@ -40,7 +40,7 @@ def turns(declared: Declared, scope: Scope) -> tuple[list[Scope], list[Problem]]
 
 
 def at_turn(problem: Problem, scope: Scope) -> Problem:
-    """The problem, with the turn that it came up at."""
+    """The problem, with the iteration in which it occurred."""
     for name in ("key", "index"):
         if name in scope.loop:
             turn = f" (foreach, {name} {scope.loop[name]})"
@@ -49,13 +49,13 @@ def at_turn(problem: Problem, scope: Scope) -> Problem:
 
 
 class Groups:
-    """What the alias of a ``foreach`` stands for, of the resources that came so far."""
+    """The resources behind the alias of a ``foreach``, among those so far."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, ...]] = {}
 
     def add(self, declared: Declared, made: Iterable[Compiled]) -> None:
-        """Note what was made of an entry; what has its names later is meant from then on."""
+        """Record the resources of an entry; a later entry with the same names replaces them."""
         if declared.foreach is not None:
             alias = declared.raw.get("alias")
             if isinstance(alias, str) and "alias" not in declared.templated:
@@ -72,7 +72,7 @@ class Groups:
                     self._known.pop(f"{item.type}#{name}", None)
 
     def spelt_out(self, entry: Compiled) -> Compiled:
-        """The resource, with the names of all in the place of such an alias."""
+        """The resource, with the names of all resources instead of such an alias."""
         if not self._known:
             return entry
         item = entry.outline.item

@@ -1,4 +1,4 @@
-"""The manifests of a run, each made ready once for all hosts and wherever it is applied."""
+"""The manifests of a run, each prepared once for all hosts and all places where it is applied."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Part:
-    """One manifest of a run. ``problems`` are what is wrong with it before any host is asked."""
+    """One manifest of a run. ``problems`` are those visible before any host is contacted."""
 
     def __init__(self, site: Site, given: Given, is_child: bool = False) -> None:
         self.site = site
@@ -53,42 +53,42 @@ class Part:
 
     @cached_property
     def reads(self) -> Reads:
-        """Which look-ups its entries read."""
+        """The look-ups that its entries read."""
         return Reads(self.site)
 
     @property
     def is_generated(self) -> bool:
-        """Whether each host's resources come of a template."""
+        """Whether a template generates the resources of each host."""
         return self._generated is not None
 
     def files(self) -> Iterator[Path]:
-        """The manifest and the files beside it that were read so far."""
+        """The manifest and the local files that were read so far."""
         yield self.site.path
         yield from self.site.folder.paths
         yield from self.travel.files()
 
     @property
     def file_count(self) -> int:
-        """How many these are; with each file that is read it grows."""
+        """The number of these files; it grows with each file read."""
         return 1 + len(self.site.folder.paths) + self.travel.count
 
     def resources(self, scope: Scope) -> tuple[Resources, list[Problem]]:
-        """The resources of one host, and what is wrong with them."""
+        """The resources of one host, and their problems."""
         return self._generated.of(scope) if self._generated else (self.declared, [])
 
     @property
     def warnings(self) -> list[Problem]:
-        """What the user should know of it."""
+        """The warnings for the user."""
         return list(self.site.warnings)
 
     def _check_files(self) -> None:
-        """The files beside the manifest that are spelt out must be there.
+        """Check that local files with literal names exist.
 
-        What control or a choice may leave out is only needed once its turn has come.
+        Files of resources that control or a selection may leave out are needed only when these run.
         """
         for declared in self.site.resources:
             found = self.travel.trees.check(declared) if declared.type.tree else []
-            if not declared.is_static:  # else its files were opened as it was compiled
+            if not declared.is_static:  # otherwise its files were opened when it was compiled
                 found += self._unreadable(declared)
                 for key in declared.templated:
                     self._check_texts(declared, key)
@@ -125,7 +125,7 @@ class Part:
                 self.problems.append(Problem(text, expression.where, "", error.kind))
 
     def _check_look_ups(self, path: str) -> None:
-        """A template may read look-ups of its manifest only."""
+        """Check that templates read only look-ups of their own manifest."""
         text = self.site.folder.read(path, literal=True)
         if "Asked" in text:
             from orchestrator.manifest.asks import unknown_in_template
@@ -136,7 +136,7 @@ class Part:
 class Refusal(NamedTuple):
     """Why a child manifest cannot be applied.
 
-    That refuses the run, or the host whose path leads there. Where ``allow_apply`` denies it
+    This refuses the run, or each host that reaches the child. If ``allow_apply`` denies it
     (``denied``), it fails the resource that applies it.
     """
 
@@ -145,17 +145,18 @@ class Refusal(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All of it in one line, for the event."""
+        """The reason in one line, for the event."""
         found = list(map(str, self.problems[:3]))
         left = len(self.problems) - len(found)
         return "; ".join([*found, f"and {left} more"] if left > 0 else found)
 
 
 class Place:
-    """A manifest where it is applied: ``depth`` levels down, ``path`` from the first one's folder.
+    """A manifest where it is applied: ``depth`` levels down, at ``path`` from the first one's
+    directory.
 
-    ``may_apply``: whether it may apply others itself. ``told`` are the resources of it that the
-    user was told of before any host was asked: what they apply cannot be.
+    ``may_apply``: whether it may apply others. ``told`` are its resources whose children cannot be
+    applied, which the user already knows.
     """
 
     def __init__(
@@ -170,7 +171,7 @@ class Place:
         self._children: dict[tuple[str, bool], Place | Refusal] = {}
 
     def child(self, declared: Declared, name: str, may_apply: bool) -> Place | Refusal:
-        """What a resource of this manifest applies under its final name."""
+        """The child that a resource of this manifest applies under its final name."""
         key = (name, may_apply)
         if key not in self._children:
             self._children[key] = self._enter(declared, name, may_apply)
@@ -190,11 +191,11 @@ class Place:
         return place.denial(declared) if applies(found.site) and not may_apply else place
 
     def denies(self, resources: Resources) -> bool:
-        """Whether it applies others and may not."""
+        """Whether it applies others although it may not."""
         return not self._may_apply and any(entry.type.applies for entry in resources.declared)
 
     def denial(self, declared: Declared) -> Refusal:
-        """What is said when it ``denies``; ``declared`` applies it."""
+        """The refusal of a manifest that ``denies``; ``declared`` applies it."""
         message = f"{self.path} contains apply resources: denied by allow_apply: false"
         where = declared.where(("allow_apply",))
         problem = Problem(message, where, "nothing in it runs", "input.child")
@@ -202,7 +203,7 @@ class Place:
 
 
 class Parts:
-    """The child manifests of a run by what was read of them. Thread-safe."""
+    """The child manifests of a run, by their content. Thread-safe."""
 
     def __init__(self, given: Given) -> None:
         self._given = given
@@ -210,12 +211,12 @@ class Parts:
         self._known: dict[Site, Part] = {}
 
     def all(self) -> list[Part]:
-        """Those that were made so far."""
+        """The parts made so far."""
         with self._lock:
             return list(self._known.values())
 
     def of(self, site: Site) -> Part:
-        """The part that a child manifest makes."""
+        """The part for a child manifest."""
         with self._lock:
             if site not in self._known:
                 self._known[site] = Part(site, self._given, is_child=True)
@@ -223,7 +224,7 @@ class Parts:
 
 
 def _placed(problem: Problem, expression: Expression) -> Problem:
-    """A problem of a text that the manifest spells out, where the expression stands."""
+    """A problem of a literal text in the manifest, at the position of the expression."""
     if problem.where is None or problem.where.file != TEXT:
         return problem
     message = f"{problem.where}: {problem.message}"

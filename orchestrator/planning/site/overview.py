@@ -1,4 +1,4 @@
-"""The manifests that a run applies, looked at before any host is (controller)."""
+"""Reads the manifests of a run before any host is contacted (controller)."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from remote_runtime.errors import Problem
 from remote_runtime.item import Item
 from remote_runtime.options import RunOptions
 
-_STRENGTHENED = ("noop", "health_check_only")  # of an apply: it can switch them on, never off
+_STRENGTHENED = ("noop", "health_check_only")  # of an apply: it can enable them, never disable
 
 
 class Survey:
-    """The one reading of a manifest and of those that it applies by literal paths, which every
-    command shares.
+    """The single reading of a manifest and of those that it applies by literal paths, for every
+    command.
 
     ``problems`` refuse the run, ``warnings`` do not. ``conditional`` are mistakes in children that
-    ``control`` may leave out: they refuse the hosts on which it does not. ``failing`` are the
+    ``control`` may leave out: they refuse only hosts with these children. ``failing`` are the
     resources that cannot apply their child, each with the reason. ``unread`` are children on other
-    machines that were not contacted. ``parts`` are the manifests,
-    ``is_whole`` where no host has other resources. ``rows`` has each resource behind those that it
-    is a part of. ``resources`` and ``manifests`` count what was
-    seen, a manifest that is applied twice as two.
+    machines that were not contacted. ``parts`` are the manifests. ``is_whole``: no host has other
+    resources. ``rows`` has each resource after its parents. ``resources`` and ``manifests`` are
+    counts; a manifest that is applied twice counts as two.
     """
 
     def __init__(self, root: Place, run: RunOptions) -> None:
@@ -50,8 +49,10 @@ class Survey:
     def _enter(
         self, place: Place, above: tuple[Declared, ...], *, certain: bool, on: frozenset[str]
     ) -> None:
-        """``above`` applies it. ``certain``: every host has these resources. ``on``: what is
-        switched on above them."""
+        """Visit a manifest that ``above`` applies.
+
+        ``certain``: every host has these resources. ``on``: the switches that its parents enabled.
+        """
         part = place.part
         self.manifests += 1
         self.is_whole &= not part.is_generated
@@ -112,8 +113,9 @@ class Survey:
 
 
 def mistakes_within(site: Site, options: PlanOptions) -> list[Problem]:
-    """What is wrong in the templates of a child manifest and in what it applies, whoever applies
-    it; in the data of its parents nothing is."""
+    """The template mistakes of a child manifest and of the manifests that it applies, for any
+    parent; without those of its parents' data.
+    """
     given = Given(options, [], [])
     part = Part(site, given, is_child=True)
     survey = Survey(Place(part, Parts(given)), options.run)

@@ -1,4 +1,4 @@
-"""Which files beside a manifest its plans can need, whatever host they are for (controller)."""
+"""Finds the local files that plans can need, for any host (controller)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from orchestrator.planning.content.blob_references import PATH
 from orchestrator.planning.site.manifests import Part
 
 _MOST = 1 << 20  # bytes of a file that is searched for calls
-# A call of a function that reads a file beside the manifest; what only looks like one counts.
+# A call of a function that reads a local file; false matches count, too.
 _READING = re.compile(rb"\b(?:file|readFile|jet|template|include|import|extends)\b\s*[\"'(]")
 
 
 def is_literal(parts: Iterable[Part], files: Iterable[Path]) -> bool:
-    """Whether all that manifests read is spelled out: ``files`` is all that plans need, then.
+    """Whether all files that manifests read have literal names; ``files`` is then all that plans
+    need.
 
-    Trees and the site's own types read what no manifest names.
+    Trees and custom types read files that no manifest names.
     """
     return all(map(_names_all, parts)) and not any(map(_may_read, files))
 
@@ -33,7 +34,7 @@ def _names_all(part: Part) -> bool:
 
 
 def _may_read(path: Path) -> bool:
-    """Whether there is a call in a file that reads another; in one that is not read, there may."""
+    """Whether a file has a call that reads another one; true for a file that was not read."""
     try:
         if path.stat().st_size > _MOST:
             return True

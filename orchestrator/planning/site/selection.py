@@ -1,4 +1,4 @@
-"""A part of a manifest: what ``--only``, ``--tags`` and ``--skip`` choose (controller)."""
+"""The part of a manifest that ``--only``, ``--tags`` and ``--skip`` select (controller)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GLOB = re.compile(r"[*?\[]")
 
 
 class NamePattern(NamedTuple):
-    """``TYPE#GLOB``: the resources of a type by their name or alias; ``*`` stands for any text."""
+    """``TYPE#GLOB``: matches the resources of a type by name or alias; ``*`` matches any text."""
 
     option: str
     text: str
@@ -33,12 +33,12 @@ class NamePattern(NamedTuple):
         return self.text.partition("#")[2] or "*"
 
     def fits(self, type_: str, names: Iterable[str]) -> bool:
-        """Whether a resource is meant that has these names, and perhaps others."""
+        """Whether it matches a resource with these names, and perhaps others."""
         known = self._name == "*" or any(_fits(self._name, name) for name in names)
         return known and _fits(self._type, type_)
 
     def may_fit(self, declared: Declared) -> bool:
-        """Whether a resource could be meant whose names only a host tells."""
+        """Whether it could match a resource whose names are only known for each host."""
         if not _fits(self._type, declared.type.name):
             return False
         begin = _GLOB.split(self._name, maxsplit=1)[0]
@@ -51,7 +51,7 @@ class NamePattern(NamedTuple):
 
     @property
     def spelt(self) -> str:
-        """As it was given."""
+        """The pattern as the user wrote it."""
         return f"--{self.option} {self.text!r}"
 
 
@@ -67,30 +67,32 @@ def known_names(declared: Declared) -> list[str]:
 
 
 def open_names(declared: Declared) -> list[str]:
-    """Those that are templates, as they were written."""
+    """The names that are templates, as written."""
     names = [] if isinstance(declared.name, str) else [declared.name_node.text]
     return [*names, *([declared.raw["alias"]] if "alias" in declared.templated else [])]
 
 
 class Above(NamedTuple):
-    """What a resource has of those that it is a part of: ``only`` and ``skip`` fit one of them."""
+    """The selection state that a resource inherits from its parents: whether ``only`` and ``skip``
+    match one of them, and their tags.
+    """
 
     only: bool = False
     skip: bool = False
     tags: frozenset[str] = frozenset()
 
     def joined(self, tags: Iterable[str], *, only: bool, skip: bool) -> Above:
-        """What a part with these tags has; ``only`` and ``skip`` fit the part itself."""
+        """The state for a child with these tags; ``only`` and ``skip`` match the child itself."""
         return Above(self.only or only, self.skip or skip, self.tags.union(tags))
 
 
 class Selection:
-    """What the options say.
+    """The selection of the options.
 
-    A resource is chosen where each kind of option that was given chooses it: its name, or that of
-    one that it is a part of, fits an ``--only``, it has one of the tags, none of those behind a
-    ``-``, and no ``--skip`` fits. ``problems`` receives what no manifest could make sense of;
-    ``types`` are the names of types, which may stand alone.
+    A resource is selected if each kind of option that was given selects it: an ``--only`` matches
+    it or a parent, it has one of the tags and none of those after a ``-``, and no ``--skip``
+    matches. ``problems`` receives options that are invalid for any manifest; ``types`` are the
+    names of types, which may be given without a name.
     """
 
     def __init__(self, options: PlanOptions, types: Sequence[str], problems: list[Problem]) -> None:
@@ -99,7 +101,7 @@ class Selection:
         self.tags, self.not_tags = _words(options.tags, problems)
 
     def leaves_out(self, whole: Above) -> str:
-        """The option that leaves a resource out; "" for one that is chosen."""
+        """The option that excludes a resource; "" for a selected one."""
         if whole.skip:
             return SKIP
         if self.only and not whole.only:
@@ -126,7 +128,7 @@ def _patterns(
 
 
 def _words(texts: Sequence[str], problems: list[Problem]) -> tuple[frozenset[str], frozenset[str]]:
-    """The tags that are wanted, and those that are not."""
+    """The included and the excluded tags."""
     words = [word.strip() for text in texts for word in text.split(",")]
     if not all(word.removeprefix("-") for word in words):
         problems.append(_problem("--tags has an empty tag", "write --tags web,-slow"))
@@ -140,10 +142,10 @@ def _words(texts: Sequence[str], problems: list[Problem]) -> tuple[frozenset[str
 def refusals(
     selection: Selection, rows: Sequence[tuple[Declared, ...]], is_whole: bool
 ) -> list[Problem]:
-    """What surely chooses nothing, whatever hosts say.
+    """The options that certainly select nothing, for any host.
 
-    ``rows`` are the resources that are known beforehand, each behind those that it is a part of;
-    ``is_whole`` where there are no others.
+    ``rows`` are the resources that are known beforehand, each after its parents; ``is_whole``:
+    there are no others.
     """
     if not is_whole:
         return []

@@ -1,4 +1,4 @@
-"""Leaves out of one host's plan what a selection does not choose (controller)."""
+"""Removes resources outside of a selection from one host's plan (controller)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from remote_runtime.item import Item
 
 
 class Marker:
-    """Marks in the plans of all hosts what one selection leaves out. Thread-safe."""
+    """Marks resources outside of one selection in the plans of all hosts. Thread-safe."""
 
     def __init__(self, selection: Selection) -> None:
         self._selection = selection
@@ -27,9 +27,9 @@ class Marker:
     def mark(
         self, resources: Sequence[Compiled], declared: Sequence[Declared]
     ) -> tuple[tuple[Compiled, ...], list[Compiled]]:
-        """The resources of a manifest with what is left out marked so, and all of them pre-order.
+        """The resources of a manifest with the excluded ones marked, and all of them pre-order.
 
-        ``declared`` is what each was made of, pre-order.
+        ``declared`` has the declaration of each, pre-order.
         """
         marking = _Marking(self._selection, iter(declared))
         marking.judge(resources, Above())
@@ -40,8 +40,11 @@ class Marker:
         return marking.marked(resources)
 
     def note(self, unknown: Sequence[Declared], is_whole: bool) -> None:
-        """Take the tags of resources that have no plan yet. Where a part of the manifest is not
-        known either (not ``is_whole``), or names are not, patterns may fit what is not seen."""
+        """Add the tags of resources that have no plan yet.
+
+        If a part of the manifest is unknown (not ``is_whole``), or names are, patterns may match
+        resources that are not seen.
+        """
         with self._lock:
             self._tags.update(tag for one in unknown for tag in one.tags)
             self._is_partial |= not is_whole
@@ -62,13 +65,14 @@ class Marker:
         return self._is_partial
 
     def remembered(self) -> list[Any]:
-        """What ``unmatched`` goes by, for JSON."""
+        """The data of ``unmatched``, for JSON."""
         with self._lock:
             return [self._hosts, [list(pattern) for pattern in self._fitted], list(self._tags)]
 
     def remember(self, told: Any) -> None:
-        """Take what one with the same selection has ``remembered``; all of it, or TypeError or
-        ValueError."""
+        """Merge the ``remembered`` data of a marker with the same selection, completely or not at
+        all; TypeError or ValueError.
+        """
         hosts, fitted, tags = told
         patterns, known = {NamePattern(*pattern) for pattern in fitted}, set(tags)
         if type(hosts) is not int or hosts < 0:
@@ -79,7 +83,9 @@ class Marker:
             self._tags |= known
 
     def unmatched(self) -> list[str]:
-        """What of the selection has meant nothing on any host; nothing before one had a plan."""
+        """The parts of the selection that matched nothing on any host; empty before a host was
+        planned.
+        """
         chosen = self._selection
         with self._lock:
             if not self._hosts:
@@ -93,23 +99,23 @@ class Marker:
 
 
 class _Marking:
-    """Goes through the resources of one host; ``declared`` gives what each was made of.
+    """Visits the resources of one host; ``declared`` gives the declaration of each.
 
-    What is told of each stands at its place, pre-order.
+    The lists below are indexed pre-order.
     """
 
     def __init__(self, selection: Selection, declared: Iterator[Declared]) -> None:
         self._selection = selection
         self._declared = declared
         self._items: list[Item] = []
-        self._ends: list[int] = []  # where that begins which is no part of it
-        self._reasons: list[str] = []  # what leaves it out
-        self._leads: list[bool] = []  # only a part of it is chosen
+        self._ends: list[int] = []  # the index after its last descendant
+        self._reasons: list[str] = []  # the option that excludes it
+        self._leads: list[bool] = []  # only a part of it is selected
         self.fitted: set[NamePattern] = set()
         self.tags: set[str] = set()
 
     def judge(self, resources: Sequence[Compiled], above: Above) -> bool:
-        """Whether any of the resources of one manifest is chosen, which is noted of each."""
+        """Whether any of the resources of one manifest is selected; records the result for each."""
         judged = [self._judge(resource, above) for resource in resources]
         return True in judged
 
@@ -140,8 +146,7 @@ class _Marking:
         )
 
     def needed(self) -> set[int]:
-        """The places of what is left out and is required by what is not, by others in between
-        too."""
+        """The indexes of excluded resources that selected ones require, directly or indirectly."""
         places: dict[str, list[int]] = {}
         for at, item in enumerate(self._items):
             for name in {item.name, item.alias or item.name}:
@@ -159,7 +164,7 @@ class _Marking:
         return found
 
     def marked(self, resources: Sequence[Compiled]) -> tuple[tuple[Compiled, ...], list[Compiled]]:
-        """The same resources with what was found, and all of them pre-order."""
+        """The same resources with their marks, and all of them pre-order."""
         every: list[Compiled] = []
         needed = self.needed()
 
@@ -168,12 +173,12 @@ class _Marking:
             return tuple([one(resource) for resource in some])
 
         def one(resource: Compiled) -> Compiled:
-            """The resource, marked as left out where the selection says so."""
+            """The resource, marked if the selection excludes it."""
             at = len(every)
             every.append(resource)
             children, reason = mark(resource.children), self._reasons[at]
             if self._leads[at]:
-                # It only leads to what is chosen: what is told of all of it is told of no part.
+                # It is only a parent of selected resources, so its own checks do not run.
                 led = resource.extended(children, health_checks=())
                 every[at] = led._replace(registrations=())
             elif children or reason:

@@ -1,4 +1,4 @@
-"""Names given to ``--data`` that nothing in a run asks for (controller)."""
+"""Names in ``--data`` that nothing in a run reads (controller)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def unknown_data(
     sources: Iterable[DataSource],
     files: DataFiles = NO_FILES,
 ) -> list[Problem]:
-    """A warning for each assignment to what no data holds and no template names.
+    """A warning for each assignment to a name that no data has and no template reads.
 
     ``sources`` are those of ``--hiera``, ``parts`` all manifests of the run, ``files`` those of the
     project's data directory.
@@ -48,7 +48,7 @@ def unknown_data(
     found = []
     for name in left:
         top, _, _ = name.partition(".")
-        read = name if top in known else top  # what no data has may be read as a whole
+        read = name if top in known else top  # templates may read unknown data as a whole
         if not words.issuperset(_WORD.findall(read)):
             found.append(_warning(name, known))
     return found
@@ -57,7 +57,7 @@ def unknown_data(
 def unknown_overrides(
     parts: Iterable[Part], sources: Iterable[DataSource], files: DataFiles = NO_FILES
 ) -> list[Problem]:
-    """A warning for each top-level key of an override that no data has and no template names.
+    """A warning for each top-level key of an override that no data has and no template reads.
 
     The arguments are those of ``unknown_data``.
     """
@@ -76,7 +76,7 @@ def unknown_overrides(
         return []
     texts = list(_readers(parts, [*data, files]))
     if any(map(_WHOLE.search, texts)):
-        return []  # what reads all of the data may read this
+        return []  # a template that reads all data may read this
     words = {word for text in texts for word in _WORD.findall(text)}
     found = []
     for where, key in left.items():
@@ -89,7 +89,7 @@ def unknown_overrides(
 
 
 def _readers(parts: Iterable[Part], held: Iterable[Held]) -> Iterator[str]:
-    """The texts that may name data: expressions in it, and those of manifests and templates."""
+    """The texts that may read data: expressions in it, and those of manifests and templates."""
     yield from (expression.source for source in held for expression in source.expressions())
     for part in parts:
         yield from _texts(part)
@@ -105,18 +105,18 @@ def _warning(name: str, known: list[str]) -> Problem:
 
 
 def keep_common(sites: Sequence[Site]) -> None:
-    """Of manifests that are pushed together: leave what none of them knows, told with the first."""
+    """Keep only the warnings that all manifests of a push share, on the first manifest."""
     told = [{p.message: p for p in site.warnings if p.kind == _KIND} for site in sites]
     common = [name for name in told[0] if all(name in known for known in told)] if told else []
     for site in sites:
         site.warnings[:] = [p for p in site.warnings if p.kind != _KIND]
-    for name in common:  # with a name that is like it, where one of them has such
+    for name in common:  # including a suggestion, if one of them has any
         likely = (known[name] for known in told if known[name].hint.startswith(_LIKE))
         sites[0].warnings.append(next(likely, told[0][name]))
 
 
 def _texts(part: Part) -> Iterator[str]:
-    """What may name data: the expressions of a manifest, and the templates beside it."""
+    """The expressions of a manifest and its local templates, which may read data."""
     site = part.site
     for assertion in site.assertions:
         yield from (expression.source for expression in assertion.expressions())
@@ -125,7 +125,7 @@ def _texts(part: Part) -> Iterator[str]:
             yield expression.source
             yield from map(_read, map(site.folder.path.joinpath, expression.controller_files()))
             for call in expression.template_calls():
-                with suppress(EvaluationError, InputError):  # told where it is used
+                with suppress(EvaluationError, InputError):  # users of the file report it
                     yield from texts_of_call(site.folder, call)
         tree = declared.raw.get(declared.type.tree)
         if isinstance(tree, str):
@@ -142,7 +142,7 @@ def _expressions(declared: Declared) -> Iterator[Expression]:
 
 
 def _read(path: Path) -> str:
-    """The text of a template; what cannot be read is told where it is used."""
+    """The text of a template; users of the file report an unreadable one."""
     try:
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     except OSError:

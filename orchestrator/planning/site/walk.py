@@ -1,4 +1,4 @@
-"""One host's way through the manifest and those that it applies (controller)."""
+"""Visits the manifest of one host and those that it applies (controller)."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from remote_runtime.text.nearest import nearest
 
 
 class _Row(NamedTuple):
-    """What the checks of names ask about a resource; ``entry`` None where its name is not known,
-    or where there is no resource (``is_none``).
+    """The data about a resource that reference checks need; ``entry`` is None if its name is
+    unknown or if there is no resource (``is_none``).
 
-    ``runs``: it is to run. The rest is as in ``Named``, which is made only where it is needed.
+    ``runs``: it will run. The rest is as in ``Named``, which is made on demand.
     """
 
     declared: Declared
@@ -49,7 +49,7 @@ class _Row(NamedTuple):
 
     @property
     def named(self) -> Named:
-        """What references find of it: one that was left out, or has no plan yet, has no name."""
+        """The names that references find; a resource that is left out or not planned has none."""
         item = self.entry.outline.item if self.entry else None
         if self.is_none:
             alias = self.declared.values.get("alias")
@@ -61,7 +61,7 @@ class _Row(NamedTuple):
 
     @property
     def expected(self) -> Named:
-        """The same before facts are known: one that waits for them has the name that it spells."""
+        """The names before facts are known: a resource that waits for facts has a literal name."""
         declared = self.declared
         if self.entry or self.is_none or declared.foreach or not isinstance(declared.name, str):
             return self.named
@@ -77,7 +77,7 @@ class Walk:
     """Compiles every resource of one host (an inventory's ``Host``).
 
     ``found`` and ``declared`` are all resources pre-order, ``secrets`` the texts to mask, ``turns``
-    what is rendered at its turn, by its place in ``found``.
+    the templates that are rendered on demand, by index in ``found``.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Walk:
         self._asked: list[ManifestLookUps] = []  # of each place
         self._handed_on: tuple[
             Question, ...
-        ] = ()  # what the data of the manifest at hand stands on
+        ] = ()  # the look-ups on which the data of the current manifest depends
         self._facts = facts
         self._secrets_before = secrets_before
         self.found: list[Compiled] = []
@@ -104,11 +104,11 @@ class Walk:
         self._problems: list[Problem] = []
         self._rows: list[_Row] = []
         self._names_vary = False
-        self._is_checked = False  # whether the rows are asked about in the end
+        self._is_checked = False  # whether the rows are checked at the end
         self._types_hide = False
         self._groups = Groups()
         self._places = 0
-        self._within = ""  # what events call the manifest at hand
+        self._within = ""  # the name of the current manifest in events
         self.unread = 0
         """How many resources stand in manifests whose data is not known."""
 
@@ -128,7 +128,8 @@ class Walk:
 
     def run(self, root: Place, earlier: frozenset[str] | None) -> tuple[Compiled, ...]:
         """The resources of the manifest itself; PlanError with every problem found,
-        NeedAnswersError where the host has to be asked first."""
+        NeedAnswersError if the host must answer look-ups first.
+        """
         compiled = self._manifest(root, None, {}, True)
         if self._look_ups.open:
             raise NeedAnswersError(self._look_ups.open)
@@ -144,17 +145,17 @@ class Walk:
         return veil(compiled, self.found, tuple(known))
 
     def _disagreements(self) -> list[Problem]:
-        """What manifests of the run say of the same resource in two ways."""
+        """The resources that manifests of the run declare with different properties."""
         managed = [(row.declared, row.entry.item) for row in self._rows if row.entry and row.runs]
         return disagreements(managed) if self._places > 1 else []
 
     def _manifest(
         self, place: Place, by: Declared | None, handed: Mapping[str, Any], managed: bool
     ) -> tuple[Compiled, ...] | None:
-        """The resources of one manifest; None where they are not known.
+        """The resources of one manifest; None if they are unknown.
 
-        ``by`` applies it and hands data over. Not ``managed``: nothing of it will run, its
-        resources are only there to be named, and nothing that is wrong with them matters.
+        ``by`` applies it and passes data. Not ``managed``: none of it will run. Its resources then
+        only supply names for references, and their problems are ignored.
         """
         number, self._places = self._places, self._places + 1
         look_ups = self._look_ups.of(place.part.site.asks, managed)
@@ -193,11 +194,11 @@ class Walk:
     def _resources(
         self, place: Place, scope: Scope, *, resources: Resources, number: int, managed: bool
     ) -> tuple[Compiled, ...]:
-        """Compile what stands in one manifest, the place of ``number`` in the run."""
+        """Compile the resources of one manifest, which has the index ``number`` in the run."""
         compiled: list[Compiled] = []
         for index, declared in enumerate(resources.declared):
             if self._look_ups.open and not declared.type.applies:
-                continue  # the plan is made again, so only what else is to be asked matters
+                continue  # planning is repeated, so only further questions matter
             made = []
             once = declared.foreach is None
             for turn in (scope,) if once else self._turns(declared, scope, number, managed):
@@ -218,7 +219,7 @@ class Walk:
         return tuple(compiled)
 
     def _turns(self, declared: Declared, scope: Scope, number: int, managed: bool) -> list[Scope]:
-        """What each resource that an entry makes sees."""
+        """The variables of each resource that an entry makes."""
         scopes, problems = turns(declared, scope)
         self._problems += problems if managed else []
         if not scopes:
@@ -235,7 +236,7 @@ class Walk:
         number: int,
         managed: bool,
     ) -> Compiled:
-        """Put a resource, with what it applies, behind those that came so far."""
+        """Append a resource, with those that it applies, to the resources so far."""
         entry = self._groups.spelt_out(entry)
         at, begin, opens = len(self.found), -1, False
         self.found.append(entry)
@@ -264,8 +265,9 @@ class Walk:
     def _stands_on(
         self, part: Part, declared: Declared, number: int, runs: bool
     ) -> tuple[Question, ...]:
-        """The look-ups that a resource reads, itself or by data; where it does not run, those that
-        decide so."""
+        """The look-ups that a resource reads, directly or through data; if it does not run, those
+        that decide this.
+        """
         if not (self._handed_on or self._asked[number].questions):
             return ()
         names, reads_data = part.reads.of(declared)
@@ -275,7 +277,7 @@ class Walk:
         return (*own, *(self._handed_on if reads_data else ()))
 
     def _note(self, part: Part, resources: Resources, is_child: bool) -> None:
-        """What the resources of a manifest say about the check of names."""
+        """Record the resources of a manifest for reference checks."""
         if part.is_generated:
             self._names_vary |= is_child or resources.applies
         self._names_vary |= resources.names_vary
@@ -298,8 +300,9 @@ class Walk:
     def _handed(
         self, declared: Declared, properties: Mapping[str, Any], data: Any, managed: bool
     ) -> Mapping[str, Any]:
-        """The data that an apply gives to its child: of its manifest's ``data`` what is inherited,
-        and its own over that."""
+        """The data that an apply passes to its child: the inherited part of its manifest's
+        ``data``, overridden by its own.
+        """
         own: Mapping[str, Any] = properties.get("data") or {}
         inherited = {}
         known = not isinstance(data, UnknownData)
@@ -325,7 +328,7 @@ class Walk:
         handed: Mapping[str, Any],
         managed: bool,
     ) -> tuple[Compiled, bool]:
-        """The resource with what it applies, and whether that is not known."""
+        """The resource with those that it applies, and whether these are unknown."""
         item = entry.item
         properties = item.properties
         may_apply = properties.get("allow_apply") is not False
