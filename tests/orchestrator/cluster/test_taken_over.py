@@ -111,13 +111,18 @@ from tornado.ioloop import PeriodicCallback
 from tests.orchestrator.cluster.taken_over import Evil
 
 def dask_setup(scheduler):
+    greeted = set()  # clients that have had the scheduler's first message in one of its own
+
     def send():
-        for comm in scheduler.client_comms.values():
+        for name in greeted.intersection(scheduler.client_comms):
+            comm = scheduler.client_comms[name]
             for evil in (Serialize(Evil()), ToPickle(Evil()), {"a": [Serialize(Evil())]}):
                 comm.send({"op": "event", "topic": "print", "event": evil})
                 comm.send({"op": "error", "exception": evil})
                 comm.send({"op": "key-in-memory", "key": "x", "type": evil})
                 comm.send({"op": "task-erred", "key": "x", "exception": evil})
+        greeted.update(scheduler.client_comms)
+
     PeriodicCallback(send, 100).start()
 """
 ANSWERS = """
