@@ -49,6 +49,18 @@ def content_before(files: "Files", path: str, status: "Status", size: Optional[i
     return HASHED + files.sha256(path, status)
 
 
+def text_before(files: "Files", path: str, limit: int) -> bytes:
+    """The bytes of a file that a difference is shown to, of a planned package's file, too.
+
+    ``Unknowable`` where only the push can know them.
+    """
+    try:
+        return files.read(path, limit)
+    except Unknowable:
+        files.fetch(path)
+        return files.read(path, limit)
+
+
 def shortened(value: Any) -> Any:
     """A value of a record as an error tells it: of a content's hash the first twelve digits."""
     is_hash = isinstance(value, str) and value.startswith(HASHED)

@@ -25,6 +25,12 @@ class Content(object):
         """Yield the bytes."""
         raise NotImplementedError
 
+    def fetch(self) -> None:
+        """In a preview, get bytes of which only the hash is known, where that is possible.
+
+        It may take a download, so that only what shows a difference to a person asks for it.
+        """
+
     def read(self) -> bytes:
         """All bytes at once; only for a small content."""
         return b"".join(self.chunks())

@@ -150,6 +150,11 @@ class WorldFiles(ReadOnly, Files):
             return self._content(path, found.node).chunks
         return self._host.reader(found.path if found.laid else path, follow)
 
+    def fetch(self, path: str) -> None:
+        node = self._find(path, False).node
+        if node is not None:
+            self._content(path, node).fetch()
+
     def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
         return self.reader(path, follow)()
 

@@ -42,6 +42,9 @@ class Held(Content):
             self._room.left -= self.size
         return self._data
 
+    def fetch(self) -> None:
+        self._content.fetch()
+
     def chunks(self) -> Chunks:
         data = self.data()
         return self._content.chunks() if data is None else _once(data)

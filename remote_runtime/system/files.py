@@ -207,6 +207,10 @@ class Files(object):
                 )
         return data
 
+    def fetch(self, path: str) -> None:
+        """In a preview, get the bytes of a planned file of which only the hash is known, where that
+        is possible: see ``Content.fetch``."""
+
     def entries(self, path: str) -> List[str]:
         """The names in a directory, sorted."""
         try:

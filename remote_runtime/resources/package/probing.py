@@ -4,14 +4,16 @@ import os
 from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, NamedTuple, Optional, Sequence, Set
 
 from remote_runtime.errors import CcmError
+from remote_runtime.reporting import difference
 from remote_runtime.resources.package.dpkg import contents as deb_contents
-from remote_runtime.resources.package.dpkg.contents import Contents
+from remote_runtime.resources.package.dpkg.contents import Contents, Look
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 MOST_DOWNLOADED = 64 << 20  # bytes, of one transaction
 MOST_UNPACKED = 256 << 20
+MOST_SHOWN = 8 << 20  # bytes of a package's files that differences are shown to
 TIMEOUT = 60.0  # seconds for a download, and for unpacking
 
 
@@ -51,6 +53,7 @@ class Probe(object):
         self._failed: Dict[str, CcmError] = {}  # why these cannot be downloaded
         self._known: Dict[str, Contents] = {}
         self._alone: Dict[str, Contents] = {}  # one other host's word
+        self._files: Dict[str, Dict[str, bytes]] = {}  # by hash and path, where they were asked for
 
     def contents(self, wanted: Sequence[Indexed], packages: Packages) -> Dict[str, Contents]:
         """What the packages hold, by name; without those of which nothing could be learnt."""
@@ -64,7 +67,34 @@ class Probe(object):
                 self._known.setdefault(one.sha256, self._alone[one.sha256])
         self._shared.tell(found, self._left)
         self._left = set()
-        return {i.name: self._known[i.sha256] for i in wanted if i.sha256 in self._known}
+        return {
+            i.name: self._known[i.sha256]._replace(look=self._look_of(i, wanted, packages))
+            for i in wanted
+            if i.sha256 in self._known
+        }
+
+    def _look_of(self, one: Indexed, together: Sequence[Indexed], packages: Packages) -> Look:
+        """What reads the files of a package, of which only the hashes are kept otherwise."""
+
+        def look(path: str) -> Optional[bytes]:
+            if one.sha256 not in self._files:
+                self._files[one.sha256] = {}
+                if _fits(together):
+                    self._opened([one], packages, self._keep)
+            return self._files[one.sha256].get(path)
+
+        return look
+
+    def _keep(self, sha: str, folder: str, contents: Contents) -> None:
+        """Keep the files of a package that a difference may be shown to, the smallest first."""
+        files = [m for m in contents.members if m.kind == "file" and m.size <= difference.LARGEST]
+        left = MOST_SHOWN
+        for member in sorted(files, key=lambda member: member.size):
+            left -= member.size
+            if left < 0:
+                break
+            with open(folder + member.path, "rb") as file:
+                self._files[sha][member.path] = file.read()
 
     def _learn(self, unknown: Sequence[Indexed], packages: Packages) -> None:
         """Take what other hosts have found; the rest is left to us.
@@ -107,25 +137,39 @@ class Probe(object):
             if one.sha256 in self._failed:
                 raise self._failed[one.sha256]
         missing = [i for i in wanted if i.sha256 not in self._tried]
-        fits = sum(i.size for i in missing) <= MOST_DOWNLOADED
-        if not (missing and fits and sum(i.unpacked for i in missing) <= MOST_UNPACKED):
+        if not (missing and _fits(missing)):
             return
         self._tried.update(i.sha256 for i in missing)
+
+        def learn(sha: str, folder: str, contents: Contents) -> None:
+            self._known[sha] = contents
+
+        failed = self._opened(missing, packages, learn)
+        if failed is not None:
+            lacking = (i.sha256 for i in missing if i.sha256 not in self._known)
+            self._failed.update((sha, failed) for sha in lacking)
+            raise failed
+
+    def _opened(
+        self,
+        wanted: Sequence[Indexed],
+        packages: Packages,
+        use: Callable[[str, str, Contents], None],
+    ) -> Optional[CcmError]:
+        """Download packages and ``use`` each with the folder that it is unpacked to, for as long as
+        that is there. Why some could not be downloaded."""
         files = self._context.files
         folder = files.private_folder()
         try:
-            self._context.progress("reading %s" % ", ".join(i.name for i in missing))
-            failed = self._download(missing, folder, packages)
+            self._context.progress("reading %s" % ", ".join(i.name for i in wanted))
+            failed = self._download(wanted, folder, packages)
             for name in sorted(os.listdir(folder)):
                 if name.endswith(packages.suffix):
                     path = os.path.join(folder, name)
-                    self._look(path, {i.sha256 for i in missing}, packages)
-            if failed is not None:
-                lacking = (i.sha256 for i in missing if i.sha256 not in self._known)
-                self._failed.update((sha, failed) for sha in lacking)
-                raise failed
+                    self._open(path, {i.sha256 for i in wanted}, packages, use)
         finally:
             files.remove_private_folder(folder)
+        return failed
 
     @staticmethod
     def _download(wanted: Sequence[Indexed], folder: str, packages: Packages) -> Optional[CcmError]:
@@ -136,11 +180,24 @@ class Probe(object):
             return error
         return None
 
-    def _look(self, path: str, wanted: AbstractSet[str], packages: Packages) -> None:
+    @staticmethod
+    def _open(
+        path: str,
+        wanted: AbstractSet[str],
+        packages: Packages,
+        use: Callable[[str, str, Contents], None],
+    ) -> None:
         sha = deb_contents.digest(path)
         if sha not in wanted:
             return
+        folder = path[: -len(packages.suffix)]
         try:
-            self._known[sha] = packages.unpack(path, path[: -len(packages.suffix)])
+            use(sha, folder, packages.unpack(path, folder))
         except (OSError, ValueError):
             pass  # then it is not known, which the prediction says
+
+
+def _fits(wanted: Sequence[Indexed]) -> bool:
+    """Whether these may be downloaded and unpacked for a preview."""
+    unpacked = sum(i.unpacked for i in wanted)
+    return sum(i.size for i in wanted) <= MOST_DOWNLOADED and unpacked <= MOST_UNPACKED

@@ -96,6 +96,19 @@ def test_a_changed_conffile_is_kept(debian: Host) -> None:
     assert debian.read("/etc/ccm-conf.conf") == "colour = mine\n"
 
 
+def test_a_difference_to_a_file_of_a_planned_package(debian: Host) -> None:
+    """A preview shows the one that the push shows, also below /usr."""
+    path = "/usr/share/ccm-shown/page"
+    debian.publish(Package("ccm-shown", "1.0-1", files={path: "of the package\n"}))
+    debian.run("apt-get update")
+    wanted = {"owner": "root", "group": "root", "mode": "0644", "content": "of the site\n"}
+    plan = [package("ccm-shown"), resource("file", path, **wanted)]
+    runs = [apply(debian, *plan, noop=noop) for noop in (True, False)]
+    shown = [run.events[f"file#{path}"]["changes"] for run in runs]
+    assert shown[0] == shown[1]
+    assert "-of the package\n+of the site" in shown[0][0]["diff"]
+
+
 def test_a_broken_package_fails_alone(debian: Host) -> None:
     """The package whose script fails says so; the ones after it are installed nevertheless."""
     run = apply(debian, package("ccm-broken"), package("ccm-pkg06"), package("ccm-unmet"))

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 from typing import Any, List
 
+from remote_runtime.changes import Unknowable
 from remote_runtime.effects import (
     AccountEffect,
     PackageEffect,
@@ -462,6 +463,34 @@ class Probing(unittest.TestCase):
         """Nothing is downloaded, and nothing is to be checked."""
         contents = self.told([["/bin", "directory", 0o755, 0, 0, 0, "", "", ""]], known=True)
         self.assertEqual((contents.is_so, self.asked), (None, []))
+
+    def test_a_file_is_read_for_a_difference_to_it(self):
+        """Once, wherever what is known of the package came from; never one that differs from it."""
+        (text, folder), sha = (b"of 1\n", "a_1_all/usr"), hashlib.sha256(b"of 1\n").hexdigest()
+
+        def run_apt(words, at, timeout):
+            result = self.run_apt(words, at, timeout)
+            with open(os.path.join(at, folder, "x"), "wb") as file:
+                file.write(text)
+            return result
+
+        debs, package = Debs(self.context, run_apt), hashlib.sha256(b"a package").hexdigest()
+        wanted = indexed([VersionChange("a", "", "1")], SHOWN % (package, 9), "amd64")
+        rows = [["/usr/x", "file", 0o644, 0, 0, 5, hashed, "", ""] for hashed in (sha, "0" * 64)]
+        for row, read in zip(rows, (text, None)):
+            self.told([row], known=True)
+            self.asked = []
+            contents = self.probe.contents(wanted, debs)["a"]
+            packed = deb_contents.Packed(contents.members[0], "a", contents.look)
+            self.assertRaises(Unknowable, packed.read)
+            self.assertEqual(self.asked, [])
+            for _ in range(2):
+                packed.fetch()
+                if read is None:
+                    self.assertRaises(Unknowable, packed.read)
+                else:
+                    self.assertEqual(packed.read(), read)
+            self.assertEqual(self.asked, [["download", "a=1"]])
 
     def test_a_second_host_looks_itself(self):
         """What one host told counts where it cannot be looked at here, and needs a check then."""

@@ -30,6 +30,7 @@ from remote_runtime.resources.package.dpkg.contents import (
     SYSUSERS,
     UNIT_FOLDERS,
     Contents,
+    Look,
     Member,
     Packed,
 )
@@ -74,12 +75,14 @@ class Consequences(object):
         self._reach = Reach(context.files)
         self._units = self._units_of({}, set())
         self._owners: Optional[Dict[str, int]] = None
+        self._looks: Dict[str, Optional[Look]] = {}
         self._moved: Set[str] = set()  # where a link gives way to a folder, or a folder to a link
 
     def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
         """All effects: what nobody can tell, what goes, what comes."""
         known = {c.name: self._contents(c.name) for c in changes if c.after}
         packed = {name: contents for name, contents in known.items() if contents is not None}
+        self._looks = {name: contents.look for name, contents in packed.items()}
         coming = {name: self._on_host(contents, name) for name, contents in packed.items()}
         by_name = {change.name: change for change in changes}
         deeds = {
@@ -297,7 +300,7 @@ class Consequences(object):
         self._effects.append(effect)
 
     def _file(self, member: Member, package: str) -> PathEffect:
-        content = Packed(member, package)
+        content = Packed(member, package, self._looks.get(package))
         return PathEffect(
             member.path, "file", mode=member.mode, uid=member.uid, gid=member.gid, content=content
         )

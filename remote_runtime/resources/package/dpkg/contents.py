@@ -49,14 +49,28 @@ class Member(NamedTuple):
     text: str = ""
 
 
+Look = Callable[[str], Optional[bytes]]
+
+
 class Packed(Content):
     """A file that is in a package still."""
 
-    def __init__(self, member: Member, package: str) -> None:
+    def __init__(self, member: Member, package: str, look: Optional[Look] = None) -> None:
         self.sha256, self.size = member.sha256, member.size
-        self._member, self._package = member, package
+        self._member, self._package, self._look = member, package, look
+        self._fetched: Optional[bytes] = None
+
+    def fetch(self) -> None:
+        if self._look is None or self._member.text or self._fetched is not None:
+            return
+        data = self._look(self._member.path)
+        if data is not None and sha256(data).hexdigest() == self.sha256:
+            self._fetched = data
 
     def chunks(self) -> Chunks:
+        if self._fetched is not None:
+            yield self._fetched
+            return
         text = self._member.text.encode("utf-8", "surrogateescape")
         if len(text) != self.size:
             raise Unknowable(
@@ -71,12 +85,14 @@ class Contents(NamedTuple):
     by name, an RPM's under those of a .deb.
 
     ``is_so``: of what another host told, looks whether it is; None for what was read here.
+    ``look``: reads a file in the package itself, for its bytes or None.
     """
 
     members: Sequence[Member]
     conffiles: Sequence[str]
     scripts: Dict[str, str]
     is_so: Optional[Callable[[], bool]] = None
+    look: Optional[Look] = None
 
     def form(self) -> Dict[str, Any]:
         """The form that travels, JSON."""
