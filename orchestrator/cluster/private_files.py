@@ -7,6 +7,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
+from orchestrator.cluster.binary_keys import is_binary_key
+
 MOST_READ = 256 << 20  # bytes of a file; a larger one is refused wherever it is sent
 _AUTHORITY_KEY = "ca-key.pem"
 _SHOWN = 6
@@ -18,7 +20,7 @@ _KEY = re.compile(
     rb"|AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]"
     rb"|\Auntrusted comment: (?:signify|minisign)[^\r\n]* secret key"
 )
-_BINARY = (".p12", ".pfx", ".jks", ".keystore", ".kdbx")  # stores of keys, which have no header
+_BINARY = (".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".keytab")  # stores of keys, by name
 
 
 class PrivateFiles:
@@ -56,7 +58,7 @@ class PrivateFiles:
 
 
 def holds_private_key(path: Path) -> bool:
-    """Whether there is a private key in a file, in whatever form that has a header."""
+    """Whether there is a private key in a file, in text or in binary form."""
     try:
         if not path.is_file() or path.stat().st_size > MOST_READ:
             return False
@@ -65,7 +67,8 @@ def holds_private_key(path: Path) -> bool:
         data = path.read_bytes()
     except OSError:
         return True  # what cannot be read here is no part of the site
-    return _KEY.search(data.replace(b"\0", b"")) is not None  # in UTF-16, too
+    in_text = _KEY.search(data.replace(b"\0", b""))  # in UTF-16, too
+    return in_text is not None or is_binary_key(data)
 
 
 def told(left_out: Sequence[Path], folders: Iterable[Path]) -> str:

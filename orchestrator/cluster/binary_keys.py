@@ -1,0 +1,99 @@
+"""Private keys in binary form, which have no line that names them (controller)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+MOST_DER = 256 << 10  # bytes; no key is larger
+_INTEGER, _OCTETS, _OID, _SEQUENCE, _PARAMETERS = 0x02, 0x04, 0x06, 0x30, 0xA0
+_RSA_NUMBERS, _DSA_NUMBERS, _PKCS12_VERSION = 9, 6, b"\x03"
+_MAGIC = (
+    b"\xfe\xed\xfe\xed",  # JKS
+    b"\xce\xce\xce\xce",  # JCEKS
+    b"\x03\xd9\xa2\x9a",  # KeePass
+)
+_PGP_VERSIONS = (3, 4, 5, 6)
+_PGP_ALGORITHMS = (1, 2, 3, 16, 17, 18, 19, 22, 25, 26, 27, 28)
+_PGP_LENGTHS = {0x94: 1, 0x95: 2, 0x96: 4}  # bytes after the tag of a secret key, by that tag
+_PGP_NEW = 0xC5
+
+
+def is_binary_key(data: bytes) -> bool:
+    """Whether a file's bytes are a private key in DER, a store of keys or a PGP secret key.
+
+    Encrypted ones count. Keys of any algorithm do, since only the structure is read.
+    """
+    return data.startswith(_MAGIC) or _is_pgp(data) or _is_der_key(data)
+
+
+class _Part(NamedTuple):
+    tag: int
+    value: bytes
+
+
+def _is_der_key(data: bytes) -> bool:
+    if not data.startswith(b"\x30") or len(data) > MOST_DER:
+        return False
+    try:
+        whole = next(_parts(data))
+        parts = list(_parts(whole.value))
+        return _is_key(parts) or _is_encrypted(parts)
+    except (IndexError, ValueError):
+        return False
+
+
+def _parts(data: bytes) -> Iterator[_Part]:
+    """The parts of a DER value, one after the other. IndexError or ValueError for anything else."""
+    at = 0
+    while at < len(data):
+        tag, size = data[at], data[at + 1]
+        at += 2
+        if size > 0x7F:
+            width = size & 0x7F
+            if not 1 <= width <= 4:
+                raise ValueError("not a length in DER")
+            size, at = int.from_bytes(data[at : at + width], "big"), at + width
+        if at + size > len(data):
+            raise ValueError("cut short")
+        yield _Part(tag, data[at : at + size])
+        at += size
+
+
+def _is_key(parts: list[_Part]) -> bool:
+    """PKCS#1, DSA's own form, SEC 1, PKCS#8 and PKCS#12: a version, then what they hold."""
+    tags = [part.tag for part in parts]
+    if not tags or tags[0] != _INTEGER or len(parts[0].value) != 1:
+        return False
+    version, tags = parts[0].value, tags[1:]
+    if version == _PKCS12_VERSION:
+        return tags[:1] == [_SEQUENCE] and _begins(parts[1], _OID)
+    if version > b"\x01":
+        return False
+    if set(tags) == {_INTEGER}:
+        return len(parts) == _DSA_NUMBERS or len(parts) >= _RSA_NUMBERS
+    if tags[:2] == [_SEQUENCE, _OCTETS]:
+        return _begins(parts[1], _OID)
+    has_curve = len(parts) < 3 or parts[2].tag != _PARAMETERS or _begins(parts[2], _OID)
+    return tags[:1] == [_OCTETS] and len(parts[1].value) >= 16 and has_curve
+
+
+def _is_encrypted(parts: list[_Part]) -> bool:
+    """PKCS#8 with a passphrase: an algorithm, then bytes."""
+    return [part.tag for part in parts] == [_SEQUENCE, _OCTETS] and _begins(parts[0], _OID)
+
+
+def _begins(part: _Part, tag: int) -> bool:
+    return part.value[:1] == bytes([tag])
+
+
+def _is_pgp(data: bytes) -> bool:
+    """A packet of a secret key: tag, length, version, four bytes of a time, algorithm."""
+    if len(data) < 16:
+        return False
+    width = _PGP_LENGTHS.get(data[0], 0)
+    if data[0] == _PGP_NEW:
+        width = 1 if data[1] < 192 else 2 if data[1] < 224 else 5
+    version, _, algorithm = struct.unpack_from(">BIB", data, 1 + width)
+    return width > 0 and version in _PGP_VERSIONS and algorithm in _PGP_ALGORITHMS

@@ -1,0 +1,95 @@
+"""Private keys without a header are known by their structure."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519, rsa, x25519
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    KeySerializationEncryption,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
+from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_and_certificates
+
+from orchestrator.cluster.binary_keys import MOST_DER, is_binary_key
+from orchestrator.cluster.private_files import holds_private_key
+
+RSA = rsa.generate_private_key(65537, 2048)
+KEYS = (
+    RSA,
+    dsa.generate_private_key(2048),
+    ec.generate_private_key(ec.SECP256R1()),
+    ec.generate_private_key(ec.SECP521R1()),
+    ed25519.Ed25519PrivateKey.generate(),
+    x25519.X25519PrivateKey.generate(),
+)
+FORMS: tuple[tuple[PrivateFormat, KeySerializationEncryption], ...] = (
+    (PrivateFormat.PKCS8, NoEncryption()),
+    (PrivateFormat.PKCS8, BestAvailableEncryption(b"secret")),
+    (PrivateFormat.TraditionalOpenSSL, NoEncryption()),
+)
+
+
+@pytest.mark.parametrize("key", KEYS, ids=lambda key: type(key).__name__)
+def test_a_key_in_der(tmp_path: Path, key: rsa.RSAPrivateKey) -> None:
+    """Of each algorithm in each form, also encrypted, under any name; its public half is none."""
+    old_form = isinstance(key, rsa.RSAPrivateKey | dsa.DSAPrivateKey | ec.EllipticCurvePrivateKey)
+    for form, encryption in FORMS[: 3 if old_form else 2]:
+        path = tmp_path / "data"
+        path.write_bytes(key.private_bytes(Encoding.DER, form, encryption))
+        assert holds_private_key(path), (form, encryption)
+    public = key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    assert not is_binary_key(public)
+
+
+def test_a_store_of_keys_under_another_name() -> None:
+    """PKCS#12, Java's stores and KeePass."""
+    store = serialize_key_and_certificates(b"x", RSA, None, None, BestAvailableEncryption(b"y"))
+    assert is_binary_key(store)
+    for magic in ("feedfeed", "cececece", "03d9a29a"):
+        assert is_binary_key(bytes.fromhex(magic) + b"\0" * 20)
+
+
+PGP = ("9458046b0b28dd16092b06010401da47", "950398046b0b28de010800cc8ee4fce1")
+"""How an Ed25519 and an RSA key begin that gpg exports."""
+
+
+@pytest.mark.parametrize("text", PGP)
+def test_a_secret_key_of_pgp(text: str) -> None:
+    """As gpg exports it without armor."""
+    data = bytes.fromhex(text)
+    assert is_binary_key(data)
+    assert not is_binary_key(b"\x99" + data[1:])  # a public one
+
+
+def test_what_is_no_key() -> None:
+    """A certificate, a public key in its own form, parameters, a signature, what is cut short."""
+    words = ["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-keyout", "/dev/null"]
+    certificate = subprocess.run(
+        [*words, "-subj", "/CN=x", "-outform", "DER"], capture_output=True, check=True
+    ).stdout
+    own = RSA.public_key().public_bytes(Encoding.DER, PublicFormat.PKCS1)
+    snmp = bytes.fromhex(
+        "302602010104067075626c6963a019020101020100020100300e300c06082b06010201010100"
+    )
+    key = RSA.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+    for data in (certificate, own, snmp, key[:-1], b"0", b"0\x80", b"0\xff", b"", b"0 apples\n"):
+        assert not is_binary_key(data), data
+    assert not is_binary_key(b"\x30\x84" + MOST_DER.to_bytes(4, "big") + bytes(MOST_DER))
+
+
+def test_any_bytes_have_an_answer() -> None:
+    """Noise behind the tag of a sequence or of a PGP packet neither fails nor counts as a key."""
+    noise = random.Random(7)
+    found = sum(
+        is_binary_key(bytes([noise.choice((0x30, 0x94, 0x95, 0xC5))]) + noise.randbytes(60))
+        for _ in range(5000)
+    )
+    assert found < 10
