@@ -72,6 +72,7 @@ def _answer(args: argparse.Namespace, responses: Responses) -> int:
     store = session_store(request.run.noop)
 
     def prepare() -> tuple[Site, Planner]:
+        """The site of the resource, and its planner."""
         site = _site(resource, store)
         return site, Planner(site, request.data)
 

@@ -86,6 +86,7 @@ class EnsureType:
             refuse_references(read_common_flags(args))
 
         def prepare() -> tuple[Site, Planner]:
+            """The site of the resource, and its planner; reports invalid input."""
             try:
                 site = self.site(args, store)
                 return site, Planner(site, request.data)

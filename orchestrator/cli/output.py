@@ -215,6 +215,7 @@ class Output:
         """While it is entered, Ctrl-C and SIGTERM call ``interrupt``, and a second one leaves."""
 
         def first() -> None:
+            """Handle the first interrupt."""
             if self._is_running:
                 self._note_interrupt()
             interrupt()

@@ -134,6 +134,7 @@ def run(args: argparse.Namespace) -> int:
     query = Query(*(_part(args, part) for part in _PARTS))
 
     def look() -> list[Registration]:
+        """The registrations that match the query and the port."""
         return [e for e in store.lookup(query) if args.port in (None, e.port)]
 
     if args.action in ("rm", "delete"):

@@ -121,9 +121,11 @@ def _write(document: dict[str, Any]) -> None:
         """Writes a text of several lines as a block, so that it can be read."""
 
         def ignore_aliases(self, data: Any) -> bool:
+            """Repeat equal values instead of using anchors."""
             return True
 
     def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+        """Write text of several lines as a block."""
         style = "|" if "\n" in value else None
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 

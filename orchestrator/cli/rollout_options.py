@@ -161,6 +161,7 @@ def _argument(parse: "Callable[[str], T]") -> "Callable[[str], T]":
     """A parser of values whose ValueError says what is wrong, for an option."""
 
     def parsed(text: str) -> T:
+        """Parse the value of the option."""
         try:
             return parse(text)
         except ValueError as error:

@@ -44,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
     sites = f" for {', '.join(args.site)}" if args.site else ""
 
     def told(own: str) -> None:
+        """Print that the worker is connected."""
         print(
             f"ccm: worker {own} connected to {address}{sites}; press Ctrl-C to stop",
             file=sys.stderr,

@@ -123,6 +123,7 @@ class DaskEngine:
         here, patience = self._here.maker(job), self._means.connector.patience
 
         def make(host: Target) -> HostTask[HostResult]:
+            """A task in this process for a local host, or a remote one."""
             itself: Any = host_itself(host)
             if itself.connection == "local":
                 return here(host)
@@ -322,6 +323,7 @@ class DaskEngine:
             return None
 
         def load(one: _Staffed) -> int:
+            """The number of hosts that the worker already has."""
             return len(one.hand.running) + len(chunks.get(one.name, ()))
 
         return min(able, key=load).name
@@ -351,6 +353,7 @@ class DaskEngine:
         self._post.alive[staffed.name] = time.monotonic()  # it is silent until its first host
 
         def over(status: str) -> None:
+            """Handle the end of the worker's task."""
             if status != "finished" and not self._post.is_up:
                 self._lose_scheduler("the connection was lost")
             elif status != "finished":

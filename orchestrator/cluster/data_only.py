@@ -86,6 +86,7 @@ def decode(frames: Any, deserialize: bool = True, deserializers: Any = None) -> 
     """
 
     def plain(found: dict[Any, Any]) -> Any:
+        """Replace markers of serialized objects; refuse pickles."""
         if "__Serialized__" in found or "__Pickled__" in found:
             if deserialize:
                 raise PickleRefusedError

@@ -246,6 +246,7 @@ def main() -> NoReturn:
     office = Office(sys.argv[2])
 
     def leave(number: int, frame: object) -> NoReturn:
+        """Remove the directory and exit on a signal."""
         office.leave()  # whoever ends all of a service at once ends the relay, too
         os._exit(128 + number)
 

@@ -112,6 +112,7 @@ class SchedulerClient:
         self._futures[order.hand] = future
 
         def done(ended: Any) -> None:
+            """Report the final status of the task."""
             self._futures.pop(order.hand, None)
             over(str(ended.status))
 

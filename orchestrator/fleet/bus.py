@@ -47,6 +47,7 @@ class _Listener(NamedTuple):
             return cls(subscriber, subscriber.handle_all)
 
         def each(events: Sequence[Event]) -> None:
+            """Pass the events on one by one."""
             for event in events:
                 subscriber.handle(event)
 

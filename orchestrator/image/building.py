@@ -70,12 +70,14 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
 
     @functools.cache
     def made() -> dict[str, bytes]:
+        """Build all parts, and store them in the cache."""
         contents = _made(files, added)
         keeping.save({name: contents[kind] for kind, name in names.items()})
         return contents
 
     @functools.cache
     def payload(kind: str) -> bytes:
+        """One part, from the cache if it is there."""
         kept = keeping.load(names[kind])
         return made()[kind] if kept is None else kept
 

@@ -125,6 +125,7 @@ class Resolver:
             entries = value.entries
 
             def whole() -> list[Any]:
+                """The list with every value computed."""
                 return [plain(self.bind(below, path)) for below in entries]
 
             return Deferred(self._active, path, whole)

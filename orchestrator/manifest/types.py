@@ -163,6 +163,7 @@ def _decisive(schema: Mapping[str, Any]) -> frozenset[str]:
     found: set[str] = set()
 
     def walk(node: Any) -> None:
+        """Collect the properties that rules at any depth name."""
         if isinstance(node, Mapping):
             found.update(node.get("properties", ()))
             for value in node.values():

@@ -34,6 +34,7 @@ def compile_node(
     """
 
     def compiled(below: Node) -> Any:
+        """Compile a node below this one with the same settings."""
         return compile_node(below, problems, lenient=lenient, keys=keys, extra=extra)
 
     if isinstance(node, Scalar):

@@ -96,6 +96,7 @@ def _registry(text: str | None) -> RegistrationLookup:
     from orchestrator.registration.lookup import RegistrationLookup
 
     def opener() -> Store:
+        """Open the registry."""
         from orchestrator.registration.store import open_store
 
         return open_store(text)
@@ -108,6 +109,7 @@ def _buckets(options: PlanOptions) -> KeyValueLookup:
     from orchestrator.registration.key_value import KeyValueLookup, open_buckets
 
     def opener() -> Buckets:
+        """Open the buckets, if other machines may be contacted."""
         if not options.contact:
             raise NotContactedError
         return open_buckets(options.nats or "", options.registration)

@@ -61,6 +61,7 @@ class NatsStream:
         """Publish each entry to its subject and wait until the stream has it."""
 
         async def work(client: Client, stream: JetStreamContext) -> None:
+            """Publish the entries."""
             for entry in entries:
                 data = json.dumps(entry.payload(), ensure_ascii=False).encode()
                 await stream.publish(entry.subject, data, ANSWER, headers=self._headers(entry))
@@ -79,6 +80,7 @@ class NatsStream:
         """The last message of every subject that matches."""
 
         async def work(client: Client, stream: JetStreamContext) -> list[Registration | None]:
+            """Read the last messages."""
             config = ConsumerConfig(
                 deliver_policy=DeliverPolicy.LAST_PER_SUBJECT, ack_policy=AckPolicy.NONE
             )
@@ -102,6 +104,7 @@ class NatsStream:
         """Purge the subjects of these endpoints."""
 
         async def work(client: Client, stream: JetStreamContext) -> None:
+            """Purge each subject."""
             for entry in entries:
                 await stream.purge_stream(self._place.stream, subject=entry.subject)
 
@@ -111,6 +114,7 @@ class NatsStream:
         """Create the stream, or bring it to this; ``max_age`` in seconds, 0 for no limit."""
 
         async def work(client: Client, stream: JetStreamContext) -> None:
+            """Create or update the stream."""
             version = client.connected_server_version
             expires = (version.major, version.minor) >= _TTL_SINCE
             config = StreamConfig(
@@ -157,6 +161,7 @@ class NatsStream:
         client = _encrypted() if self._place.encrypted else Client()
 
         async def note(error: Exception) -> None:
+            """Record a connection error."""
             errors.append(error)
 
         try:
@@ -200,6 +205,7 @@ class NatsBuckets:
         """The value of a key; None where the bucket has none, or it was deleted."""
 
         async def work(client: Client, stream: JetStreamContext) -> bytes | None:
+            """Read the value."""
             bucket = await stream.key_value(key.bucket)
             try:
                 return (await bucket.get(key.key)).value or b""

@@ -187,6 +187,7 @@ def _size(entry: Entry) -> int:
 
 def _shortened(entry: Entry) -> Entry:
     def short(texts: Iterable[str]) -> tuple[str, ...]:
+        """The first texts, each shortened."""
         return tuple(text[:MAX_SHORT] for text in itertools.islice(texts, MAX_FEW))
 
     return entry._replace(

@@ -264,6 +264,7 @@ def _common(
     text = alike_but_for(host, text, _OWN)
 
     def word(found: re.Match[str]) -> str:
+        """Replace a word that varies from host to host."""
         whole = found[0]
         core = whole.rstrip(_ENDS)
         if not _varies(core, names) or (statuses and core.isdigit() and len(core) <= _STATUS):

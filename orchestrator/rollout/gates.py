@@ -54,6 +54,7 @@ class Patience:
         done = threading.Event()
 
         def guard() -> None:
+            """Interrupt the window when no time is left."""
             while not done.wait(min(_TICK, self.left)):
                 if not self.left:
                     window.interrupt()

@@ -41,6 +41,7 @@ class Soak:
         said: dict[str, str] = {}
 
         def heard(event: happening.Event) -> None:
+            """Record the first failure of each host."""
             if isinstance(event, happening.ResourceEvent) and event.event["failed"]:
                 said.setdefault(event.host, _reason(event.event))
 

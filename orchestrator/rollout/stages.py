@@ -104,6 +104,7 @@ def _stage(node: document.Node, folder: str, problems: list[Problem]) -> Stage:
     """One that fits the schema; what its words do not say is among the problems."""
 
     def parsed(key: str, parse: Callable[[str], Any]) -> tuple[Any, ...]:
+        """The parsed words of a list; mistakes become problems."""
         values = []
         for word in words_of(document.node_at(node, [key])) if key in entries else ():
             try:

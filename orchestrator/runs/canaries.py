@@ -47,6 +47,7 @@ def previewed_with_canaries(push: PushJob, request: RunRequest) -> PushJob:
     collected = Collected()
 
     def remarks() -> list[str]:
+        """The remarks of the push, with one about too many clusters."""
         told = list(push.remarks())
         try:
             check_clusters(clusters_of(collected), request.rollout.canary_max)

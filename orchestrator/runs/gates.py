@@ -130,6 +130,7 @@ def hooked(
     from orchestrator.rollout.hooks import Hooked
 
     def wrapped(host: "Target") -> "HostTask[HostResult]":
+        """The task of a host between its hooks."""
         told = {"run_id": config.settings.run_id, "host": described(host_itself(host))}
         if isinstance(host, StageHost):
             told["stage"] = host.stage

@@ -127,6 +127,7 @@ class PushFlow:
         windows: list[Window[Any]] = []
 
         def interrupt() -> None:
+            """Interrupt the current hosts."""
             for window in windows:
                 window.interrupt()
 

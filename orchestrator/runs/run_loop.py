@@ -98,11 +98,13 @@ def _run(
     ended: dict[str, HostResult] = {}
 
     def publish(event: happening.Event) -> None:
+        """Publish an event, and record the result of a host."""
         if isinstance(event, happening.HostFinished):
             ended[event.result.host] = event.result
         bus.publish(event)
 
     def finished(_: str, result: HostResult) -> None:
+        """Publish the result of a host."""
         publish(happening.HostFinished(result))
 
     publisher = Publisher(lambda: _registry(config))

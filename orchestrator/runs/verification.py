@@ -30,14 +30,17 @@ def run_verify(
     active: list[Window[Any] | None] = [None]
 
     def take(one: Outcome) -> None:
+        """Store and show an outcome."""
         if keep is not None:
             keep(one)
         shown.take(one)
 
     def watch(window: Window[Any] | None) -> None:
+        """Set the window that an interrupt stops."""
         active[0] = window
 
     def interrupt() -> None:
+        """Stop the current window or the running tests."""
         if active[0] is None:
             raise KeyboardInterrupt  # pytest ends the running test and its fixtures
         active[0].interrupt()
@@ -62,6 +65,7 @@ def verify_after_push(checkup: Checkup) -> VerifyAfterPush:
     """What verifies, after a push, the hosts that the push has reached."""
 
     def check(results: Sequence[HostResult], reporter: Reporter, keep: Keep) -> Assessment:
+        """Verify the hosts that finished their plan."""
         done = (outcome.OK, outcome.FAILED)
         reached = {one.host for one in results if one.outcome in done and not one.kind}
         hosts = [host for host in checkup.hosts if host.name in reached]

@@ -183,6 +183,7 @@ def fact_overlay(
     over = FactOverlay(options.facts, options.fact)
 
     def overlay(host: Host, gathered: Gathered) -> tuple[dict[str, Any], list[str]]:
+        """The facts of a host with overrides, and warnings about missing families."""
         facts, warnings = over(host, gathered)
         late = [f"{name} is unavailable: {why}" for name, why in facts.unavailable.items()]
         # Facts refuses to be read as a whole while a family is missing; here the rest is wanted.

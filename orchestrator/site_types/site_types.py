@@ -77,6 +77,7 @@ class SiteType:
         made = import_member(self.name, modules, "verify", "expectations")
 
         def expectations(subject: Any) -> list[Any]:
+            """The custom expectations; an error in the module becomes a CcmError."""
             try:
                 return list(made(subject))
             except (Exception, SystemExit) as error:

@@ -51,6 +51,7 @@ def download(
     until = time.monotonic() + seconds
 
     def work() -> None:
+        """Download, and hand over the content or the error."""
         try:
             answers.append(_Download(address, hosts, most, until).read())
         except BaseException as error:  # told by whoever waits

@@ -25,6 +25,7 @@ def beside(work: Work, name: str) -> None:
         threading.Thread(target=_serve, args=(waiting,), daemon=True).start()
 
     def named() -> None:
+        """Run the work under the name of the thread."""
         threading.current_thread().name = name
         work()
 

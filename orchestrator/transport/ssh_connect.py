@@ -245,6 +245,7 @@ class Dialer:
         sessions: list[EagerTransport] = []
 
         def prepare(session: EagerTransport) -> None:
+            """Record the session, and prepare the host key check."""
             sessions.append(session)
             check.prepare(session)
 

@@ -81,6 +81,7 @@ PLAIN_HOST_KEYS = tuple(ServiceRequestingTransport._preferred_keys)  # type: ign
 
 def _reported(take: Callable[[Any, Message], None]) -> Callable[[Any, Message], None]:
     def take_and_report(channel: Any, message: Message) -> None:
+        """Handle the message, then report that data arrived."""
         take(channel, message)
         channel.transport.data_arrived(channel, message)
 

@@ -204,6 +204,7 @@ def _answer(text: str) -> Callable[[str, str, list[tuple[str, bool]]], list[str]
     given: list[bool] = []
 
     def handler(title: str, instructions: str, prompts: list[tuple[str, bool]]) -> list[str]:
+        """Answer one prompt with the password."""
         answers = []
         for _, shown in prompts:
             if shown or given:

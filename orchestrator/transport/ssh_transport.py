@@ -231,6 +231,7 @@ def session_factory(
     """What paramiko calls to make the transport of a connected socket."""
 
     def make(sock: Any, **_: Any) -> paramiko.Transport:
+        """The prepared transport of a socket."""
         session = EagerTransport(sock, timeout)
         prepare(session)
         return session

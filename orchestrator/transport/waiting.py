@@ -28,6 +28,7 @@ class BackgroundCall(Generic[T]):
         self._error: Exception | None = None
 
         def carry() -> None:
+            """Store the result or the error of the call."""
             try:
                 self._found = call()
             except Exception as error:

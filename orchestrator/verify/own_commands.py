@@ -40,6 +40,7 @@ def healthy(item: Item) -> Iterator[Expectation]:
 
 def _healthy(number: int, name: str) -> Expectation:
     def result(event: Event) -> dict[str, Any]:
+        """The result of this health check."""
         results = event.get("health_check") or ()
         if number >= len(results):
             raise RuntimeError("it was not run")
@@ -47,6 +48,7 @@ def _healthy(number: int, name: str) -> Expectation:
         return found
 
     def tell(event: Event, status: str) -> str:
+        """The status with the output of the check."""
         output = result(event).get("output")
         return f"{status}: {output}" if output else status
 

@@ -56,9 +56,11 @@ def of_kind(path: str, wanted: str, what: str = "type", follow: bool = False) ->
     """A thing of one kind, in the words of ``kind``; where it is not, nothing else is told."""
 
     def find(host: Host) -> str:
+        """The kind of the path."""
         return kind(host, path, follow)
 
     def tell(host: Host, found: str) -> str:
+        """The kind in words, with a note on a dangling symlink."""
         lost = found == "a symlink" and kind(host, path, follow=True) == "nothing"
         return f"{found} that leads nowhere" if lost else found
 

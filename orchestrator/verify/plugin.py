@@ -28,6 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
     known = backends.parse_hostspec
 
     def parse_hostspec(hostspec: str) -> tuple[str, dict[str, Any]]:
+        """Parse ccm:// host specs, and pass others on."""
         if not isinstance(hostspec, str) or not hostspec.startswith("ccm://"):
             found: tuple[str, dict[str, Any]] = known(hostspec)
             return found
@@ -114,6 +115,7 @@ def ccm_resource(host: Any) -> Callable[[str], Item]:
     member = _member(host, "ccm_resource")
 
     def find(identity: str) -> Item:
+        """The planned resource of this ID."""
         from orchestrator.verify.resources import find_resource
 
         return find_resource(member.plan(), identity, member.name)

@@ -110,6 +110,7 @@ def _discreet(read_all: ReadAll, mask: Mask) -> ReadAll:
     """Do not ask what holds a secret: everybody on the host sees the commands that run there."""
 
     def ask(commands: Sequence[bytes]) -> list[Answer]:
+        """Run the commands without secrets, and skip the others."""
         texts = [command.decode("utf-8", "replace") for command in commands]
         shown = [mask.text(text) == text for text in texts]
         told = iter(read_all([c for c, may in zip(commands, shown, strict=True) if may]))
@@ -147,6 +148,7 @@ def visit_all(
     found: dict[str, Visited] = {}
 
     def take(name: str, visited: Visited) -> None:
+        """Store the result of a host, and report the progress."""
         found[name] = visited
         asked(len(found))
 

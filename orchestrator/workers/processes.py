@@ -101,6 +101,7 @@ class Processes:
         number = self._jobs.index(job)
 
         def make(host: Target) -> RemoteTask:
+            """The task of a host for this job."""
             return RemoteTask(host, number, self, patience=self._patience(host_itself(host)))
 
         return make

@@ -233,6 +233,7 @@ class WorkerHandle:
         """Have a question answered; its hosts wait for the answer, each of them."""
 
         def tell(answer: Any) -> None:
+            """Send the answer to the worker."""
             with self._switch:
                 self._open -= 1
             self._send("answer", [int(number), answer])

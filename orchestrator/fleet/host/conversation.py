@@ -113,6 +113,7 @@ def gather(
     """
 
     def whole(gathered: Gathered) -> Gathered:
+        """Check the facts, and keep all of them."""
         require(gathered)
         return gathered
 

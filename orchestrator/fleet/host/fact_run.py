@@ -34,6 +34,7 @@ class FactRun(LinkTask[Answer]):
 
     def _work(self) -> Answer:
         def require(gathered: Gathered) -> None:
+            """Check the facts of this host."""
             self._require(self.host, gathered)
 
         return gather(self._open(self._entered), self._entered, self.host.name, require)

@@ -122,6 +122,7 @@ class HostRun(LinkTask[HostResult]):
         self.abandon()
 
         def call() -> tuple[FramedLink, Gathered]:
+            """Connect again and read the greeting."""
             link = self._open(lambda phase: None, self._until)
             try:
                 return link, greet(link, lambda phase: None)

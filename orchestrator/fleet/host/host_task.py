@@ -60,6 +60,7 @@ class HostTask(ABC, Generic[R]):
         """Do it beside the caller, in another thread; ``done`` is told name and answer."""
 
         def carry() -> None:
+            """Run the task and report its answer."""
             done(self.name, self.run())
 
         beside(carry, f"host {self.name}")
@@ -140,6 +141,7 @@ class LinkTask(HostTask[R]):
         began, phases = time.monotonic(), [Phase.CONNECTING]
 
         def entered(phase: Phase) -> None:
+            """Record the phase and report it."""
             phases.append(phase)
             on_phase(phase)
 

@@ -200,6 +200,7 @@ def _one(entries: Any, predicate: Predicate) -> bool:
 
 def _count(entries: Any, predicate: Predicate | None = None) -> int:
     def itself(entry: Any, _: int) -> Any:
+        """The default predicate: the entry itself."""
         return entry
 
     return len(list(_matching("count", entries, predicate or itself)))

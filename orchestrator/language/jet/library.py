@@ -177,6 +177,7 @@ class Library:
         from orchestrator.language.sandbox import sandbox
 
         def note(at: int) -> int:
+            """Record a position, and return its number."""
             self.positions.append(template.position(at))
             return len(self.positions) - 1
 

@@ -179,6 +179,7 @@ def _given(name: str) -> Any:
 
 def _of_scope(name: str) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
+        """Call the function of the current scope."""
         # A file is one of the folder, whatever is spelled out; a bucket must be.
         spelled = _literals.get() if name == "kvGet" else frozenset()
         return _turn.get().names(spelled)[name](*arguments)
@@ -188,6 +189,7 @@ def _of_scope(name: str) -> Callable[..., Any]:
 
 def _of_turn(name: str) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
+        """Call the function of the current rendering."""
         return getattr(_turn.get(), name)(*arguments)
 
     return call
@@ -198,6 +200,7 @@ def _expandenv(text: str) -> str:
 
     class Environment(dict[str, str]):
         def __missing__(self, key: str) -> str:
+            """The variable of this name; empty for an unknown one."""
             return str(_given("Environ").get(key, ""))
 
     return Template(text).safe_substitute(Environment())

@@ -52,9 +52,11 @@ def _same(path: str, source: str) -> Expectation:
     """The same content as another file of the target has now."""
 
     def find(host: Host) -> tuple[str, str]:
+        """The hashes of both files."""
         return file_hash(host, path), file_hash(host, source)
 
     def tell(host: Host, found: tuple[str, str]) -> str:
+        """The difference in words."""
         return f"{shown_hash(found[0])}, the source has {shown_hash(found[1])}"
 
     return Expectation(

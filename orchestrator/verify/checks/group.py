@@ -19,6 +19,7 @@ def expectations(subject: Subject) -> list[Expectation]:
     name = subject.name
 
     def entry(host: Host) -> list[str]:
+        """The fields of the group in the host's database; empty if it is missing."""
         asked = host.run("getent group %s", name)
         if asked.rc == _UNKNOWN:
             return []
@@ -28,9 +29,11 @@ def expectations(subject: Subject) -> list[Expectation]:
         return fields
 
     def state(host: Host) -> str:
+        """Whether the group exists, in words."""
         return "present" if entry(host) else "absent"
 
     def number(host: Host) -> str:
+        """The ID of the group."""
         fields = entry(host)
         return fields[2] if fields else "none"
 

@@ -19,6 +19,7 @@ def expectations(subject: Subject) -> list[Expectation]:
         return absent(path)
 
     def text(host: Host) -> str:
+        """The target of the symlink."""
         asked = host.run("readlink -n -- %s", path)
         if asked.rc:
             raise RuntimeError(asked.stderr.strip() or f"there is no symlink at {path}")

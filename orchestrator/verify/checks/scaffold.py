@@ -65,6 +65,7 @@ def _no_others(top: str, wanted: set[str]) -> Expectation:
     """What ``purge`` would have removed."""
 
     def find(host: Host) -> list[str]:
+        """The files that the scaffold does not contain."""
         listed = host.check_output("cd %s && find . -path . -print0 -o ! -type d -print0", top)
         names = set(filter(None, listed.split("\0")))
         if "." not in names:
@@ -72,6 +73,7 @@ def _no_others(top: str, wanted: set[str]) -> Expectation:
         return sorted({name.removeprefix("./") for name in names - {"."}} - wanted)
 
     def tell(host: Host, others: list[str]) -> str:
+        """The first of these files, in words."""
         more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
         return ", ".join(others[:_SHOWN]) + more
 

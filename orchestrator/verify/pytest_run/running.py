@@ -85,6 +85,7 @@ def verify(
     names = [host.name for host in checkup.hosts]
 
     def visit() -> Mapping[str, Visited]:
+        """Observe all hosts."""
         found = visit_all(
             fleet.members, checkup.forks, keep=bool(checkup.tests), watch=watch, asked=asked
         )
