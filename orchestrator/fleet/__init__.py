@@ -1,1 +1,1 @@
-"""Many hosts at once: the window, one host's run, the event bus and the folder that keeps a run."""
+"""Many hosts at once: the window, one host's run, the event bus and the run directory."""

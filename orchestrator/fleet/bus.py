@@ -1,8 +1,9 @@
-"""Delivers what happens in a run to its subscribers (controller).
+"""Delivers the events of a run to its subscribers (controller).
 
-Whoever publishes delivers, and meanwhile the events of others, too: hundreds of hosts that waited
-for each other in turn would hold all that they have at hand for so long. Every subscriber sees the
-same order. A slow subscriber slows the hosts down, and next to nothing piles up in memory.
+A publishing thread delivers its own events and those that other threads publish meanwhile.
+Otherwise, hundreds of hosts would wait for each other and hold their data that long. All
+subscribers see the same order. A slow subscriber slows the hosts down, so almost nothing piles up
+in memory.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from orchestrator.fleet.events import Event
 
 
 class Subscriber(Protocol):
-    """Told every event of a run, never two at a time; ``close`` comes once, at the end."""
+    """Receives every event of a run, one call at a time; ``close`` comes once, at the end."""
 
     def handle(self, event: Event) -> None: ...
 
@@ -30,7 +31,7 @@ class Batching(Protocol):
     """A subscriber for which events that come together are less work."""
 
     def handle_all(self, events: Sequence[Event]) -> None:
-        """The same as ``handle`` of each in turn."""
+        """The same as ``handle`` for each of the events."""
         ...
 
 
@@ -87,7 +88,7 @@ class Bus:
             self._deliver()
 
     def _deliver(self) -> None:
-        """Deliver until nothing is due or somebody waits to go on, and let go."""
+        """Deliver until the queue is empty or another thread wants to continue, then release."""
         try:
             while self._due:
                 self._hand_out(self._due.popleft())

@@ -6,12 +6,13 @@ import resource
 from remote_runtime.errors import UsageError
 
 PER_HOST = 5  # a socket and an agent's, or three pipes and a process, and a file being sent
-RESERVED = 64  # what the interpreter, the terminal and the run folder hold
+RESERVED = 64  # what the interpreter, the terminal and the run directory hold
 
 
 def make_room(forks: int) -> None:
-    """Raise the soft limit as far as ``forks`` hosts need and mute ones beside them may; UsageError
-    if the hard one is too low for the former."""
+    """Raise the soft limit for ``forks`` hosts and for unresponsive ones; UsageError if the hard
+    limit is too low for the former.
+    """
     if forks < 1:
         raise UsageError(f"--forks must be at least 1, not {forks}")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -41,12 +42,14 @@ def make_room(forks: int) -> None:
                 hint=f"use --forks {max(1, (soft - RESERVED) // PER_HOST)} or less",
             ) from error
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    with contextlib.suppress(OSError, ValueError):  # then there is less room beside
+    with contextlib.suppress(OSError, ValueError):  # there is then less room for unresponsive hosts
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def room_beside(forks: int) -> int:
-    """How many mute hosts may be waited for beside ``forks`` others, within the soft limit."""
+    """The number of unresponsive hosts that fit in addition to ``forks`` others, within the soft
+    limit.
+    """
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return _most_beside(forks)
@@ -54,5 +57,5 @@ def room_beside(forks: int) -> int:
 
 
 def _most_beside(forks: int) -> int:
-    """As many as there are places; none beside a single place, which is for one after the other."""
+    """As many as there are forks; none for a single fork, where hosts run one after the other."""
     return forks if forks > 1 else 0

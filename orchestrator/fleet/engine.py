@@ -22,7 +22,7 @@ Maker = Callable[["Target"], HostTask[HostResult]]
 
 
 class Job(NamedTuple):
-    """What is done on some hosts of a run: on all of them, or on those of a stage."""
+    """Work on some hosts of a run: on all of them, or on those of a stage."""
 
     planner: Planner
     settings: RunSettings
@@ -38,9 +38,9 @@ class RunMeans(NamedTuple):
 
 
 class Engine(Protocol):
-    """Makes the tasks of hosts, which the window runs: what they come to is told on the bus.
+    """Makes the tasks of hosts, which the window runs and whose results go to the bus.
 
-    A task gives its host's result and heeds ``cancel`` and ``abandon`` wherever the work is done.
+    A task returns its host's result and follows ``cancel`` and ``abandon``, wherever it runs.
     """
 
     def maker(self, job: Job) -> Maker:
@@ -77,4 +77,4 @@ class Threads:
         return make
 
     def close(self) -> None:
-        """Nothing is held."""
+        """It holds no resources."""

@@ -1,6 +1,6 @@
-"""What a run tells its subscribers, in the order in which it happens (controller).
+"""The events of a run for its subscribers, in the order in which they happen (controller).
 
-Times are seconds of ``time.time()``; every text in here is plain already.
+Times are seconds of ``time.time()``; every text is safe to display.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class RunStarted(NamedTuple):
-    """The run begins: which hosts, in the inventory's order.
+    """The run starts: its hosts, in the inventory's order.
 
-    ``identity`` is what the manifest is called wherever it lies, "" for a resource of its own.
-    ``again`` are the words of the command that does the same again, but for ``-l``; none where
-    nobody can say them. ``origin`` says who started it and of what.
+    ``identity`` is the name of the manifest in every checkout, "" for a resource without one.
+    ``again`` are the words of the command that repeats the run, without ``-l``; empty if unknown.
+    ``origin`` says who started it.
     """
 
     run_id: str
@@ -38,7 +38,7 @@ class RunStarted(NamedTuple):
 class HostPhase(NamedTuple):
     """A host enters a phase of its run.
 
-    ``before`` are those that it has entered since the last such event, and left again.
+    ``before`` are the phases that it entered and left since the last such event.
     """
 
     host: str
@@ -53,9 +53,9 @@ class HostPhase(NamedTuple):
 
 
 class HostPlanned(NamedTuple):
-    """A host's plan is made: the ``type#name`` of every resource that it has, secrets masked.
+    """The plan of a host is ready: the ``type#name`` of every resource, with secrets masked.
 
-    ``subscribed`` has those that subscribe, with what each subscribes to.
+    ``subscribed`` has those that subscribe, each with its subscriptions.
     """
 
     host: str
@@ -81,9 +81,9 @@ class ResourceEvent(NamedTuple):
 
 
 class ResourcesStable(NamedTuple):
-    """Resources are done that are as desired, and of which there is no more to tell.
+    """Converged resources are done, and there is nothing more to report about them.
 
-    Who needs their transaction events makes them with ``turns.events()``.
+    ``turns.events()`` makes their transaction events on request.
     """
 
     host: str
@@ -91,9 +91,9 @@ class ResourcesStable(NamedTuple):
 
 
 class HostNotice(NamedTuple):
-    """A line for people from, or about, one host; ``level`` is info, warning or error.
+    """A line for people from or about one host; ``level`` is info, warning or error.
 
-    ``waits``: it tells for whom the host waits, and goes on with its step afterwards.
+    ``waits``: it says what the host waits for; the host continues with its step afterwards.
     """
 
     host: str
@@ -103,9 +103,9 @@ class HostNotice(NamedTuple):
 
 
 class HostKept(NamedTuple):
-    """What a plan that is made has to keep of a host; told when it is planned and at its end.
+    """The part of a host in a plan file; sent when it is planned and at its end.
 
-    It may hold secrets: nobody shows or keeps it but who makes that plan.
+    It may contain secrets: only the writer of the plan file may store it.
     """
 
     host: str
@@ -113,17 +113,17 @@ class HostKept(NamedTuple):
 
 
 class HostFinished(NamedTuple):
-    """A host's run is over; told again where a gate finds something wrong afterwards."""
+    """A host's run is over; sent again if a gate finds a problem afterwards."""
 
     result: HostResult
 
 
 class RolloutPlanned(NamedTuple):
-    """Who is in which wave, and how many hosts may fail, None for any number.
+    """The hosts of each wave, and how many hosts may fail, None for any number.
 
-    ``wishes`` has the options of the rollout as they were given, ``again`` is the command that goes
-    on with the hosts that have no turn. In a preview nothing comes of it. Where there are stages,
-    ``stages`` names that of each wave, and ``limits`` says how many hosts may fail in each stage.
+    ``wishes`` has the options of the rollout as given, ``again`` is the command that continues with
+    hosts that were not started. A preview ignores them. With stages, ``stages`` names the stage of
+    each wave, and ``limits`` the number of hosts that may fail in each stage.
     """
 
     waves: tuple[tuple[str, ...], ...]
@@ -142,7 +142,7 @@ class WaveStarted(NamedTuple):
 
 
 class GateAsked(NamedTuple):
-    """All hosts of a wave have ended, and a gate is asked that answers by ``until``."""
+    """All hosts of a wave have ended, and a gate runs that answers by ``until``."""
 
     wave: int
     gate: str
@@ -151,7 +151,9 @@ class GateAsked(NamedTuple):
 
 
 class GateAnswered(NamedTuple):
-    """Whether the rollout may go on; ``text`` says why not, ``hosts`` whom the gate found wrong."""
+    """Whether the rollout continues; ``text`` is the reason if not, ``hosts`` the failed hosts of
+    the gate.
+    """
 
     wave: int
     gate: str
@@ -162,9 +164,9 @@ class GateAnswered(NamedTuple):
 
 
 class RolloutHeld(NamedTuple):
-    """No host begins from now on: ``why`` is the kind of the reason, ``text`` its detail.
+    """No further host starts: ``why`` is the kind of the reason, ``text`` its detail.
 
-    ``hosts`` are those that had no turn.
+    ``hosts`` are those that were not started.
     """
 
     why: str
@@ -199,7 +201,7 @@ Event = (
 
 
 def rollout_record(step: RolloutStep) -> dict[str, Any]:
-    """The form that stands in the run's folder and in ``--json``."""
+    """The form in the run directory and in ``--json``."""
     return {"step": type(step).__name__, **step._asdict()}
 
 

@@ -1,10 +1,10 @@
-"""What is told to people about one host (controller)."""
+"""Messages for people about one host (controller)."""
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
 
-MAX_NOTICES = 200  # warnings and errors of one host; they are kept for the summary
-MAX_LINES = 2_000  # what else it tells, such as the output of commands; only shown
+MAX_NOTICES = 200  # warnings and errors of one host; they are stored for the summary
+MAX_LINES = 2_000  # other messages, such as the output of commands; only shown
 
 
 class Notices:

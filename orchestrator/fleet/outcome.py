@@ -21,13 +21,13 @@ DEFECT = "defect"
 HELD = "held"
 # Kinds of errors.
 TIMED_OUT = "host.timeout"  # --timeout was over
-CUT_OFF = "run.cut"  # ccm was killed, and nobody was there to tell the host's end
+CUT_OFF = "run.cut"  # ccm was killed, so the end of the host is unknown
 REFUSAL = "plan.refused"  # what the kinds begin with that refuse a host
 _OUTCOMES = (OK, FAILED, UNREACHABLE, INTERRUPTED, REFUSED, DEFECT, HELD)
 OF_NO_USE = tuple(f"{REFUSAL}.{how}" for how in ("drifted", "used", "expired"))
 """The kinds of refusals after which another plan has to be made: this one stays refused."""
 
-APPLY = "apply"  # the type whose events stand for a whole manifest
+APPLY = "apply"  # the type whose events stand for a complete manifest
 
 _HEALTH = {"OK": "ok", "WARNING": "warning", "CRITICAL": "critical", "UNKNOWN": "unknown"}
 # In the order of the records.
@@ -47,9 +47,9 @@ class Tally:
     """The summary of a host's events; ``unique`` counts a ``type#name`` once.
 
     ``pending`` are those of ``changed`` that only would change: all of them in a preview, and those
-    of a child that is in noop by itself. ``drifted`` differ from what was applied last.
-    ``compared`` are those that a kept plan had predicted, ``as_predicted`` those of them that came
-    out so. ``applies`` counts those of ``apply`` resources once more, None where there are none.
+    of a child in noop mode. ``drifted`` differ from the last push. ``compared`` are those that a
+    plan file predicted, ``as_predicted`` those with the predicted result. ``applies`` counts those
+    of ``apply`` resources again, None if there are none.
     """
 
     __slots__ = (*_TALLY, "applies")
@@ -140,7 +140,7 @@ class Tally:
         return shown
 
     def record(self) -> dict[str, Any]:
-        """The form that stands in the run folder and in ``--json``."""
+        """The form in the run directory and in ``--json``."""
         record = {name: getattr(self, name) for name in _TALLY}
         return record if self.applies is None else {**record, "applies": self.applies.record()}
 
@@ -162,7 +162,7 @@ class Tally:
 def applied_as(within: str, name: str) -> str:
     """What events call the manifest that an ``apply`` in the manifest ``within`` applies.
 
-    That is its path from the folder of the pushed manifest, or the name of an apply that has the
+    That is its path from the directory of the pushed manifest, or the name of an apply that has the
     path in ``manifest``.
     """
     return posixpath.normpath(posixpath.join(posixpath.dirname(within), name))
@@ -180,17 +180,16 @@ def is_loss(error: CcmError) -> bool:
 
 
 class HostResult(NamedTuple):
-    """One host's fate.
+    """The result of one host.
 
-    ``outcome`` is ok, failed (a resource failed or no plan could be made), refused (it is not as a
-    kept plan found it), unreachable (not reached or lost), interrupted, held (the rollout ended
-    before its turn), or defect. ``kind``,
-    ``message``, ``hint``, ``command`` and ``only`` are those of the error that ended the run, empty
-    where it ran to its end. ``phase`` says how far it
-    got, ``planned`` is the number of resources in its plan, ``untried`` how many of them had no
-    turn because ``fail_on_error`` ended the run, ``seconds`` how long it took, ``phases`` each
-    phase and when it began (seconds of ``time.time()``), ``report`` the path of a crash report.
-    ``confirmed``: the host itself said that its run was over; None where that follows from the
+    ``outcome`` is ok, failed (a resource failed or no plan could be made), refused (it differs from
+    its plan file), unreachable (not reached or lost), interrupted, held (the rollout ended before
+    it was started), or defect. ``kind``, ``message``, ``hint``, ``command`` and ``only`` are those
+    of the error that ended the run, empty for a complete run. ``phase`` is the last phase,
+    ``planned`` the number of resources in its plan, ``untried`` how many of them did not run
+    because ``fail_on_error`` ended the run, ``seconds`` the duration, ``phases`` each phase and
+    when it began (seconds of ``time.time()``), ``report`` the path of a crash report.
+    ``confirmed``: the host itself reported the end of its run; None if that follows from the
     outcome.
     """
 
@@ -223,12 +222,12 @@ class HostResult(NamedTuple):
 
     @property
     def advice(self) -> str:
-        """What to do, whole."""
+        """The complete hint."""
         return UnreachableError("", "", hint=self.hint, command=self.command, only=self.only).advice
 
     @property
     def had_turn(self) -> bool:
-        """Whether the run came to this host at all."""
+        """Whether the host was started at all."""
         return self.outcome not in (INTERRUPTED, HELD) or self.phase != Phase.WAITING
 
     @property
@@ -237,7 +236,7 @@ class HostResult(NamedTuple):
         return self.tally.changed > 0
 
     def record(self) -> dict[str, Any]:
-        """The form that stands in the run folder and in ``--json``."""
+        """The form in the run directory and in ``--json``."""
         told = {"seconds": round(self.seconds, 3), "tally": self.tally.record()}
         record = {**self._asdict(), **told}
         if self.confirmed is None:

@@ -1,10 +1,10 @@
-"""What is known of packages, once for a fleet and for the runs to come (controller).
+"""Package metadata for all hosts of a run and for later runs (controller).
 
-Hosts look into packages and say what they found; previews of other hosts use it. It is named by the
-SHA-256 that a host's own index has for the package, and counts for nothing but previews: nobody can
-check here that it is true, and each host that gets it checks its form. What two hosts found alike
-is taken for true. The word of one alone makes the predictions of others assumed, so that a second
-host looks itself; where the two differ, neither counts.
+Hosts read packages and report their content; previews of other hosts use it. The cache key is the
+SHA-256 that a host's own index has for the package. Only previews use the cache, because the
+controller cannot verify it; each receiving host checks its form. Metadata that two hosts report
+alike counts as true. With a report of one host alone, the predictions of others are assumed, so
+that a second host reads the package itself. If two reports differ, neither counts.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from orchestrator.fleet.host.framed_link import FramedLink
 
 WAIT = 10.0  # seconds that a host waits for another one
-MOST_ASKED = 10_000  # packages of one host, those that it asks for once more included
-MOST_KEPT = 2_000  # packages in the folder
+MOST_ASKED = 10_000  # packages of one host, including those that it requests again
+MOST_KEPT = 2_000  # packages in the directory
 ROOM = 64 << 20  # bytes of a run for all that is known
 _ENOUGH = 2  # hosts that found the same
 
@@ -63,11 +63,11 @@ class _Entry(NamedTuple):
 
 
 class PackageMetadataCache:
-    """Thread-safe. A file of ``folder`` for each package; without a folder it lasts for the run.
+    """Thread-safe. A file of ``directory`` for each package; without a directory it lasts for the
+    run.
 
-    What is known is held as JSON text, and no more of it than there is ``room`` for, in bytes:
-    hosts look themselves into what did not fit. Where processes of a run have one each, all but one
-    ``ask_through`` that one.
+    The metadata is stored as JSON text, up to ``room`` bytes: hosts read other packages themselves.
+    If several processes of a run have a cache, all but one ``ask_through`` that one.
     """
 
     def __init__(self, folder: Path | None = None, wait: float = WAIT, *, room: int = ROOM) -> None:
@@ -81,11 +81,11 @@ class PackageMetadataCache:
         self._elsewhere: _Elsewhere | None = None
 
     def ask_through(self, ask: Callable[[Any], Any]) -> None:
-        """Have another one do it all, whose ``answer`` is what ``ask`` comes to."""
+        """Forward all requests to another cache; ``ask`` returns the result of its ``answer``."""
         self._elsewhere = _Elsewhere(ask)
 
     def answer(self, question: Any) -> Any:
-        """Do what another one is asked to, for JSON."""
+        """Handle a request of another process, for JSON."""
         word, *given = question
         if word == "ask":
             shas, held, host = given
@@ -116,7 +116,7 @@ class PackageMetadataCache:
                 left = until - time.monotonic()
                 if not others or left <= 0:
                     break
-                # What nobody is at is begun now, by the one that asks, once the rest is there.
+                # The asking host reads packages that no other host reads, once it has the rest.
                 self._changed.wait(left)
             for sha in set(missing) - self._disputed:
                 self._at_it.setdefault(sha, host)
@@ -196,7 +196,7 @@ class PackageMetadataCache:
     def _keep(self, sha: str) -> None:
         if self._folder is None:
             return
-        with contextlib.suppress(OSError, CcmError):  # it is a cache: then it is asked again
+        with contextlib.suppress(OSError, CcmError):  # only a cache: hosts can report again
             make_private(self._folder)
             with replacing(self._folder / f"{sha}.json") as out:
                 text, hosts = self._known[sha]
@@ -207,7 +207,7 @@ class PackageMetadataCache:
 
 
 class _Elsewhere:
-    """The lore of another process; what it has told is held, so that it need not tell it again."""
+    """The cache of another process; its answers are stored, so that they are not sent again."""
 
     def __init__(self, ask: Callable[[Any], Any]) -> None:
         self._ask = ask
@@ -217,7 +217,7 @@ class _Elsewhere:
         self._at_work: set[str] = set()
 
     def known(self, shas: list[str], host: str) -> Answer:
-        """What is known there of these; what is held here does not travel again."""
+        """The metadata there for these packages, without those stored here."""
         with self._lock:
             held = {sha: self._held[sha] for sha in shas if sha in self._held}
         digests = {sha: _digest(found) for sha, found in held.items()}
@@ -242,7 +242,7 @@ class _Elsewhere:
         self._ask(["compare", sha, print_])
 
     def leave(self, host: str) -> None:
-        """Tell it that a host's run is over, if it was at anything."""
+        """Report the end of a host's run, if it was reading packages."""
         with self._lock:
             was_at_work = host in self._at_work
             self._at_work.discard(host)
@@ -266,7 +266,7 @@ def _digest(found: str) -> str:
 
 
 def _fingerprint(found: str) -> str:
-    """That of what a host told, "" where it makes no sense."""
+    """The fingerprint of a host's report, "" for an invalid one."""
     from remote_runtime.protocol.package_sharing import fingerprint
 
     try:
@@ -277,7 +277,7 @@ def _fingerprint(found: str) -> str:
 
 
 class HostLore:
-    """What one host asks and tells, and no more of it than is honest work."""
+    """The requests and reports of one host, limited to a plausible number."""
 
     def __init__(self, link: FramedLink, lore: PackageMetadataCache, host: str) -> None:
         self._link = link
@@ -332,5 +332,5 @@ class HostLore:
             raise ProtocolError("more packages than a plan has", kind="protocol.flood")
 
     def close(self) -> None:
-        """Let other hosts find out what this one has not told."""
+        """Let other hosts read the packages that this one did not report."""
         self._lore.leave(self._host)

@@ -49,7 +49,9 @@ class Connector(Protocol):
     def open(self, host: Any, on_phase: OnPhase, until: float | None = None) -> Link: ...
 
     def patience(self, host: Any) -> float:
-        """Seconds in which a host is to have told its facts, or others do not wait for it."""
+        """The seconds within which a host must send its facts; after that, others do not wait for
+        it.
+        """
         ...
 
 
@@ -82,7 +84,7 @@ class Plan(Protocol):
 
     @property
     def incoming(self) -> Incoming | None:
-        """What takes the files that the target sends; None where it has none to send."""
+        """The receiver of the files that the target sends; None if it sends none."""
         ...
 
     def identities(self) -> Iterator[str]:
@@ -98,12 +100,13 @@ class Plan(Protocol):
         ...
 
     def place(self, identity: str) -> str:
-        """Where that ``type#name`` stands in a manifest: ``FILE:LINE:COLUMN``."""
+        """The position of that ``type#name`` in a manifest: ``FILE:LINE:COLUMN``."""
         ...
 
     def implied(self, index: int) -> Implied | None:
-        """What the events of so many resources have of the plan that are as desired, from an index
-        on, masked; None where the plan does not say all of that."""
+        """The implied members of the events of so many converged resources, from an index on,
+        masked; None if the plan does not contain all of them.
+        """
         ...
 
     def references(self) -> int:
@@ -112,8 +115,9 @@ class Plan(Protocol):
 
     @property
     def total(self) -> int:
-        """How many resources the target comes to: in a preview those of other plans, which come
-        before its own, are numbered behind them."""
+        """The number of resources that the target reports; in a preview, those of earlier plans
+        have higher indexes.
+        """
         ...
 
     @property
@@ -132,13 +136,15 @@ class Plan(Protocol):
         ...
 
     def otherwise(self, event: Mapping[str, Any]) -> str | None:
-        """What a plan that was kept said of a resource that came out otherwise; "" where it came
-        out so, None without such a plan."""
+        """The prediction of the plan file for a resource with another result; "" if it was right,
+        None without a plan file.
+        """
         ...
 
     def kept(self) -> Mapping[str, Any] | None:
-        """What a plan that is made has to keep of the host beside what was said before, for JSON;
-        None for nothing."""
+        """The new part of the host's record for a plan file that is being written, for JSON; None
+        for nothing.
+        """
         ...
 
     def longest(self) -> float:

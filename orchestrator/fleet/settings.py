@@ -9,10 +9,10 @@ from remote_runtime.options import RunOptions
 
 
 class RunSettings(NamedTuple):
-    """``user`` is who pushes, as the lock on a host says it; ``origin`` says more of that.
+    """``user`` is the user who pushes, as the lock on a host shows it; ``origin`` has the details.
 
-    ``manifest`` is by what the hosts remember the run, "" for one of which they remember nothing.
-    ``key`` makes the receipts by which a host is asked for its record of the run, "" for no record.
+    ``manifest`` is the identity under which hosts store the run, "" if they store nothing. ``key``
+    makes the receipts by which a host is asked for its record of the run, "" for no record.
     """
 
     run_id: str

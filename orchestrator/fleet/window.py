@@ -34,11 +34,11 @@ class HostScheduler(Protocol[R]):
 
     @property
     def spare(self) -> int | None:
-        """How many more hosts may fail and others begin all the same; None for any number."""
+        """How many more hosts may fail while others still start; None for any number."""
         ...
 
     def rest(self) -> Iterator[HostTask[R]]:
-        """Those that never begin."""
+        """The hosts that never start."""
         ...
 
     def interrupt(self) -> None:
@@ -60,10 +60,10 @@ class InOrder(Generic[R]):
         return next(self._tasks, None)
 
     def ended(self, name: str, answer: R) -> None:
-        """Nobody waits for that."""
+        """Nothing waits for it."""
 
     def rest(self) -> Iterator[HostTask[R]]:
-        """Those that are left."""
+        """The remaining hosts."""
         return self._tasks
 
     def interrupt(self) -> None:
@@ -71,14 +71,14 @@ class InOrder(Generic[R]):
 
 
 class Window(Generic[R]):
-    """Runs hosts through a window of ``forks``; as one ends the next begins.
+    """Runs at most ``forks`` hosts at a time; when one ends, the next starts.
 
-    A mute host is waited for beside the window, as far as there is room and as many may fail:
-    another one has its place until it speaks or ends. For the course it is at work all the time.
-    ``tasks`` are a course, or begin as they come. ``finished`` is told each host's name and answer,
+    An unresponsive host does not use a fork, within limits of descriptors and of failures: another
+    host uses it until the first one responds or ends. For the scheduler it runs all the time.
+    ``tasks`` are a scheduler, or start in their order. ``finished`` receives each host's name and
+    answer, in the thread that called ``run``. ``interrupt`` may be called from a signal handler:
+    running hosts are cancelled, the others never start. ``tick`` is called several times a second
     in the thread that called ``run``.
-    ``interrupt`` may be called from a signal handler: running hosts are cancelled, the others never
-    start. ``tick`` is called several times a second in the thread that called ``run``.
     """
 
     def __init__(

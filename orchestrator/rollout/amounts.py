@@ -29,7 +29,7 @@ class Amount(NamedTuple):
     def _of(self, total: int, round_up: bool) -> int:
         if not self.percent:
             return int(self.number)
-        thousandths = round(self.number * 1000) * total  # whole numbers: no 10 % of 30 is 3.0…04
+        thousandths = round(self.number * 1000) * total  # integers, or 10 % of 30 would be 3.0…04
         return -(-thousandths // 100_000) if round_up else thousandths // 100_000
 
 

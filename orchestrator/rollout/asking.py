@@ -25,7 +25,7 @@ KEPT = 4_000  # bytes of what a command prints, its end
 SHOWN = 300
 _TICK = 0.2
 _LINGER = 0.5
-_begun: set[int] = set()  # process groups of commands that nobody has ended yet
+_begun: set[int] = set()  # process groups of running commands
 
 
 class Ran(NamedTuple):
@@ -37,10 +37,10 @@ class Ran(NamedTuple):
 
 
 def run_command(command: str, told: Any, left: Callable[[], float]) -> Ran:
-    """Run a line of shell with ``told`` as JSON on its standard input.
+    """Run a shell command line with ``told`` as JSON on its standard input.
 
-    It is ended with all that it has started once nothing is ``left`` of its seconds. OSError where
-    there is no shell.
+    When no seconds are ``left``, it is ended with all processes that it started. OSError if there
+    is no shell.
     """
     process = subprocess.Popen(
         ["/bin/sh", "-c", command],
@@ -126,10 +126,10 @@ def _feed(process: subprocess.Popen[bytes], view: memoryview) -> memoryview:
 
 
 class CommandGate:
-    """A command decides: 0 go on, 75 not yet, anything else stop.
+    """A gate command decides: exit code 0 continues, 75 waits, anything else stops.
 
-    ``about`` is what it is told of the run beside the hosts of the wave, ``again`` seconds after
-    which it is asked once more.
+    ``about`` is what it learns about the run in addition to the hosts of the wave, ``again`` the
+    seconds until it runs again.
     """
 
     hears_all = True
@@ -167,7 +167,7 @@ class CommandGate:
 
 
 def how_it_ended(ran: Ran, seconds: float) -> str:
-    """What is said of a command that did not end well, with ``seconds`` of time."""
+    """The message for a failed command, with ``seconds`` of time."""
     if ran.code is None:
         how = f"timed out after {seconds:g} s"
     elif ran.code == NOT_YET:

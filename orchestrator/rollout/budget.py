@@ -18,7 +18,7 @@ class Budget:
 
     @classmethod
     def of(cls, max_fail: "Amount | None", hosts: int, waves: bool) -> "Budget":
-        """That of a rollout over so many hosts, which with ``waves`` may fail on none."""
+        """The budget of a rollout over so many hosts; with ``waves``, none may fail."""
         if max_fail is not None:
             return cls(max_fail.down(hosts))
         return cls(0 if waves else None)
@@ -49,5 +49,5 @@ class Budget:
 
 
 def is_failure(result: HostResult) -> bool:
-    """Whether a host that had its turn is not as it should be, or nobody knows."""
+    """Whether a host that ran failed or has an unknown state."""
     return result.had_turn and result.outcome != outcome.OK

@@ -23,9 +23,9 @@ KIND = "rollout.gate"  # of a canary that a gate did not let through
 
 
 class WaveVerdict(NamedTuple):
-    """What the gates say of a wave: ``stop`` is why the rollout may not go on, "" where it may.
+    """The result of the gates of a wave: ``stop`` is why the rollout stops, "" if it continues.
 
-    ``failed`` has the hosts that were found wrong, with what they come to now.
+    ``failed`` has the hosts with problems, with their new results.
     """
 
     stop: str = ""
@@ -33,39 +33,40 @@ class WaveVerdict(NamedTuple):
 
 
 class Gates(Protocol):
-    """What stands after a wave; asked beside the window, which goes on drawing."""
+    """The gates after a wave; they run in other threads, so the window keeps updating its view."""
 
     def ask(self, wave: int, results: Sequence[HostResult]) -> None:
         """Begin to ask about the hosts of a wave."""
         ...
 
     def verdict(self) -> WaveVerdict | None:
-        """What came of it; None while it is not known."""
+        """The result; None while it is unknown."""
         ...
 
     def cancel(self) -> None:
-        """Nobody wants to know any more."""
+        """Cancel the gates."""
         ...
 
 
 class NoGates:
-    """Each wave is let through."""
+    """Lets each wave pass."""
 
     def ask(self, wave: int, results: Sequence[HostResult]) -> None:
-        """Nobody is asked."""
+        """There is nothing to run."""
 
     def verdict(self) -> WaveVerdict | None:
         """Go on."""
         return WaveVerdict()
 
     def cancel(self) -> None:
-        """Nobody was asked."""
+        """There is nothing to cancel."""
 
 
 class StagePlace(NamedTuple):
-    """Where in a run a course stands: how many waves are before it, which hosts come ``behind`` it.
+    """The position of a scheduler in a run: the number of earlier waves, and the hosts ``behind``
+    it.
 
-    ``budget`` is its own in place of what its options say, ``overall`` that of the run.
+    ``budget`` replaces that of its options, ``overall`` is that of the run.
     """
 
     waves_before: int = 0
@@ -78,11 +79,11 @@ ALONE = StagePlace()
 
 
 class RolloutScheduler:
-    """Hosts by wave; ``make`` makes the task of one that begins.
+    """Hosts by wave; ``make`` makes the task of the next one.
 
-    ``publish`` is told where the rollout stands. A host that a gate finds wrong has finished again,
-    with another result. The first host of each of the ``clusters`` is in the first wave; what
-    ``gates`` makes is asked about each of those alone, and where one fails its cluster stays out.
+    ``publish`` receives the progress of the rollout. A host that a gate finds wrong finishes again,
+    with another result. The first host of each of the ``clusters`` is in the first wave; ``gates``
+    are run for each of those alone, and if one fails, its cluster is skipped.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class RolloutScheduler:
         self._make = make
         self._publish = publish
         self._gates = gates
-        self._rounds: list[Gates] = []  # that are asked
+        self._rounds: list[Gates] = []  # the gates that run
         self._clock = clock
         self._until = options.until
         self._sharing = Sharing(options.per)
@@ -145,17 +146,17 @@ class RolloutScheduler:
 
     @property
     def over(self) -> bool:
-        """Whether each host has had its turn, and the gates have let the last wave through."""
+        """Whether each host has run, and the gates have let the last wave pass."""
         begun = self._wave == len(self._waves) and not self._waiting
         return begun and not self._running and not self._rounds and not self._held
 
     @property
     def held(self) -> bool:
-        """Whether some hosts had no turn, or a gate said no."""
+        """Whether some hosts were not started, or a gate failed."""
         return self._held or bool(self._lost)
 
     def next(self) -> HostTask[HostResult] | None:
-        """The next host of the wave that shares nothing with too many others."""
+        """The next host of the wave that is within the limits of shared variables."""
         self._heed()
         if self._held or self._rounds:
             return None
@@ -178,7 +179,7 @@ class RolloutScheduler:
             self._ask()
 
     def rest(self) -> Iterator[HostTask[HostResult]]:
-        """The hosts of this wave and of those after it that had no turn."""
+        """The hosts of this wave and of later ones that were not started."""
         if self._lost and not self._held:
             lost = tuple(host.name for host in self._lost)
             failed = ", ".join(self._failed)
@@ -198,13 +199,13 @@ class RolloutScheduler:
         self._waiting = list(self._waves[self._wave])
         self._results = []
         self._wave += 1
-        if not self._waiting:  # all of its hosts stand behind a canary that has failed
+        if not self._waiting:  # all of its hosts belong to a canary that failed
             return
         self._publish(happening.WaveStarted(self._number, self._clock()))
 
     @property
     def _number(self) -> int:
-        """That of the wave in the whole run."""
+        """The number of the wave in the complete run."""
         return self._stage.waves_before + self._wave
 
     @property
@@ -213,7 +214,7 @@ class RolloutScheduler:
         return self._wave == 1 and bool(self._canaries)
 
     def _ask(self) -> None:
-        """Have the gates asked about the wave, about each canary alone where it is well."""
+        """Run the gates for the wave, or for each healthy canary alone."""
         groups = [[one] for one in self._results] if self._first else [self._results]
         lost = [self._first and is_failure(group[0]) for group in groups]
         self._rounds = [NoGates() if one else self._gates() for one in lost]
@@ -232,7 +233,7 @@ class RolloutScheduler:
             self._hold(UNTIL, "")
 
     def _judge(self, verdicts: Sequence[WaveVerdict]) -> None:
-        """Count whom the gates found wrong, and go no further than they let the rollout."""
+        """Count the hosts that the gates found wrong, and continue as far as the gates allow."""
         wrong = {result.host for result in self._results if is_failure(result)}
         for verdict, result in zip(verdicts, self._results, strict=False):
             failed = list(verdict.failed)

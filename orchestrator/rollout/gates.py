@@ -19,15 +19,16 @@ _TICK = 0.2  # seconds
 
 
 class GateAnswer(NamedTuple):
-    """``stop`` is why the rollout may not go on, "" where it may; ``failed`` are the hosts that
-    were found wrong, with what they come to now."""
+    """``stop`` is why the rollout stops, "" if it continues; ``failed`` are the hosts with
+    problems, with their new results.
+    """
 
     stop: str = ""
     failed: Sequence[HostResult] = ()
 
 
 class Patience:
-    """For how long a gate may take, and whether anybody still wants to know."""
+    """How long a gate may run, and whether its result is still needed."""
 
     def __init__(self, seconds: float, cancelled: threading.Event) -> None:
         self._end = time.monotonic() + seconds
@@ -35,7 +36,7 @@ class Patience:
 
     @property
     def left(self) -> float:
-        """Seconds; 0 once they are over, or nobody waits."""
+        """The remaining seconds; 0 when they are over or the result is not needed."""
         return 0.0 if self._cancelled.is_set() else max(0.0, self._end - time.monotonic())
 
     @property
@@ -68,10 +69,10 @@ class Patience:
 
 
 class Gate(Protocol):
-    """Asked in a thread of its own; ``name`` is what people read, ``seconds`` how long it has.
+    """Runs in its own thread; ``name`` is for people, ``seconds`` is its timeout.
 
-    ``hears_all``: it judges the whole wave, hosts that have failed included; else those that are
-    well so far, if there are any.
+    ``hears_all``: it checks the complete wave, failed hosts included; otherwise only hosts that are
+    healthy so far, if there are any.
     """
 
     name: str
@@ -99,11 +100,11 @@ class GateKeeper:
         threading.Thread(target=self._ask, args=asked, name="gates", daemon=True).start()
 
     def verdict(self) -> WaveVerdict | None:
-        """What came of it; None while it is not known."""
+        """The result; None while it is unknown."""
         return self._verdict
 
     def cancel(self) -> None:
-        """Nobody wants to know any more."""
+        """Cancel the gate."""
         self._cancelled.set()
 
     def _ask(self, wave: int, results: list[HostResult]) -> None:
@@ -145,5 +146,5 @@ class GateKeeper:
 
 
 def found_wrong(result: HostResult, kind: str, message: str) -> HostResult:
-    """What a host comes to that a gate has found wrong."""
+    """The new result of a host that a gate found wrong."""
     return result._replace(outcome=outcome.FAILED, kind=kind, message=message)

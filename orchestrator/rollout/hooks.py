@@ -17,12 +17,11 @@ BEFORE, AFTER = "rollout.before_host", "rollout.after_host"
 
 
 class Hooked(HostTask[HostResult]):
-    """A host's task between two commands, either may be "".
+    """A host's task between two commands, each may be "".
 
-    Where the first fails the host is not touched. The second runs wherever the first was begun,
-    also when the user ends the run; a host behind which it fails has failed. ``told`` is what they
-    have on their standard input. It keeps its place though its host be mute, for that may be
-    drained.
+    If the first one fails, the host is not contacted. The second one runs whenever the first one
+    started, even if the user ends the run; if it fails, its host has failed. ``told`` is their
+    standard input. The host uses a fork even if it is unresponsive, because it may be drained.
     """
 
     def __init__(
@@ -47,7 +46,7 @@ class Hooked(HostTask[HostResult]):
         return result
 
     def _prepared(self) -> HostResult | None:
-        """What the host comes to that its command keeps from its turn; None where it begins."""
+        """The result of a host whose first command failed; None if it starts."""
         if not self._before:
             return None
         wrong = _run("before-host", self._before, self._told, self._cancelled.is_set)
@@ -76,7 +75,7 @@ class Hooked(HostTask[HostResult]):
         return self._task.held()
 
     def cancel(self) -> None:
-        """End it; what comes behind is run all the same."""
+        """Cancel the task; the second command runs anyway."""
         self._cancelled.set()
         self._task.cancel()
 

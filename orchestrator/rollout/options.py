@@ -38,7 +38,7 @@ class RolloutOptions(NamedTuple):
         return self != RolloutOptions()
 
     def record(self) -> dict[str, Any]:
-        """Those that were given, as people write them; a login in a command is masked."""
+        """The given options, in their command line form; a login in a command is masked."""
         from orchestrator.rollout.deadline import clock_text
 
         masked = Mask().text

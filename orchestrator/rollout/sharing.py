@@ -35,7 +35,9 @@ def parse_per(text: str) -> Per:
 
 
 class Sharing:
-    """Who of the hosts that run shares what; a host without the variable shares it with nobody."""
+    """Counts running hosts with the same value of a variable; a host without the variable is
+    independent.
+    """
 
     def __init__(self, limits: Sequence[Per]) -> None:
         self._limits = limits
@@ -62,7 +64,7 @@ class Sharing:
 
 
 def check_sharing(limits: Sequence[Per], hosts: Sequence[Any]) -> Iterator[str]:
-    """A warning for each variable that some hosts lack; UsageError for one that nobody has."""
+    """A warning for each variable that some hosts lack; UsageError for one that all hosts lack."""
     for limit in limits:
         lacking = [host.name for host in hosts if value_of(limit.variable, host.vars) is None]
         if len(lacking) == len(hosts):

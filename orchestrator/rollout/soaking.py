@@ -20,8 +20,8 @@ Monitor = Callable[[Target, Callable[[happening.Event], None]], HostTask[HostRes
 class Soak:
     """Waits ``wait`` seconds, then runs the health checks of each host.
 
-    ``monitor`` makes the task that does so on one host and tells its events. A host whose checks
-    fail, or which cannot be reached, is wrong.
+    ``monitor`` makes the task that does so on one host and publishes its events. A host with failed
+    checks, or an unreachable one, is wrong.
     """
 
     hears_all = False

@@ -24,11 +24,11 @@ class StageRun(NamedTuple):
 
 
 class StagedScheduler:
-    """The courses of the stages one after the other.
+    """Runs the schedulers of the stages one after the other.
 
-    A stage passes when no more of its hosts have failed than may, by default none, and its gates
-    have let it through. With a ``max_fail`` in the ``options``, those of the whole run, that many
-    may fail in all stages together, and only a stage that says so has a limit of its own.
+    A stage passes if no more of its hosts failed than may, by default none, and its gates passed.
+    With a ``max_fail`` in the ``options``, those of the complete run, that many may fail in all
+    stages together, and a stage has its own limit only if it sets one.
     """
 
     def __init__(self, legs: Sequence[StageRun], options: RolloutOptions) -> None:
@@ -81,7 +81,7 @@ class StagedScheduler:
 
     @property
     def held(self) -> bool:
-        """Whether some hosts had no turn, or a gate said no."""
+        """Whether some hosts were not started, or a gate failed."""
         return self._now.held
 
     def next(self) -> HostTask[HostResult] | None:
@@ -97,7 +97,7 @@ class StagedScheduler:
         self._now.ended(name, answer)
 
     def rest(self) -> Iterator[HostTask[HostResult]]:
-        """The hosts of this stage and of those after it that had no turn."""
+        """The hosts of this stage and of later ones that were not started."""
         for course in self._courses[self._at :]:
             yield from course.rest()
 

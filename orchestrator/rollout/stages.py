@@ -24,11 +24,11 @@ _KIND = "input.stages"
 
 
 class Stage(NamedTuple):
-    """A stage as its file says it.
+    """A stage as written in its file.
 
-    ``hosts`` is a pattern; of those it picks the first ``take`` are meant, None for all.
-    ``manifest`` is a path that can be opened. Where the two stand is said with them. What is None,
-    or empty, is up to the options of the whole run.
+    ``hosts`` is a pattern; ``take`` limits it to the first hosts, None for all. ``manifest`` is a
+    path that can be opened. Both have their positions. The options of the complete run apply where
+    a value is None or empty.
     """
 
     name: str
@@ -45,23 +45,23 @@ class Stage(NamedTuple):
     data: Mapping[str, Any] = {}
 
     def rollout(self, whole: RolloutOptions) -> RolloutOptions:
-        """How the stage is held back: as it says, and where it says nothing as the whole run is.
+        """The rollout options of the stage: its own, then those of the complete run.
 
-        The number of hosts that may fail in the whole run is not one of the stage.
+        The limit of failed hosts in the complete run does not apply to a stage.
         """
         own = {name: getattr(self, name) for name in ("waves", "soak", "gate", "per")}
         given = {name: value for name, value in own.items() if value not in (None, ())}
         return whole._replace(max_fail=self.max_fail, **given)
 
     def placed(self, error: InputError) -> list[Problem]:
-        """What is wrong with the manifest, with the stage's place where it has none of its own."""
+        """The problems of the manifest, at the position of the stage if they have none."""
         return [one._replace(where=one.where or self.manifest_at) for one in error.problems]
 
 
 def read_stages(path: str) -> list[Stage]:
-    """The stages of a file, checked whole but for their manifests and hosts.
+    """The stages of a file, with every check except those of manifests and hosts.
 
-    InputError with every mistake, each with its place.
+    InputError with every mistake, each with its position.
     """
     problems: list[Problem] = []
     root = document.read_document(path, problems)
@@ -142,7 +142,7 @@ def _written(node: document.Node, key: str) -> Written:
 
 
 def _duplicates(nodes: document.Node, stages: list[Stage]) -> list[Problem]:
-    """Names that stand twice: reports tell stages by them."""
+    """Duplicate names: reports identify stages by name."""
     found, seen = [], dict[str, Position]()
     for node, stage in zip(_nodes(nodes), stages, strict=True):
         at = _written(node, "name").position

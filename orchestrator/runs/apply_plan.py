@@ -125,7 +125,7 @@ class PlanPush:
         self._words = words
 
     def run(self) -> RunResult:
-        """Push it to its hosts, or to those of them that the request selects."""
+        """Push it to its hosts, or to the selected ones."""
         from orchestrator.image import build
 
         kept, request, record = self._kept, self._request, self._kept.record
@@ -185,7 +185,7 @@ class PlanPush:
         return push._replace(stages=stages, binder=stages[0].push.binder), chosen
 
     def _choose(self) -> Chosen:
-        """The hosts of the plan, or those of them that ``-l`` selects."""
+        """The hosts of the plan, or those that ``-l`` selects."""
         kept, request = self._kept, self._request
         manifest = kept.record["manifest"]
         chosen = wiring.choose(request.hosts, self._reporter.warn, manifest, kept.hosts)

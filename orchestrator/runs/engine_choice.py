@@ -37,7 +37,7 @@ class EngineChoice(NamedTuple):
 
     @property
     def text(self) -> str:
-        """As it is given; "" for what is chosen without a word."""
+        """The word as given; "" for the default."""
         if self.word == AUTO:
             return ""
         if self.word == DASK:
@@ -53,7 +53,7 @@ class Workers(Protocol):
         ...
 
     def close(self) -> None:
-        """Let all of it go, engaged or not, as often as it is said."""
+        """Close the engine, in use or not; may be called repeatedly."""
         ...
 
 
@@ -66,10 +66,10 @@ class RemoteSide(Protocol):
 
 
 class EngineSpec(NamedTuple):
-    """Who is to work: on which hosts of a run, how many at a time, at which jobs.
+    """The work for an engine: the hosts of a run, how many at a time, and the jobs.
 
-    ``planners`` are those of the manifests, which a job's may wrap. ``remote`` is what workers
-    on other machines need.
+    ``planners`` are those of the manifests, which a job's may wrap. ``remote`` is the input of
+    workers on other machines.
     """
 
     hosts: Sequence[Target]
@@ -81,7 +81,7 @@ class EngineSpec(NamedTuple):
 
 
 def parse_engine(given: str, where: str = "--engine") -> EngineChoice:
-    """The choice that a word makes, which stands ``where`` an error says; UsageError."""
+    """The choice for a word; errors name ``where`` it is from; UsageError."""
     if given.startswith(_DASK):
         from orchestrator.cluster.trust import scheduler_address
 
@@ -142,7 +142,7 @@ def _started(choice: EngineChoice, staff: EngineSpec) -> Workers | None:
         )
     except OSError as error:
         if choice.word == AUTO:
-            return None  # nobody has asked for processes
+            return None  # processes were not requested
         raise UsageError(
             f"--engine: cannot start a process: {error.strerror}",
             hint="use --engine threads, or fewer processes",

@@ -27,9 +27,9 @@ def run_on_hosts(
     reporter: Reporter,
     ready: Callable[[], None] = lambda: None,
 ) -> RunResult:
-    """Have each host do what the planner plans, outside of any manifest.
+    """Run the planner's plan on each host, outside of any manifest.
 
-    ``shown`` is the command as people read it, ``words`` those of a command line that repeat it.
+    ``shown`` is the command for people, ``words`` those of a command line that repeats it.
     ``ready`` is called once the hosts are known, before the first one is contacted.
     """
     request = request._replace(run=request.run._replace(adhoc=True, diff=False))

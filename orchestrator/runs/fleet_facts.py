@@ -1,7 +1,7 @@
 """The facts of other hosts that the templates of a run read (controller).
 
-They are those that were gathered last and kept on this machine. Where none are kept that are young
-enough, they are gathered before the first host of the run is changed.
+Facts that were gathered last are cached on this machine. Missing or old ones are gathered before
+the first host of the run is changed.
 """
 
 from __future__ import annotations
@@ -40,15 +40,16 @@ def max_age(text: str) -> float:
 
 
 class ReadHosts(NamedTuple):
-    """What templates see of an inventory, and the hosts whose facts they read; ``stale`` are those
-    of whom no facts are kept that are young enough."""
+    """The view of an inventory for templates, and the hosts whose facts they read; ``stale`` are
+    those without recent facts.
+    """
 
     view: InventoryView
     hosts: Sequence[Host]
     stale: Sequence[Host]
 
     def told(self) -> str:
-        """Which facts a run stands on, and of when; "" for none."""
+        """The facts that a run uses, with their age; "" for none."""
         known = self.view.facts.known
         found = [f"{host.name} ({known[host.name].gathered})" for host in self.hosts[:_MOST_NAMES]
                  if host.name in known]  # fmt: skip
@@ -62,9 +63,9 @@ class ReadHosts(NamedTuple):
 def show_hosts(
     planners: Iterable[Planner], inventory: Inventory, oldest: float | None = None
 ) -> ReadHosts:
-    """Have the planners' templates see all hosts, with the facts of others that are kept.
+    """Set the hosts that the planners' templates see, with the cached facts of others.
 
-    ``oldest`` is how many seconds old these may be, None for any age. No host is contacted.
+    ``oldest`` is their maximum age in seconds, None for any age. No host is contacted.
     """
     planners = list(planners)
     view = InventoryView.of(inventory)
@@ -89,10 +90,10 @@ def show_hosts(
 def take_answers(
     read: ReadHosts, answers: Mapping[str, Gathered | CcmError], warn: Callable[[str], None]
 ) -> None:
-    """Keep what hosts have said, of those of which no facts were young enough, and show it.
+    """Store the new facts of hosts, and show them to templates.
 
-    A host that could not be asked refuses the hosts that read its facts. ``warn`` is told why
-    facts cannot be kept.
+    If a host could not be asked, the hosts that read its facts are refused. ``warn`` receives the
+    reason why facts cannot be stored.
     """
     facts, failed = read.view.facts, dict[str, None]()
     for host in read.stale:
@@ -110,9 +111,9 @@ def take_answers(
 
 
 def keep_facts(host: Host, gathered: Gathered, failed: dict[str, None]) -> HostRecord | None:
-    """Keep what a host said of itself, its custom facts included; None where it is too large.
+    """Store the facts of a host, custom ones included; None if they are too large.
 
-    ``failed`` receives why it cannot be kept, which is the same for all hosts.
+    ``failed`` receives the reason why they cannot be stored, which is the same for all hosts.
     """
     found, _ = merge_host_facts(gathered)
     record = HostRecord(dict(dict.items(found)), time.time(), found.unavailable)

@@ -89,7 +89,7 @@ class _Heard:
 
 
 class Confirmation:
-    """A person decides whether the rollout continues; where nobody can be asked, it stops."""
+    """A person decides whether the rollout continues; it stops if there is no terminal."""
 
     name = "confirmation"
     hears_all = True

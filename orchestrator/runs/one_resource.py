@@ -29,7 +29,7 @@ def push_resource(
 ) -> RunResult:
     """Push the resource ``name``, which ``prepare`` makes once the hosts are known.
 
-    The run is kept where it has an inventory. UsageError, InputError.
+    The run is stored if it has an inventory. UsageError, InputError.
     """
     check_request(request)
     chosen = wiring.choose(request.hosts, reporter.warn)

@@ -98,7 +98,9 @@ class PushFlow:
         return result
 
     def _shown_hosts(self, push: PushJob) -> ReadHosts | None:
-        """What the templates of all stages see: the whole inventory, not the chosen hosts alone."""
+        """The hosts that the templates of all stages see: the complete inventory, not only the
+        selection.
+        """
         if not push.sites:
             return None  # a command, which has no templates
         from orchestrator.runs.fleet_facts import max_age, show_hosts
@@ -236,5 +238,5 @@ def own_types(push: PushJob) -> dict[str, bytes]:
 
 
 def user_at_host() -> str:
-    """Who pushes, as the lock of a host shows it to others."""
+    """The user who pushes, as the lock of a host shows it to others."""
     return f"{local_user()}@{os.uname().nodename}"

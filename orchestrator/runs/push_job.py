@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class PushJob(NamedTuple):
-    """What a command pushes; everything in it was checked, and no host was contacted.
+    """The job of a push; everything in it was checked, and no host was contacted.
 
-    ``what`` is the path of the manifest or of the stages file, or the words of a command.
-    With ``kept`` the run's folder stays. ``subscribers`` hear the events of the run. ``identity``
-    is the name by which hosts remember the manifest, "" for none. ``binder`` stands in for the
-    planner where a plan file is made or applied. A command over the fleet has no ``site``.
-    ``words`` are those of a command line that does the same. ``remarks`` makes the warnings that
-    follow the last host. The first host of each of the ``clusters`` is its canary.
+    ``what`` is the path of the manifest or of the stages file, or the words of a command. With
+    ``kept``, the run directory stays. ``subscribers`` receive the events of the run. ``identity``
+    is the name under which hosts store the manifest, "" for none. ``binder`` replaces the planner
+    when a plan file is written or applied. A command over the fleet has no ``site``. ``words`` are
+    those of a command line that repeats it. ``remarks`` makes the warnings after the last host. The
+    first host of each of the ``clusters`` is its canary.
     """
 
     command: str
@@ -74,12 +74,12 @@ class Targets(NamedTuple):
 
 
 class PushConfig(NamedTuple):
-    """How a push runs. The run's folder keeps ``record``, which says what the user chose.
+    """How a push runs. The run directory stores ``record``, which contains the user's options.
 
     ``registration`` is the store of registrations, None for the default. ``verify`` checks the
-    hosts after the push. ``again`` are the words of the command that does the same, without
-    ``-l``; ``retry`` those for hosts that failed. ``keep`` is how many runs are kept. ``remote``
-    is what workers on other machines need.
+    hosts after the push. ``again`` are the words of the command that repeats it, without ``-l``;
+    ``retry`` those for failed hosts. ``keep`` is the number of stored runs. ``remote`` is the input
+    of workers on other machines.
     """
 
     settings: RunSettings

@@ -36,7 +36,7 @@ _UNHEARD = "its worker reported no facts"
 
 
 class _Facts(Subscriber):
-    """Takes the facts that workers report of the hosts that they were asked for."""
+    """Receives the facts of hosts from workers."""
 
     def __init__(self, hosts: Sequence[Host]) -> None:
         self._names = {host.name for host in hosts}
@@ -66,10 +66,10 @@ def gather_by_workers(
     note: Callable[[str], None],
     watch: Callable[[Window[Any]], None],
 ) -> dict[str, Gathered | CcmError]:
-    """Host name → Gathered of each of the ``chosen``, or the CcmError that kept its facts away.
+    """Host name → Gathered of each of the ``chosen``, or the CcmError that prevented it.
 
-    Workers of the hosts' sites log in and change nothing; hosts that are this machine are asked
-    here. ``watch`` gets the window before it starts. UsageError where there is no worker.
+    Workers of the hosts' sites log in and change nothing; this machine gathers the facts of local
+    hosts. ``watch`` receives the window before it starts. UsageError if there is no worker.
     """
     request = request._replace(run=RunOptions(noop=True, timeout=request.run.timeout))
     planner = FactRequest()

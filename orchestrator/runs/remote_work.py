@@ -123,8 +123,11 @@ class RemoteWork:
                 )
 
     def _files(self) -> "tuple[list[Path], list[Path]]":
-        """The folders of the manifests, and the files that are named. Where a manifest spells out
-        all that it reads, nothing else of its folder is sent."""
+        """The directories of the manifests, and files with literal names.
+
+        If all files that a manifest reads have literal names, nothing else in its directory is
+        sent.
+        """
         folders: list[Path] = []
         named: list[Path] = []
         for push in self._push.pushes:
@@ -163,7 +166,7 @@ class RemoteWork:
         return "", ()
 
     def _binding(self) -> "dict[str, Any]":
-        """What the plan is made with, or held to."""
+        """The plan file that is being written or applied."""
         from orchestrator.plan_files.binding import BoundPlanner
         from orchestrator.plan_files.writer import PlanWriter
 
@@ -212,7 +215,7 @@ class RemoteWork:
         return found
 
     def _left_out(self) -> "set[Path]":
-        """Files and folders in the folder of a site that are the controller's own."""
+        """Files and directories in the directory of a site that are the controller's own."""
         from orchestrator.cluster.trust import VARIABLE, default_folder
 
         tls = str(os.environ.get(VARIABLE) or default_folder())
@@ -232,7 +235,7 @@ def _login_password(asked: bool) -> str:
 
 
 def _environ(site: bytes) -> "dict[str, str]":
-    """The variables of the environment whose names stand in the files of a site."""
+    """The environment variables whose names occur in the files of a site."""
     from orchestrator.planning.options import load_environ
 
     environ = load_environ()

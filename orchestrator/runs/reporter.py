@@ -40,12 +40,12 @@ class Reporter(Protocol):
 
     @property
     def is_terminal(self) -> bool:
-        """Whether somebody can be asked."""
+        """Whether there is a terminal for questions."""
         ...
 
     @property
     def needs_record(self) -> bool:
-        """Whether ``finished`` reads the run's folder, even of a run that is not kept."""
+        """Whether ``finished`` reads the run directory, even if the run is not stored."""
         ...
 
     def prepare(self) -> None:
@@ -93,7 +93,7 @@ class Reporter(Protocol):
         ...
 
     def start(self) -> None:
-        """The last question was asked: begin to draw."""
+        """Start the live view: there are no more questions."""
         ...
 
     def tick(self) -> None:
@@ -113,5 +113,5 @@ class Reporter(Protocol):
         ...
 
     def finished(self, result: RunResult) -> None:
-        """Write the documents that are made of a whole run; its folder is still there."""
+        """Write the documents about the complete run; its directory still exists."""
         ...

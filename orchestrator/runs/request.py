@@ -42,9 +42,9 @@ class PlanRequirements(NamedTuple):
 
 
 class StageChoice(NamedTuple):
-    """Which stages of a file: from the one named ``begin`` on, or ``stage`` alone.
+    """The selected stages of a file: from the one named ``begin`` on, or ``stage`` alone.
 
-    With names in ``among`` only these, which are those of a plan.
+    With names in ``among``, only these, which are those of a plan.
     """
 
     begin: str | None = None
@@ -62,7 +62,7 @@ class RunRequest(NamedTuple):
 
     ``manifest`` is the path of a manifest, of a stages file or of a plan; "" for commands
     without one. ``verify`` checks the hosts again after the push. ``keep`` is how many runs the
-    state folder keeps. Without an ``engine`` only threads are possible.
+    state directory keeps. Without an ``engine`` only threads are possible.
     """
 
     command: str
@@ -79,7 +79,7 @@ class RunRequest(NamedTuple):
     stages: StageChoice = StageChoice()
 
     def record(self) -> dict[str, Any]:
-        """What the run's folder keeps of the request; nothing in it may be secret."""
+        """What the run's directory keeps of the request; nothing in it may be secret."""
         given = (self.hosts._asdict(), self.run._asdict(), self.connection._asdict())
         more = (self.data.record(), self.rollout.record(), {"verify": self.verify})
         kept = {name: value for options in (*given, *more) for name, value in options.items()}

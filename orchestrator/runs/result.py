@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class RunResult(NamedTuple):
-    """The outcome of a run whose last host has ended.
+    """The result of a complete run.
 
     ``incomplete``: a rollout stopped, or registrations were not published. ``faults`` are errors of
-    subscribers, such as a disk that is full. ``folder`` is the run's record, None where there is
-    none; with ``kept`` it stays. ``assessment`` is of the verify after a push, ``plan`` of a
-    preview that made one, ``left_out`` are the hosts that a plan could not take, with the reason.
+    subscribers, such as a full disk. ``directory`` is the record of the run, None for none; with
+    ``kept`` it stays. ``assessment`` is that of the verify after a push, ``plan`` the plan file of
+    a preview, ``left_out`` the hosts that are not in the plan file, with the reason.
     """
 
     run_id: str
@@ -37,7 +37,7 @@ class RunResult(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        """Whether the whole request was carried out and every host is healthy."""
+        """Whether the request was carried out completely and every host is healthy."""
         done = not (self.interrupted or self.incomplete or self.faults or self.left_out)
         verified = self.assessment is None or self.assessment.exit_code == 0
         return done and verified and all(one.outcome == outcome.OK for one in self.results)

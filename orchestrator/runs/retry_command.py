@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.request import ConnectionOptions, RunRequest
 
 _OF_MANIFESTS = ("push", "apply", "drift")  # commands whose last word is what they are about
-# The names of options that stand in a record as their flags' do, each with its value or values.
+# The names of options in a record equal those of their flags, each with its value or values.
 _OF_PLAN = ("hiera", "facts")
 _OF_PREVIEW = ("package_probe", "probe_urls", "refresh_lists", "timeout", "stall_timeout")
 _APPROVAL = ("--signers=", "--approvals=")
@@ -57,7 +57,7 @@ def words_again(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
 
 
 def words_for_failed(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
-    """The same for hosts that failed. A host applies a plan once, so a plan is made anew."""
+    """The command for failed hosts. A host accepts a plan once, so a new plan is made."""
     again = words_again(push, request)
     if not (again and push.binder is not None and push.words):
         return again
@@ -83,9 +83,9 @@ def words_for_failed(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
 
 
 def _path(manifest: str, sources: "Sequence[str]") -> str:
-    """The manifest's path as whoever named the inventory like this would write it here."""
+    """The manifest's path in the form of the inventory's path."""
     if not is_url(manifest) and not any(map(os.path.isabs, sources)):
-        with suppress(OSError):  # the current folder may be gone
+        with suppress(OSError):  # the current directory may be gone
             here = os.path.relpath(manifest)
             return manifest if here.startswith("..") else here
     return manifest

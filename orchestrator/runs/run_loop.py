@@ -40,7 +40,7 @@ AFTER_HOST_GRACE = 60.0  # seconds that --after-host has once the run is interru
 
 
 def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Reporter) -> RunResult:
-    """Push to the targets; everything was checked before. UsageError without a run's folder."""
+    """Push to the targets; everything was checked before. UsageError without a run's directory."""
     begin = _begin(push, targets, config)
     with contextlib.ExitStack() as stack:
         # Processes start before any thread, and before files are open that they would inherit.
@@ -150,7 +150,7 @@ def _run(
 def _verified(
     config: PushConfig, result: RunResult, reporter: Reporter, folder: RunFolder
 ) -> RunResult:
-    """The result with a verify of the hosts that the push has reached, which the folder keeps."""
+    """The result with a verify of the hosts that the push reached; the directory stores it."""
     from orchestrator.verify.kept import VerifyFile
 
     assert config.verify is not None
@@ -180,7 +180,7 @@ class _Part(NamedTuple):
 
 
 def _parts(push: PushJob, targets: Targets, config: PushConfig) -> list[_Part]:
-    """The stages of a push; all of it where it has none."""
+    """The stages of a push; the complete push if it has none."""
     if not push.stages:
         return [_Part(push, targets, config)]
     return [
@@ -257,7 +257,7 @@ def _planned(
     """How the hosts will begin, and the command that goes on where they did not."""
     from orchestrator.report.terminal.paragraphs import Asked
 
-    # Of a stage that did not pass those that failed are to be well before the next one.
+    # The failed hosts of a stage must be healthy before the next stage.
     word, words = (UNDONE, config.retry) if staged else (REMAINING, config.again)
     return course.planned(Asked(again=words).on(f"run:{begin.run_id}:{word}"))
 
@@ -300,8 +300,9 @@ def _publish_remarks(remarks: Iterable[str], bus: Bus) -> None:
 
 
 def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
-    """Publish the remaining registrations, and tell each host whose registrations could not be
-    published; whether there were any."""
+    """Publish the remaining registrations, and report failures to each of their hosts; whether
+    there were any.
+    """
     failure = publisher.close(INTERRUPTED_CLOSING if interrupted else CLOSING)
     _publish_remarks(filter(None, [publisher.warning]), bus)
     if failure is None:

@@ -85,7 +85,7 @@ class StagedPush:
         )
 
     def _chosen_stages(self) -> list[Stage]:
-        """The stages that are meant; InputError for a file that is wrong, UsageError."""
+        """The selected stages; InputError for an invalid file, UsageError."""
         from orchestrator.rollout.stages import read_stages
 
         path, choice = self._request.manifest, self._request.stages
@@ -137,8 +137,7 @@ class StagedPush:
         refuse_part(self._request.data, stages)
 
     def _hosts_of(self, stages: list[Stage]) -> dict[str, list[Host]]:
-        """The hosts of each stage, whoever of them is selected; InputError for a pattern that has
-        none."""
+        """The hosts of each stage, before selection; InputError for a pattern without hosts."""
         from orchestrator.fleet.store.past_runs import PastRuns
 
         found: dict[str, list[Host]] = {}

@@ -64,11 +64,11 @@ def connector(
     own_types: Mapping[str, bytes] | None = None,
     reaches: bool = True,
 ) -> Connector:
-    """The transport, with every password that is known to be needed; contacts no host.
+    """The transport, with all required passwords; contacts no host.
 
-    ``ask`` asks for a password; None where nobody can be asked. ``own_types`` travel with the
+    ``ask`` prompts for a password; None without a terminal. ``own_types`` are sent with the
     runtime: ``site.types.sources()``. Without ``reaches``, workers log in to the hosts, and this
-    machine needs no way to them.
+    machine needs no route to them.
     """
     from orchestrator.image import build
     from orchestrator.transport import Connector, Credentials, Settings
@@ -164,7 +164,7 @@ def _require_selected(manifest: str, options: PlanOptions, chosen: Chosen) -> No
 
 
 def refuse_stages(request: RunRequest, path: str) -> None:
-    """UsageError where stages are named of something that has none."""
+    """UsageError if stages are selected for anything but a stages file."""
     choice = request.stages
     for option, name in (("--from", choice.begin), ("--stage", choice.stage)):
         if name is not None:
@@ -186,7 +186,7 @@ def fact_overlay(
         """The facts of a host with overrides, and warnings about missing families."""
         facts, warnings = over(host, gathered)
         late = [f"{name} is unavailable: {why}" for name, why in facts.unavailable.items()]
-        # Facts refuses to be read as a whole while a family is missing; here the rest is wanted.
+        # Facts cannot be read as a whole while a family is missing; here the rest is needed.
         return dict(dict.items(facts)), [*warnings, *late]
 
     return overlay

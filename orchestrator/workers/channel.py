@@ -37,7 +37,7 @@ class Channel:
         self._readable.register(end, select.POLLIN)
 
     def send(self, text: str) -> None:
-        """Send a message whole; OSError where the other side is gone."""
+        """Send a complete message; OSError if the other side is gone."""
         self.send_data(text.encode("utf-8"))
 
     def send_data(self, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""What a worker tells becomes the events of the run again (controller)."""
+"""Turns the messages of a worker into events of the run (controller)."""
 
 import json
 import re
@@ -25,7 +25,7 @@ Told = (
     | happening.HostFinished
 )
 
-_MOST_TEXTS = 1_000_000  # all of a host come before it begins anew
+_MOST_TEXTS = 1_000_000  # all messages of a host come before it restarts
 _OF_PLAN = frozenset(["type", "name", "properties"])
 _LEVELS = ("info", "warning", "error")
 _CONTROL = re.compile("[\x00-\x1f]")
@@ -44,7 +44,7 @@ class EventReceiver:
         self._names: list[happening.HostPlanned] = []
 
     def event(self, line: str) -> Told | None:
-        """The event that a line tells; None for one that tells what plans have in common."""
+        """The event in a line; None for one that defines shared parts of plans."""
         kind = line[0]
         if kind in "inc":
             self._learn(kind, line[1:])
@@ -81,9 +81,9 @@ class EventReceiver:
         raise ValueError(f"a worker cannot report {kind!r}")
 
     def _learn(self, kind: str, text: str) -> None:
-        """Number what plans have, or begin to count anew."""
+        """Number shared parts of plans, or restart the numbering."""
         if kind == "i":
-            # Of what several workers tell the controller holds one.
+            # The controller stores equal parts of several workers once.
             self._texts += map(_implied, text.split("\t"))
         elif kind == "n":
             self._names.append(_planned(*_plain(text)[0]))
@@ -94,8 +94,9 @@ class EventReceiver:
 
 
 def _plain(text: str) -> tuple[Any, str]:
-    """What a worker says, and its JSON text, without what acts on a terminal: a worker may be
-    anybody's."""
+    """A value from a worker with its JSON text, without control characters: workers are not
+    trusted.
+    """
     told = json.loads(text)
     if text.isascii() and is_plain_json(text) and not _CONTROL.search(text):
         return told, text
@@ -107,8 +108,9 @@ def _plain(text: str) -> tuple[Any, str]:
 
 
 def _implied(text: str) -> str:
-    """The JSON text of what a plan implies of a resource, which is kept as it came; ValueError for
-    what is none, or could end a line."""
+    """The JSON text of implied members, stored unchanged; ValueError if it is invalid or could end
+    a line.
+    """
     if _CONTROL.search(text):
         raise ValueError("expected JSON on one line")
     told = json.loads(text)

@@ -1,9 +1,9 @@
 """What a worker tells of its hosts: small, gathered, and each thing once (controller).
 
 A message is a text of lines. The first character of a line is its kind, then come what it is about
-and JSON text, with a tab between them where there are both. What is kept in the run's folder goes
-through as the text that it has there; what plans have in common is told before it is needed, and
-by its number from then on::
+and JSON text, with a tab between them where there are both. What is kept in the run's directory
+goes through as the text that it has there; what plans have in common is told before it is needed,
+and by its number from then on::
 
     p HOST \t [[phase, at], ...]    phases that the host has entered, in order
     i JSON \t JSON ...      what plans imply of resources, numbered from 0
@@ -41,10 +41,10 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class EventSender(Subscriber):
-    """Subscriber of a worker's bus that tells the controller, from a thread of its own.
+    """Subscriber of a worker's bus that sends events to the controller, from its own thread.
 
-    The end of a host is sent at once, so that another one may begin, with what stands before it;
-    where a message is ``dear``, ends wait for others, too.
+    The end of a host is sent at once, so that another one may start, with the lines before it; if a
+    message is ``dear``, ends wait for others, too.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class EventSender(Subscriber):
         self._numbers = TextNumbers()
         self._names: dict[tuple[Any, Any], int] = {}
         self._lines: list[str] = []
-        self._entering: dict[str, int] = {}  # where the last line of a host tells of its phases
+        self._entering: dict[str, int] = {}  # the offset of the last line with phases of a host
         self._waiting = 0
         self._urgent = False
         self._closed = False
@@ -68,7 +68,7 @@ class EventSender(Subscriber):
         self._thread.start()
 
     def handle(self, event: happening.Event) -> None:
-        """Tell of an event; never of two at a time."""
+        """Encode an event; one call at a time."""
         if isinstance(event, happening.HostPhase):
             self._entered(event)
         elif isinstance(event, happening.ResourcesStable):
@@ -129,7 +129,7 @@ class EventSender(Subscriber):
         self._put(f"h{event.host}\t{number}", event.host)
 
     def _entered(self, event: happening.HostPhase) -> None:
-        """Tell of phases, in one line those that a host enters while nothing else is told of it."""
+        """Encode phases; consecutive ones of a host share a line."""
         told = _encode(event.entered)
         with self._changed:
             place = self._entering.get(event.host)
@@ -178,5 +178,5 @@ class EventSender(Subscriber):
 
 
 def left(told: list[Any]) -> str:
-    """The last message of a worker, with what its planners have come to know."""
+    """The last message of a worker, with the data of its planners."""
     return "l" + _encode(told)

@@ -33,9 +33,9 @@ class Started(NamedTuple):
 
 
 def is_possible(patience: float = PATIENCE) -> bool:
-    """Whether a copy of this process is a whole one: it has one thread, and the system says so.
+    """Whether this process can be forked: it has one thread, and the system supports it.
 
-    Threads of something that has ended may take a moment to do so, too.
+    Threads that have ended may take a moment to disappear.
     """
     until = time.monotonic() + patience
     try:
@@ -90,7 +90,7 @@ def _live(
     """Be a worker; whatever happens, nothing of the controller goes on in this process."""
     code = 70
     try:
-        # The controller heeds them, and tells what is to end. What a worker starts ignores none.
+        # The controller handles them. Processes that a worker starts ignore none.
         for number in _HELD:
             signal.signal(number, lambda *_: None)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD)

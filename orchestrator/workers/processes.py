@@ -1,8 +1,7 @@
-"""The engine whose hosts are worked on by several processes of this machine (controller).
+"""The engine that uses several processes of this machine (controller).
 
-The window, the course and the bus stay where they are: which host begins is decided here, and what
-was told of it is published here. A worker is told to begin with a host when that may begin, and
-each has as many at a time as the others.
+Window, scheduler and bus stay in the controller: it decides which host starts, and publishes
+events. A worker receives a host when it may start, and each has as many at a time as the others.
 """
 
 import functools
@@ -31,8 +30,8 @@ _LOOKING = 1.0  # seconds between two looks at who says nothing
 class Processes:
     """So many workers, started at once; ``engage`` comes before the first host, ``close`` last.
 
-    ``jobs`` are all that is done in the run. What ``planners`` that remember have come to know in
-    workers is told to them here at the end. OSError where no process can be started.
+    ``jobs`` are all jobs of the run. At the end, ``planners`` here receive the data of the planners
+    in workers. OSError if no process can be started.
     """
 
     def __init__(
@@ -85,7 +84,7 @@ class Processes:
             raise
 
     def engage(self, means: RunMeans) -> "Processes":
-        """Begin to hear what the workers tell, which is published."""
+        """Start to receive and publish the events of workers."""
         self._lore = means.lore
         self._bus = means.bus
         answers = Answering([*self._planners, means.lore])
@@ -124,13 +123,13 @@ class Processes:
         hand.begin([task])
 
     def tell(self, task: RemoteTask, word: str) -> None:
-        """Tell the worker of a host that has begun."""
+        """Send a message to the worker of a running host."""
         hand = self._of_task.get(task.name)
         if hand is not None:
             hand.tell(task, word)
 
     def close(self) -> None:
-        """Let the workers end, bounded; the planners here come to know what theirs do."""
+        """End the workers within a time limit; planners here receive their data."""
         self._closing.set()
         for hand in self._hands:
             hand.close()

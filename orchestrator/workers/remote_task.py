@@ -53,10 +53,10 @@ class WorkerProtocolError(WorkerLostError):
 
 
 class Crew(Protocol):
-    """Those who do the work."""
+    """The workers."""
 
     def begin(self, task: "RemoteTask") -> None:
-        """Have a worker begin with a host; what becomes of it is told to the task."""
+        """Let a worker start a host; the task receives its results."""
         ...
 
     def finished(self, task: "RemoteTask") -> None:
@@ -69,7 +69,7 @@ class Crew(Protocol):
 
 
 class RemoteTask(HostTask[HostResult]):
-    """One host of a ``job``; it keeps what was told of the host for as long as that is at work."""
+    """One host of a ``job``; it stores the host's events while that is running."""
 
     def __init__(self, host: Target, job: int, crew: Crew, *, patience: float = NEVER) -> None:
         super().__init__(host.name, patience)
@@ -96,11 +96,11 @@ class RemoteTask(HostTask[HostResult]):
         self._crew.begin(self)
         with self._switch:
             cancelled = self._cancelled
-        if cancelled:  # meanwhile, when no worker may have had it yet that could be told
+        if cancelled:  # meanwhile, possibly before any worker had it
             self._crew.tell(self, "cancel")
 
     def heard(self, event: happening.Event) -> None:
-        """Keep in mind what was told of the host."""
+        """Store an event of the host."""
         if isinstance(event, happening.HostPhase):
             for phase, at in event.entered:
                 self._entered(phase)
@@ -111,7 +111,7 @@ class RemoteTask(HostTask[HostResult]):
             self._told.append(event)
 
     def finish(self, result: HostResult) -> None:
-        """Take what the host has come to; only the first time counts."""
+        """Set the host's result; only the first call counts."""
         with self._switch:
             done, self._done = self._done, None
         if done is not None:
@@ -124,12 +124,11 @@ class RemoteTask(HostTask[HostResult]):
         self.finish(self._ended(loss))
 
     def refuse(self, error: CcmError) -> None:
-        """Nobody can do it."""
+        """Fail the task: no worker can run it."""
         self.finish(self._ended(error))
 
     def begin_again(self) -> bool:
-        """Forget what was told of it, since another worker is to begin; False for one that is to
-        end, or has."""
+        """Forget its events, since another worker will start; False if the task is ending."""
         with self._switch:
             if self._cancelled or self._done is None:
                 return False
@@ -174,7 +173,7 @@ class RemoteTask(HostTask[HostResult]):
         return known._replace(**why)
 
     def _tally(self) -> Tally:
-        """What was told so far adds up to."""
+        """The total of the events so far."""
         tally, seen = Tally(), set[tuple[str, str]]()
         for told in self._told:
             for event, _ in happening.transaction_events(told):

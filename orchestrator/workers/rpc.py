@@ -22,12 +22,12 @@ class Asking(Protocol):
         ...
 
     def answer(self, question: Any) -> Any:
-        """What it knows or comes to know, for JSON. Thread-safe."""
+        """The answer, computed if needed, for JSON. Thread-safe."""
         ...
 
 
 class RpcClient:
-    """Those of a worker; ``put`` tells the controller what is asked, by a number."""
+    """The questions of a worker; ``put`` sends each to the controller with a number."""
 
     def __init__(self, put: Callable[[int, Any], None]) -> None:
         self._put = put
@@ -36,12 +36,12 @@ class RpcClient:
         self._open: dict[int, queue.SimpleQueue[Any]] = {}
 
     def have_asked(self, askers: Iterable[object]) -> None:
-        """Let those of them that ask do so through this."""
+        """Let the objects that have questions ask them through this."""
         for place, asker in enumerate(_asking(askers)):
             asker.ask_through(functools.partial(self._ask, place))
 
     def answered(self, number: int, told: Any) -> None:
-        """Take the answer to what was asked by that number."""
+        """Receive the answer to the question with that number."""
         with self._lock:
             waiting = self._open.pop(number)
         waiting.put(told)
@@ -60,13 +60,13 @@ class RpcClient:
 
 
 class Answering:
-    """The controller's, to what the likes of these ask elsewhere; they stand in the same order."""
+    """Answers such questions on the controller; its objects have the same order."""
 
     def __init__(self, askers: Iterable[object] = ()) -> None:
         self._askers: Sequence[Asking] = _asking(askers)
 
     def begin(self, asked: Any, tell: Callable[[Any], None]) -> None:
-        """Answer beside the caller. LookupError, TypeError or ValueError for what nobody asks."""
+        """Answer in another thread. LookupError, TypeError, ValueError for an invalid question."""
         place, question = asked
         asker = self._askers[place]
         threading.Thread(

@@ -19,7 +19,7 @@ from orchestrator.workers.event_sender import EventSender, left
 from orchestrator.workers.rpc import RpcClient
 from orchestrator.workers.worker_handle import BEAT
 
-BEATS = 2.0  # seconds after which a worker tells that it is there, whatever else it tells
+BEATS = 2.0  # seconds between heartbeats of a worker, independent of other messages
 
 
 class OwnConnector(Connector, Protocol):
@@ -51,7 +51,7 @@ class Sharing(Protocol):
 
 @runtime_checkable
 class Remembering(Protocol):
-    """A planner that comes to know something of all hosts together."""
+    """A planner that collects data about all hosts together."""
 
     def remembered(self) -> Any:
         """What it knows, for JSON."""
@@ -63,15 +63,15 @@ class Remembering(Protocol):
 
 
 def remembering(planners: Iterable[Planner]) -> list[Remembering]:
-    """Those of the planners that remember."""
+    """The planners that collect data."""
     return [planner for planner in planners if isinstance(planner, Remembering)]
 
 
 class Worker:
-    """Runs hosts beside each other, each in a thread, and tells what happens over the channel.
+    """Runs hosts concurrently, each in a thread, and sends events over the channel.
 
-    ``failed`` is told a defect of the worker itself, and does not return. What the ``planners`` ask
-    once in a run, and of packages, is asked by the controller.
+    ``failed`` receives an internal error of the worker, and does not return. The controller answers
+    the questions of ``planners`` and those about packages.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Worker:
         self._makers: list[Maker] = [threads.maker(job) for job in jobs]
         self._running: dict[str, HostTask[HostResult]] = {}
         self._tended = self._beaten = time.monotonic()
-        self._beats = not dear  # where a message costs much, somebody else tells who is there
+        self._beats = not dear  # where messages are expensive, another process sends heartbeats
         self._questions = RpcClient(outbox.ask)
         self._questions.have_asked([*planners, lore])
 
@@ -129,7 +129,7 @@ class Worker:
 
     def _over(self, name: str, result: HostResult) -> None:
         del self._running[name]
-        # Another thread may be about to deliver what was told of the host before.
+        # Another thread may be about to deliver earlier events of the host.
         self._bus.publish(happening.HostFinished(result))
         self._require_told()
 

@@ -20,7 +20,7 @@ from orchestrator.workers.rpc import Answering
 BEAT = "b"
 """What a worker tells that has nothing to tell."""
 _MOST_TOGETHER = 500  # events that are published at once
-_MOST_OPEN = 1_000  # questions, beside one for each host
+_MOST_OPEN = 1_000  # questions, in addition to one for each host
 Lost = Callable[[Sequence[RemoteTask], WorkerLostError], None]
 MOST_LINE = 16 << 20
 """Characters of one line of a worker; JSON text of that size may take twenty times the memory."""
@@ -96,7 +96,7 @@ class WorkerHandle:
         *,
         answers: Answering | None = None,
     ) -> None:
-        """Publish what it tells, from a thread of its own; ``answers`` are to what it asks."""
+        """Receive and publish its events in its own thread; ``answers`` answers its questions."""
         self._answers = answers or self._answers
         self._thread = threading.Thread(
             target=self._listen,
@@ -119,12 +119,12 @@ class WorkerHandle:
         self._send("begin", [(task.job, task.name) for task in tasks], *told)
 
     def tell(self, task: RemoteTask, word: str) -> None:
-        """Tell it of a host, unless that is done."""
+        """Send it a message about a host, unless the host has ended."""
         if task.name in self.running:
             self._send(word, task.name)
 
     def give_up(self, why: str) -> None:
-        """End one that hangs; why is told of the hosts that it has."""
+        """Kill a worker that hangs; its hosts receive the reason."""
         self._given_up = why
         self._life.kill()
 
@@ -142,13 +142,13 @@ class WorkerHandle:
             self._thread.join()
 
     def teach(self, planners: Iterable[Any]) -> None:
-        """Let planners come to know what its own have told; nothing where that makes no sense."""
+        """Pass the data of its planners to the local ones; invalid data is ignored."""
         for planner, told in zip(planners, self.left, strict=False):
-            with contextlib.suppress(TypeError, ValueError):  # a worker may be anybody's
+            with contextlib.suppress(TypeError, ValueError):  # workers are not trusted
                 planner.remember(told)
 
     def wait(self, until: float) -> bool:
-        """Wait until all that it told is heard; whether that is so by then."""
+        """Wait until all its messages are processed; whether that succeeded in time."""
         if self._thread is None:
             return True
         self._thread.join(max(0.0, until - time.monotonic()))
@@ -171,7 +171,7 @@ class WorkerHandle:
                     break
                 self._take(text, heard=heard, bus=bus, publisher=publisher)
         except (EOFError, OSError):
-            pass  # how it has ended is asked below
+            pass  # its exit status is checked below
         except WorkerProtocolError as error:
             self._life.kill()
             loss = error
@@ -201,12 +201,12 @@ class WorkerHandle:
             raise self._broken(_LINES["l"], error) from error
 
     def _broken(self, expected: str, error: Exception) -> WorkerProtocolError:
-        """What is said of a worker that sent something else than what was expected."""
+        """The message about a worker that sent invalid data."""
         reason = one_line(f"{type(error).__name__}: {error}", 200)
         return WorkerProtocolError(one_line(self.name), f"expected {expected} ({reason})")
 
     def _take(self, text: str, *, heard: EventReceiver, bus: Bus, publisher: Publisher) -> None:
-        """Publish what a message tells, then let the hosts end whose end it tells."""
+        """Publish the events of a message, then finish the hosts that ended."""
         told: list[happening.Event] = []
         ended: list[tuple[RemoteTask, HostResult]] = []
         try:
@@ -245,7 +245,7 @@ class WorkerHandle:
             self._open += 1
 
     def _event(self, line: str, heard: EventReceiver, publisher: Publisher) -> Told | None:
-        """The event that a line tells, if any; what is no event is seen to."""
+        """The event in a line, if any; other lines are handled."""
         if len(line) > MOST_LINE:
             raise ValueError(
                 f"a line of {len(line):,} characters is too long (limit {MOST_LINE:,})"

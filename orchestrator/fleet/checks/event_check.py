@@ -45,8 +45,9 @@ _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 class Checked(NamedTuple):
-    """An event that may be shown and kept, its JSON text on one line, which planned resource it is
-    about, as ``type#name`` without a mask, and whether another one was about the same."""
+    """An event that may be shown and stored, its JSON text on one line, the ``type#name`` of its
+    planned resource without a mask, and whether an earlier event had the same one.
+    """
 
     event: dict[str, Any]
     line: str
@@ -197,7 +198,7 @@ def _flags_problem(event: dict[str, Any]) -> str:
 
 
 def kept_problem(event: Any) -> str:
-    """Return what is wrong with an event that the controller kept, or ""."""
+    """The problem of an event that the controller stored, or ""."""
     if type(event) is not dict:
         return "it is not an object"
     problem = shape_problem({key: value for key, value in event.items() if key not in ADDED})
@@ -209,10 +210,10 @@ def kept_problem(event: Any) -> str:
 class EventCheck:
     """The events of one host: planned resources only, in sequence, each one new.
 
-    ``planned`` are the ``type#name`` of every resource in the host's plan. ``count`` is how many
-    events there were. ``place`` says where a resource stands in the manifest, "" where in none.
-    ``observed``: the plan asks what was observed, so each event has to say that, else none may.
-    ``mask`` hides secrets that show once an event has lost its control characters.
+    ``planned`` are the ``type#name`` of every resource in the host's plan. ``count`` is the number
+    of events. ``place`` gives the position of a resource in the manifest, "" for none.
+    ``observed``: the plan asks for observed state, so each event must contain it; otherwise none
+    may. ``mask`` hides secrets that become visible once an event has lost its control characters.
     """
 
     def __init__(
@@ -231,7 +232,7 @@ class EventCheck:
         self.origin = host, run_id
         self._added = {"host": host, "run_id": run_id}
         self._planned = tuple(planned)
-        self._together = bytearray(len(self._planned))  # what was told of with others, by index
+        self._together = bytearray(len(self._planned))  # what was reported with others, by index
         self._by_name: Due | None = None
         self._last_id = ""
         self.count = 0
@@ -242,15 +243,17 @@ class EventCheck:
         return len(set(self._planned)) == len(self._planned)
 
     def _due(self) -> Due:
-        """What is counted by name from now on. On most hosts nothing is told by its name, and very
-        many may wait for that."""
+        """Count by name from now on.
+
+        On most hosts nothing is reported by name, and very many may wait for that.
+        """
         if self._by_name is None:
             self._by_name = Due.of(self._planned, self._together)
         return self._by_name
 
     @property
     def unheard(self) -> int:
-        """Of how many planned resources nothing was told yet."""
+        """The number of planned resources without a report."""
         if self._by_name is None:
             return self._together.count(0)
         return sum(self._by_name.left.values())
@@ -278,13 +281,15 @@ class EventCheck:
         return Checked(event, line, identity, again)
 
     def require_next(self, seq: Any, event_id: str) -> None:
-        """ProtocolError for turns that are not the next ones."""
+        """ProtocolError for resources that are not the next ones."""
         self._require_due(seq)
         self._require_new(seq, event_id)
 
     def take_turn(self, index: int) -> bool:
-        """Take the turn of the resource at an index; whether one of its name had a turn before.
-        ProtocolError."""
+        """Record the resource at an index as reported; whether one of its name was reported before.
+
+        ProtocolError.
+        """
         if index >= len(self._planned) or self._together[index]:
             raise self._undue(self.count + 1)
         due = self._by_name if self._is_unique else self._due()

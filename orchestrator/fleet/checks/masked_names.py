@@ -28,7 +28,7 @@ class MaskedNames:
         self._looks = LEAST_LOOKS + LOOKS_EACH * len(planned)
 
     def due(self, told: str) -> str:
-        """The first planned name that is due and is told like this, "" for none."""
+        """The first expected name that a masked name matches; "" for none."""
         names = self._by_mask.get(told)
         while names:
             if self._left[names[-1]]:
@@ -47,9 +47,11 @@ class MaskedNames:
         return found
 
     def _alike(self, pieces: list[str]) -> str:
-        """The first name that is due and has these pieces. A host cannot have more names looked at
-        than so many times the plan."""
-        # Each mask stands for something, so a name that is shorter need not be looked at.
+        """The first expected name with these pieces.
+
+        The number of comparisons for a host is limited by the size of its plan.
+        """
+        # Each mask replaces at least one character, so shorter names are skipped.
         least = sum(map(len, pieces)) + len(pieces) - 1
         planned, left = self._planned, self._left
         while self._first_due < len(planned) and not left[planned[self._first_due]]:

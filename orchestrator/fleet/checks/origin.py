@@ -19,11 +19,11 @@ SHORT = 8  # digits of a commit where people read it
 
 
 class Origin(NamedTuple):
-    """Where a run comes from; "" stands for what is not known.
+    """The origin of a run; "" stands for unknown values.
 
-    ``user`` is the local user on ``machine``, ``actor`` whom ``CCM_ACTOR`` names. ``commit`` is the
-    one that the manifest's repository is at, and ``clean`` whether nothing there differs from it,
-    new files included; None where there is no repository of Git.
+    ``user`` is the local user on ``machine``, ``actor`` the value of ``CCM_ACTOR``. ``commit`` is
+    the commit of the manifest's repository, and ``clean`` whether nothing differs from it, new
+    files included; None outside of a Git repository.
     """
 
     user: str = ""

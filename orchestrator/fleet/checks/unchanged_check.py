@@ -19,7 +19,7 @@ _HIGHEST = 1 << 130  # what 26 characters hold
 
 
 class CheckedResources(NamedTuple):
-    """Resources that may be shown and kept, and how many of them were reported before."""
+    """Resources that may be shown and stored, and how many of them were reported before."""
 
     turns: UnchangedResources
     again: int

@@ -1,8 +1,8 @@
-"""Resources that are as desired, as a host reports them and a run keeps them (controller).
+"""Converged resources, as a host reports them and a run stores them (controller).
 
-A host sends rows (``remote_runtime/protocol/unchanged_batch.py``). A run's folder and the
-messages of a worker have the same rows, each with the number of the text that says what the plan
-implies of its resource. An event is made only for who asks for it.
+A host sends rows (``remote_runtime/protocol/unchanged_batch.py``). A run directory and the messages
+of a worker have the same rows, each with the number of the text that the plan implies for its
+resource. An event is made only on request.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class UnchangedResources(NamedTuple):
 
     @property
     def indices(self) -> list[int]:
-        """Where in the plan each of them stands."""
+        """The index of each resource in the plan."""
         return [row[0] for row in self.rows]
 
     def events(self) -> Iterator[tuple[dict[str, Any], str]]:
@@ -61,7 +61,7 @@ class UnchangedResources(NamedTuple):
             yield finished({**event, **origin})
 
     def line(self, numbers: TextNumbers) -> str:
-        """The line of a run's folder."""
+        """The line of a run's directory."""
         return _encode({"stable": {"host": self.host, **self.message(numbers)}})
 
     def message(self, numbers: TextNumbers) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class UnchangedResources(NamedTuple):
 
 
 class TextNumbers:
-    """Numbers texts from 0. ``new`` are those that got a number since somebody took them away."""
+    """Numbers texts from 0. ``new`` are those numbered since the last reset."""
 
     def __init__(self) -> None:
         self.new: list[str] = []
@@ -99,13 +99,13 @@ class TextNumbers:
         return number
 
     def forget(self, first: int | None = None) -> None:
-        """Number all anew, from the ``first`` number on or behind those so far."""
+        """Restart the numbering, at ``first`` or after the numbers so far."""
         self._numbers.clear()
         self._next = self._next if first is None else first
 
 
 def rows_problem(noop: Any, prediction: Any, rows: Any) -> str:
-    """What is wrong with such rows, "" for nothing; whoever wrote them."""
+    """The problem of such rows from any source, "" for none."""
     if type(noop) is not bool or prediction not in ("", CERTAIN):
         return "noop or prediction is invalid"
     if type(rows) is not list or not 0 < len(rows) <= MOST_ROWS:
@@ -134,8 +134,10 @@ def _is_short(text: Any) -> bool:
 def read_unchanged(
     host: str, run_id: str, told: dict[str, Any], text: Callable[[int], str]
 ) -> UnchangedResources:
-    """Those of a message with ``resources``, of which ``text`` has that of a number. ValueError,
-    LookupError or TypeError where it is damaged, and whatever ``text`` raises."""
+    """The rows of a message with ``resources``; ``text`` gives the text of a number.
+
+    ValueError, LookupError or TypeError for a damaged message, and errors of ``text``.
+    """
     rows, numbers = told["rows"], told["resources"]
     problem = rows_problem(told["noop"], told["prediction"], rows)
     if problem:
@@ -157,7 +159,7 @@ def read_unchanged(
 
 
 def read_line(line: str, run_id: str, text: Callable[[int], str]) -> UnchangedResources:
-    """Those of a line of a run's folder; as ``read_unchanged``."""
+    """The rows of a line of a run directory; see ``read_unchanged``."""
     told = json.loads(line)["stable"]
     if "groups" in told:
         raise ValueError("an older version of ccm recorded this run")

@@ -1,4 +1,4 @@
-"""Answers what a runtime asks for while it works: blobs, renderings, files it was asked to read."""
+"""Answers requests of a runtime: blobs, rendering on demand, files."""
 
 import re
 from collections import Counter
@@ -25,7 +25,7 @@ class Serving:
     def __init__(self, link: FramedLink, plan: Plan, aside: Callable[[wire.Message], None]) -> None:
         self._link = link
         self._plan = plan
-        # A blob is asked for where it is named, and once ahead of time: more is not honest work.
+        # An honest host requests a blob where it is named, and once ahead of time.
         self._most = plan.rounds * (plan.total + plan.references())
         self._aside = aside
         self._sent: Counter[str] = Counter()  # of this plan: a host cannot make it longer

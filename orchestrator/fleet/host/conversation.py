@@ -50,7 +50,7 @@ _KIND = r"(host|package|plan|protocol|resource|runtime|service)(\.[a-z]+){0,2}\Z
 
 
 class Enter(Protocol):
-    """Told that a host goes on to a phase, and what is to be published with that."""
+    """Receives the next phase of a host, with the events to publish with it."""
 
     def __call__(self, phase: Phase, /, *told: happening.Event) -> None: ...
 
@@ -61,12 +61,12 @@ def greet(link: FramedLink, enter: Callable[[Phase], None]) -> Gathered:
 
 
 def greet_and(link: FramedLink, enter: Callable[[Phase], None], then: Callable[[Gathered], R]) -> R:
-    """Take a runtime's hello and facts, checked, and what comes of them ``then``.
+    """Receive a runtime's hello and facts, check them, and return the result of ``then``.
 
-    That is for a few hosts at a time, and what the others say is not even read before their turn:
-    hundreds of them would hold some hundred kilobytes each and wait for the same processor. Nobody
-    who has its turn waits for a host. Where ``then`` raises NeedAnswersError, the host is asked,
-    and it is called again.
+    Only a few hosts do this at a time; the data of the others is not even read yet. Hundreds of
+    hosts would hold some hundred kilobytes each and compete for one processor. No active host waits
+    for another. If ``then`` raises NeedAnswersError, the host answers the look-ups, and ``then`` is
+    called again.
     """
     with link.within(GREETING, "hello and facts"):
         try:
@@ -130,8 +130,8 @@ def gather(
 class Conversation:
     """The run of one plan.
 
-    ``tally`` is what its events add up to so far; ``untried`` are the resources that had no turn
-    because ``fail_on_error`` ended it. ``confirmed``: the host said that its run was over.
+    ``tally`` is the total of its events so far; ``untried`` are the resources that did not run
+    because ``fail_on_error`` ended it. ``confirmed``: the host reported the end of its run.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class Conversation:
         return self._converse(enter, envelope, self._planned())
 
     def _receipt(self) -> dict[str, str]:
-        """By what the host is asked later for its record of this run."""
+        """The receipt by which the host is asked later for its record of this run."""
         key = self._settings.key
         if not key:
             return {}
@@ -255,7 +255,7 @@ class Conversation:
         return self._reboot
 
     def _goes_down(self, message: wire.Message) -> None:
-        """A host reboots once in a run, and is told that it is waited for."""
+        """A host reboots once per run, and learns that the controller waits for it."""
         if self._reboots:
             raise ProtocolError("a second reboot in the same run")
         from orchestrator.fleet.host.reboot_wait import read_reboot
@@ -322,7 +322,7 @@ class Conversation:
                 self._announce(self._resources[index], registrations)
 
     def _announce(self, identity: str, registrations: Sequence[Mapping[str, Any]]) -> None:
-        """Publish what a resource announces, with what tells it from that of others."""
+        """Publish the registrations of a resource, with the fields that identify this host."""
         from orchestrator.registration.entry import source_of
 
         assert self._publisher is not None

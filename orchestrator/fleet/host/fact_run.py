@@ -51,10 +51,10 @@ def gather_facts(
     watch: Callable[[Window[Any]], None] = lambda window: None,
     require: Require = _nothing,
 ) -> dict[str, Answer]:
-    """Return host name → Gathered, or the CcmError that kept that host's facts away.
+    """Return host name → Gathered, or the CcmError that prevented it.
 
-    ``watch`` gets the window before it starts, so that a signal can interrupt it. ``require``
-    raises NeedAnswersError for what a host is to be asked beside its facts.
+    ``watch`` receives the window before it starts, so that a signal can interrupt it. ``require``
+    raises NeedAnswersError for look-ups that a host must answer.
     """
     runs = (FactRun(host, connector, require) for host in hosts)
     return run_all(runs, forks, watch, CANCEL_GRACE)

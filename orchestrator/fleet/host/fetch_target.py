@@ -1,8 +1,8 @@
-"""Where the files of ``ccm fetch`` come to lie: ``FOLDER/HOST/PATH`` (controller).
+"""The destinations of the files of ``ccm fetch``: ``DIRECTORY/HOST/PATH`` (controller).
 
-A host is a stranger: what it calls a file is checked, and below the folder no link is followed. A
-file is written beside its place under a hidden name and renamed when it is whole; what a killed
-fetch has left of that in a folder is swept by the next one that writes there.
+Hosts are not trusted: file names are checked, and no link below the directory is followed. A file
+is written under a hidden name next to its destination and renamed when it is complete. The next
+fetch into a directory removes the leftovers of a killed one.
 """
 
 import contextlib
@@ -33,8 +33,9 @@ class BrokenOffError(Exception):
 
 
 class FetchTarget:
-    """The folder of one command; ``most_file`` and ``most_total`` bound the bytes of one file and
-    of all hosts together. Thread-safe."""
+    """The directory of one command; ``most_file`` and ``most_total`` bound the bytes of one file
+    and of all hosts together. Thread-safe.
+    """
 
     def __init__(self, folder: Path, most_file: int, most_total: int) -> None:
         self.folder = folder
@@ -47,7 +48,7 @@ class FetchTarget:
         self._taken = SharedCount()
 
     def of(self, host: str, paths: Sequence[str]) -> "HostFetchTarget":
-        """What takes the files of a host, which is asked for these absolute paths."""
+        """The receiver for the files of a host, which is asked for these absolute paths."""
         return HostFetchTarget(self, host, [path.strip("/").split("/") for path in paths])
 
     def count(self, size: int) -> None:
@@ -126,7 +127,7 @@ class HostFetchTarget:
             write(piece)
 
     def _folder(self, parts: Sequence[str]) -> int:
-        """A descriptor of a folder below, made where it is not there; OSError where a link is."""
+        """A descriptor of a directory below, created if missing; OSError for a symlink."""
         at = os.open(self._landing.folder, os.O_RDONLY | os.O_DIRECTORY)
         for part in parts:
             try:
@@ -146,7 +147,7 @@ class HostFetchTarget:
 
 
 def _is_name(name: Any) -> bool:
-    """Whether it is a name that stays in its folder, and that a terminal may show."""
+    """Whether it is a name that stays in its directory, and that a terminal may show."""
     return (
         type(name) is str
         and name not in ("", ".", "..")

@@ -26,18 +26,18 @@ TICK = 1.0  # how late a cancel may be noticed
 
 
 class _Overdue(NamedTuple):
-    """What the host is told, and the error that ends it when it has had its last words."""
+    """The message to an overdue host, and the error that follows its last answer."""
 
     reason: str
     error: UnreachableError
 
 
 class FramedLink:
-    """The link to one runtime; not used again once an error came out of it.
+    """The link to one runtime; not used again after an error.
 
-    ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never.
-    A host that heeds a cancel is told then, so that it can say what was interrupted; ``expired``
-    is what it comes to. ``uid`` is the user that the runtime says it runs as.
+    ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never. A
+    host that follows a cancel is cancelled then, so that it can report what was interrupted;
+    ``expired`` is the error. ``uid`` is the user that the runtime reports.
     """
 
     def __init__(self, link: Link, until: float | None = None) -> None:
@@ -71,7 +71,7 @@ class FramedLink:
         self.send_bytes(wire.encode(message))
 
     def send_bytes(self, data: bytes) -> None:
-        """Send whole frames."""
+        """Send complete frames."""
         with self._sending:
             self._send_began = time.monotonic()
             try:
@@ -101,8 +101,9 @@ class FramedLink:
     def arrive(
         self, wait: float = wire.SILENCE, *, before: Callable[[], None] = lambda: None
     ) -> None:
-        """Have a whole frame there, which is not read yet; bounds and errors are those of ``next``,
-        a heartbeat is one, too."""
+        """Wait for a complete frame without parsing it; limits and errors are those of ``next``. A
+        heartbeat counts as one.
+        """
         heard = time.monotonic()
         while not self._decoder.is_whole():
             before()
@@ -226,9 +227,9 @@ class FramedLink:
         )
 
     def bound_stall(self, seconds: float, longest: Callable[[], float]) -> None:
-        """Bound the time from one step of progress to the next; 0 seconds are no bound.
+        """Limit the time from one step of progress to the next; 0 seconds are no limit.
 
-        It is never less than ``longest()``, which is asked only once the seconds are over.
+        The limit is at least ``longest()``, which is called only once the seconds are over.
         """
         if seconds:
             self._stall_from, self._stall = seconds, lambda: max(seconds, longest())
@@ -252,7 +253,7 @@ class FramedLink:
 
     @property
     def cancelling(self) -> bool:
-        """Whether the run was asked to end."""
+        """Whether the run was told to end."""
         return self._cancelling
 
     def tend(self, now: float) -> None:

@@ -25,10 +25,9 @@ _MOST_MEMBERS = 20
 
 
 class NeedAnswersError(CcmError):
-    """A host's plan needs look-ups that were not answered yet: a signal, not a failure.
+    """A host's plan needs answers to look-ups: a signal, not a failure.
 
-    Whoever makes the plan asks the host these ``questions``, by what their answers are kept, and
-    makes it again.
+    The caller asks the host these ``questions``, by the keys of their answers, and plans again.
     """
 
     default_kind = "ask"

@@ -34,7 +34,7 @@ TICK = 0.1  # seconds; how late a cancel may be noticed between two attempts
 
 
 class Reached(NamedTuple):
-    """What a run has come to, as its result says it."""
+    """The state of a run, as its result reports it."""
 
     planned: int
     untried: int
@@ -147,7 +147,7 @@ class HostRun(LinkTask[HostResult]):
             link.cancel(CANCEL_GRACE)
 
     def _enter(self, phase: Phase, *told: happening.Event) -> None:
-        """Go on to a phase; what is ``told`` is published with that."""
+        """Enter a phase, and publish the events ``told`` with it."""
         if phase == self._phase:
             if told:
                 self._bus.publish(*told)

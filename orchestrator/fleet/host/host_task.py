@@ -35,7 +35,7 @@ class InterruptedRunError(UnreachableError):
 
 
 class HeldBackError(CcmError):
-    """The rollout ended before this host's turn."""
+    """The rollout ended before this host was started."""
 
     default_kind = "rollout.held"
 
@@ -46,7 +46,7 @@ class HeldBackError(CcmError):
 class HostTask(ABC, Generic[R]):
     """``begin`` or ``run`` is called once, the other methods from any thread.
 
-    ``patience`` are the seconds after which a host that has not told its facts is mute.
+    ``patience`` is the number of seconds after which a host without facts is unresponsive.
     """
 
     def __init__(self, name: str, patience: float = NEVER) -> None:
@@ -57,7 +57,7 @@ class HostTask(ABC, Generic[R]):
         """What must not stand in that report."""
 
     def begin(self, done: Callable[[str, R], None]) -> None:
-        """Do it beside the caller, in another thread; ``done`` is told name and answer."""
+        """Run in another thread; ``done`` receives the name and the answer."""
 
         def carry() -> None:
             """Run the task and report its answer."""
@@ -66,7 +66,7 @@ class HostTask(ABC, Generic[R]):
         beside(carry, f"host {self.name}")
 
     def run(self) -> R:
-        """Do it. Never raises: what kept it from its end becomes the answer."""
+        """Run the task. Never raises: an error becomes the answer."""
         try:
             return self._work()
         except CcmError as error:
@@ -81,7 +81,7 @@ class HostTask(ABC, Generic[R]):
         return self._ended(InterruptedRunError())
 
     def held(self) -> R:
-        """The answer of a host that a rollout does not come to."""
+        """The answer of a host that a rollout does not start."""
         return self._ended(HeldBackError())
 
     def cancel(self) -> None:
@@ -92,7 +92,7 @@ class HostTask(ABC, Generic[R]):
         """Keep the connection alive; called every second or so."""
 
     def is_mute(self, now: float) -> bool:
-        """Whether its host is waited for that should have told its facts by now."""
+        """Whether the host should have sent its facts by now."""
         return now >= self._mute_from
 
     def _entered(self, phase: Phase) -> None:
@@ -112,7 +112,7 @@ class HostTask(ABC, Generic[R]):
 
     @abstractmethod
     def _work(self) -> R:
-        """The answer of a host on which it came to its end; CcmError."""
+        """The answer of a host that completed its run; CcmError."""
 
     @abstractmethod
     def _ended(self, error: CcmError) -> R:
@@ -188,8 +188,9 @@ class LinkTask(HostTask[R]):
             link.tend(now)
 
     def _leave(self) -> None:
-        """Let go of the connection and of all that was for it: the answer may wait for its turn to
-        be taken, and many with it."""
+        """Close the connection and release all data of the run: many answers may wait to be
+        processed.
+        """
         super()._leave()
         with self._switch:
             self._link = None

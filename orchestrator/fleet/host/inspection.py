@@ -22,7 +22,7 @@ OPTIONS = RunOptions(monitor_only=True, status_only=True, diff=False)
 def look_at(link: FramedLink, plan: Plan, host: str) -> list[dict[str, Any]]:
     """The events of a plan's resources, in its order; nothing is changed. CcmError.
 
-    Of a resource that is monitored only the health checks are run, the others are looked at, too.
+    Monitored resources only run their health checks; the others are also read.
     """
     seen = _Seen()
     greet(link, lambda phase: None)

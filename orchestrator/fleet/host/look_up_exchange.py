@@ -1,4 +1,4 @@
-"""Asks a host what its plan needs to know beside its facts (controller)."""
+"""Asks a host for the look-ups that its plan needs (controller)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import PlanError, ProtocolError
 from remote_runtime.protocol import wire
 
-SECONDS = 30.0  # beside those that the look-ups may take
+SECONDS = 30.0  # in addition to the time of the look-ups
 EACH = 10.0
 
 
 class LookUpExchange:
     """A host's facts while ccm waits for the answers to its look-ups.
 
-    The facts are kept as text meanwhile, which takes a fraction of the memory.
+    The facts are stored as text meanwhile, which takes a fraction of the memory.
     """
 
     def __init__(self, link: FramedLink, facts: wire.Message, hello: dict[str, Any]) -> None:

@@ -1,8 +1,8 @@
-"""Files that are being fetched: hidden, locked while they are written, swept once nobody does
+"""Partially fetched files: hidden, locked while they are written, removed when abandoned
 (controller).
 
-One has rights that no finished file has, so what a host calls its own files is never taken for
-one. A file system without locks keeps what a killed fetch leaves.
+Their mode differs from that of every finished file, so a name that a host chooses cannot clash. On
+a file system without locks, the leftovers of a killed fetch remain.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ _OLD = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class PartFile:
-    """A new file in the folder of a descriptor; ``finish`` or ``drop`` it. OSError."""
+    """A new file in the directory of a descriptor; ``finish`` or ``drop`` it. OSError."""
 
     def __init__(self, folder: int) -> None:
         self._folder = folder
@@ -53,7 +53,7 @@ class PartFile:
 
 
 def sweep(folder: int) -> None:
-    """Remove what killed fetches have left in the folder of a descriptor, as far as it can be."""
+    """Remove the leftovers of killed fetches from the directory of a descriptor, if possible."""
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
             if _NAME.match(name):

@@ -1,10 +1,10 @@
-"""How far one host's run is (controller): the keys that are kept, and the words that are shown."""
+"""The phases of one host's run (controller): stored keys, and words for people."""
 
 import enum
 
 
 class Phase(str, enum.Enum):
-    """One step of a host's run; its value is what the run folder and ``--json`` hold."""
+    """One step of a host's run; its value is what the run directory and ``--json`` hold."""
 
     WAITING = "waiting"
     CONNECTING = "connecting"
@@ -23,13 +23,14 @@ class Phase(str, enum.Enum):
 
     @property
     def is_opening(self) -> bool:
-        """Whether a host is being reached and has not told its facts, before which nothing of it is
-        looked at or changed."""
+        """Whether a host is being contacted and has not sent its facts; nothing on it is read or
+        changed before that.
+        """
         return self in _OPENING
 
     @classmethod
     def _missing_(cls, value: object) -> "Phase | None":
-        """Older run folders hold the words."""
+        """Older run directories hold the words."""
         return next((phase for phase, words in _WORDS.items() if words == value), None)
 
 

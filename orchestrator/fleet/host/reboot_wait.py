@@ -17,9 +17,9 @@ _ANOTHER_HOST = tuple(f"transport.host_key.{how}" for how in ("unknown", "change
 
 
 class Reboot(NamedTuple):
-    """A host that goes down: within so many seconds of that it has to be back.
+    """A host that reboots: it must be back within so many seconds.
 
-    ``earlier`` is what its run has come to, for the host itself; it is never looked at here.
+    ``earlier`` is the state of its run for the host itself; the controller never reads it.
     """
 
     timeout: float
@@ -62,9 +62,9 @@ class Return:
         self._until = until
 
     def wait(self, seconds: float) -> FramedLink:
-        """The link to the host once it was started anew.
+        """The link to the host after its restart.
 
-        UnreachableError where it is not back within the seconds, or is another one by its key.
+        UnreachableError if it is not back in time, or has another host key.
         """
         end = time.monotonic() + seconds
         why = ""
@@ -76,7 +76,7 @@ class Return:
             except InterruptedRunError:
                 raise
             except (UnreachableError, ProtocolError) as error:
-                if error.kind in _ANOTHER_HOST:  # which no waiting mends
+                if error.kind in _ANOTHER_HOST:  # waiting does not help
                     raise
                 why = error.message
                 continue

@@ -12,9 +12,9 @@ _BETWEEN = "/"  # which no name of a host or a stage has
 
 
 class StageHost(NamedTuple):
-    """A host in one stage, which the run takes for a host of its own: it may stand in several.
+    """A host in one stage, which the run treats as a separate host: it may be in several stages.
 
-    Its events, its result and whatever reports show of it go by ``name``.
+    Its events, its result and reports use ``name``.
     """
 
     stage: str
@@ -27,7 +27,7 @@ class StageHost(NamedTuple):
 
     @property
     def vars(self) -> Mapping[str, Any]:
-        """Those of the host."""
+        """The variables of the host."""
         return self.host.vars
 
 
@@ -42,5 +42,5 @@ def host_in(name: str) -> str:
 
 
 def stage_in(name: str) -> str:
-    """The stage in which a run calls a host ``name``; "" where it has none."""
+    """The stage of a host that a run calls ``name``; "" for none."""
     return name.rpartition(_BETWEEN)[0]

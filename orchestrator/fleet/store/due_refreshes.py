@@ -1,4 +1,4 @@
-"""What a host has yet to tell of, by the names of its resources (controller)."""
+"""The resources that a host has not reported yet, by name (controller)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 
 class Due(NamedTuple):
-    """Resources by name: how often each is due yet, and those that were told of."""
+    """Resources by name: how many reports of each are missing, and which were reported."""
 
     left: Counter[str]
     seen: set[str]
 
     @classmethod
     def of(cls, planned: Sequence[str], told: Iterable[int]) -> Due:
-        """Those of a plan, of which some were ``told`` of already."""
+        """The resources of a plan, without those already ``told``."""
         due = cls(Counter(planned), set())
         for name, is_told in zip(planned, told, strict=True):
             if is_told:
@@ -23,7 +23,7 @@ class Due(NamedTuple):
         return due
 
     def take(self, name: str) -> bool:
-        """Take one that is due; whether another one of that name was told before."""
+        """Record a report of a due resource; whether one of that name was reported before."""
         self.left[name] -= 1
         if not self.left[name]:
             del self.left[name]  # what is due next is found first

@@ -1,7 +1,7 @@
 """The events of one session of ``ccm ensure`` commands (controller): ``CCM_SESSION_STORE``.
 
-A folder of the user's own, 0700, that holds one ``EVENT_ID.event`` file per transaction event, each
-whole at every instant. An event carries its host, so one session serves any number of them.
+A private directory, mode 0700, with one ``EVENT_ID.event`` file per transaction event, each written
+atomically. An event names its host, so one session serves any number of hosts.
 """
 
 import json
@@ -26,7 +26,7 @@ Event = dict[str, Any]
 
 
 class EventStore(Subscriber):
-    """The folder of a session; subscriber that adds every event of a run to it.
+    """The directory of a session; subscriber that adds every event of a run to it.
 
     ``noop``: it is for a preview, which earlier previews have a say in. Read only when needed.
     """
@@ -51,7 +51,7 @@ class EventStore(Subscriber):
             yield _event(path)
 
     def remove(self) -> None:
-        """Remove the events and the folder; UsageError where it holds something else."""
+        """Remove the events and the directory; UsageError where it holds something else."""
         others = [p.name for p in self.path.iterdir() if not _ours(p.name)]
         if others:
             message = f"{self.path} contains {others[0][:80]!r}, which is not part of a session"
@@ -62,7 +62,7 @@ class EventStore(Subscriber):
             path.unlink()
         self.path.rmdir()
 
-    # -- what a plan is told of earlier commands: ``manifest.site.Earlier`` ------------------------
+    # -- the results of earlier commands for a plan: ``manifest.site.Earlier`` ---------------------
 
     def names(self) -> frozenset[str]:
         """Every ``type#name`` and ``type#alias`` that any host has had."""
@@ -96,7 +96,7 @@ class EventStore(Subscriber):
                 latest[f"{event['type']}#{event['name']}"] = event
                 if event.get("alias"):
                     latest[f"{event['type']}#{event['alias']}"] = event
-            self._read = found  # whole: the plans of several hosts are made side by side
+            self._read = found  # atomic: the plans of several hosts are made concurrently
         return found
 
 
@@ -107,7 +107,7 @@ def session_store(noop: bool = True) -> EventStore | None:
 
 
 def opened(path: Path, noop: bool = True) -> EventStore:
-    """The store in a folder that is there, ours and nobody else's to write; UsageError."""
+    """The store in an existing directory, which only its user may write; UsageError."""
     try:
         found = path.lstat()
     except OSError as error:

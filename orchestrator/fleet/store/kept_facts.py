@@ -25,7 +25,7 @@ _MOST_NAME = 100
 
 
 class Known(Protocol):
-    """What tells one host from another of the same name."""
+    """The values that distinguish a host from another of the same name."""
 
     @property
     def name(self) -> str: ...
@@ -62,14 +62,14 @@ class HostRecord(NamedTuple):
 
 
 class KeptFacts:
-    """The folder of these files, which is its user's alone."""
+    """The directory of these files, which is its user's alone."""
 
     def __init__(self, state: Path) -> None:
         self._folder = state / FOLDER
         self._made = False
 
     def of(self, host: Known) -> HostRecord | None:
-        """What is kept of a host; None for nothing, and for what is no such file."""
+        """The stored facts of a host; None for a missing or invalid file."""
         try:
             with open(self._path(host), "rb") as file:
                 text = file.read(MOST_BYTES + 1)

@@ -1,4 +1,4 @@
-"""Lines of a run's folder, read back (controller); ``run_folder`` says what they are."""
+"""Lines of a run's directory, read back (controller); ``run_directory`` says what they are."""
 
 import itertools
 import os
@@ -37,8 +37,9 @@ def ends_in_half_a_line(path: Path) -> bool:
 
 
 def told_lines(folder: Path, run_id: str) -> Iterator[tuple[int, str, UnchangedResources | None]]:
-    """Each line of its events with its number, from 1, and the turns of one that tells of resources
-    that are as desired. OSError, ValueError."""
+    """Each line of its events with its number, from 1, and the rows of one with converged
+    resources. OSError, ValueError.
+    """
     texts = _Texts(folder / "resources.jsonl")
     for number, line in enumerate(whole_lines(folder / "events.jsonl"), 1):
         stable = line.startswith(PREFIX)
@@ -67,10 +68,10 @@ def sound(event: Any, number: int) -> dict[str, Any]:
 
 
 class _Texts:
-    """What plans imply of resources, by the number of the line; of a run that goes on, too.
+    """The implied texts of plans, by line number; also of a run in progress.
 
-    Some blocks of lines are held, and where the others begin: hosts may have very many resources of
-    their own.
+    Only some blocks of lines are in memory, with the offsets of the others: hosts may have very
+    many resources of their own.
     """
 
     def __init__(self, path: Path) -> None:
@@ -79,14 +80,14 @@ class _Texts:
         self._block = lru_cache(_MOST_BLOCKS)(self._read)
 
     def text(self, number: int) -> str:
-        """That of a number; LookupError, OSError, ValueError."""
+        """The text of a number; LookupError, OSError, ValueError."""
         block, place = divmod(number, _BLOCK)
         if place >= len(self._block(block)):
             self._block.cache_clear()  # it was written before the event that names it
         return self._block(block)[place]
 
     def _read(self, block: int) -> list[str]:
-        """The whole lines of a block."""
+        """The complete lines of a block."""
         last = min(block, len(self._begins) - 1)
         with open(self._path, "rb") as source:
             source.seek(self._begins[last])

@@ -1,4 +1,4 @@
-"""Runs read back from their folders (controller); ``run_folder`` says what is in one."""
+"""Runs read back from their directories (controller); ``run_directory`` says what is in one."""
 
 import json
 from collections.abc import Callable, Container, Iterator
@@ -80,7 +80,7 @@ class KeptRecord(Protocol):
 
 
 class SavedRun:
-    """A run read back from its folder."""
+    """A run read back from its directory."""
 
     kind = "run"
     until = ""
@@ -102,7 +102,7 @@ class SavedRun:
 
     @property
     def origin(self) -> Origin:
-        """Who started it and of what, as far as it is known."""
+        """Who started it, as far as it is known."""
         return Origin.from_record(self.about.get("origin", {}))
 
     @property
@@ -111,9 +111,10 @@ class SavedRun:
         return not self.about["end"] and is_held(self.path / "events.jsonl")
 
     def results(self) -> list[HostResult]:
-        """The result of every host; while the run goes on, of those that ended. InputError.
+        """The result of every host; during a run, of those that ended. InputError.
 
-        One that the end of ccm left without is told from its turns and events.
+        The result of a host that is missing because ccm ended is derived from its phases and
+        events.
         """
         path = self.path / "hosts.jsonl"
         try:
@@ -133,7 +134,7 @@ class SavedRun:
         return self._completed(found, [*found, *self._left(left)] if left else found)
 
     def _completed(self, told: list[HostResult], results: list[HostResult]) -> list[HostResult]:
-        """The results with what hosts reported later; tallies of those ``told`` lack it."""
+        """The results with later reports of hosts; tallies of those ``told`` lack them."""
         events, over = self._later.events, self._later.over
         tallies = {result.host: result.tally for result in told}
         for event in events:
@@ -149,7 +150,7 @@ class SavedRun:
             raise _unreadable(self.path / LATER, error) from error
 
     def _left(self, hosts: dict[str, None]) -> list[HostResult]:
-        """What is known of hosts whose end was not told."""
+        """The known state of hosts whose end was not reported."""
         tallies = {host: Tally() for host in hosts}
         for event, again in self._again(hosts):
             tallies[event["host"]].add(event, again)
@@ -175,7 +176,7 @@ class SavedRun:
         ]
 
     def _again(self, hosts: Container[str]) -> Iterator[tuple[dict[str, Any], bool]]:
-        """The events of these, each with whether its host told of the same resource before."""
+        """The events of these hosts, each with whether its host reported the resource before."""
         seen: set[tuple[str, str, str]] = set()
         for told in self._happened(whole=True, hosts=hosts):
             for event, _ in happening.transaction_events(told):
@@ -231,8 +232,9 @@ class SavedRun:
     def _happened(
         self, *, whole: bool, hosts: Container[str] | None = None
     ) -> Iterator[happening.ResourceEvent | happening.ResourcesStable]:
-        """What became of resources, as the run told it, or each event by itself (``whole``); of all
-        hosts or of these. InputError for what is damaged."""
+        """The results of resources, in batches as stored, or as single events (``whole``); of all
+        hosts or of these. InputError for damaged data.
+        """
         try:
             for number, line, turns in told_lines(self.path, self.run_id):
                 if turns is not None and hosts is not None and turns.host not in hosts:
@@ -296,8 +298,7 @@ class SavedRun:
             raise _unreadable(path, error) from error
 
     def verified(self) -> list[dict[str, Any]] | None:
-        """What a verify behind the push kept, as ``verify.kept`` wrote it; None where there was
-        none. InputError."""
+        """The stored verify after the push, as ``verify.kept`` wrote it, or None. InputError."""
         path = self.path / "verify.jsonl"
         try:
             return [_checked(json.loads(line)) for line in whole_lines(path)]
@@ -316,8 +317,9 @@ class SavedRun:
         return hosts
 
     def replay(self, *, whole: bool = False) -> Iterator[happening.Event]:
-        """What subscribers were told, as far as reports need it; ``whole``: each transaction event
-        by itself, that of a resource which is as desired, too."""
+        """The events of the run, as far as reports need them; ``whole``: each transaction event
+        separately, including those of converged resources.
+        """
         about = self.about
         yield happening.RunStarted(
             self.run_id,
@@ -341,7 +343,7 @@ class SavedRun:
 
 
 def kept_runs() -> Iterator[SavedRun]:
-    """The kept runs, newest first; a folder that cannot be read is passed over."""
+    """The stored runs, newest first; an unreadable directory is skipped."""
     for path in _newest_first():
         try:
             yield SavedRun(path)

@@ -1,6 +1,7 @@
-"""What hosts reported of a kept run on a later contact (controller): ``later.jsonl`` of its folder.
+"""Reports of hosts about a stored run on a later contact (controller): ``later.jsonl`` of its
+directory.
 
-A line is a transaction event, or says that no more of a host is to come, and how its run ended.
+A line is a transaction event, or the last line of a host, with the end of its run.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def read_later(folder: Path) -> Later:
 
 
 def append(folder: Path, lines: Iterable[str]) -> None:
-    """Add whole lines with one write. OSError."""
+    """Append complete lines with one write. OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
     handle = os.open(folder / FILE, flags, 0o600)
     try:

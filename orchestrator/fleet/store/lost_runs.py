@@ -2,10 +2,10 @@
 
 ``$XDG_STATE_HOME/ccm/lost/RUN_ID`` stands for a run that may lack outcomes of hosts. It is made
 when a push begins and goes once every host has said that its run was over. It has a line for each
-host that was sent a plan, with the user ID of its runtime: a record is in that user's state folder,
-and the absence of one in another's means nothing. Any later contact with a host as the same user
-asks it by receipt for its records of such runs. A receipt is a keyed digest of run and host:
-only the host that was given the plan knows it.
+host that was sent a plan, with the user ID of its runtime: a record is in that user's state
+directory, and the absence of one in another's means nothing. Any later contact with a host as the
+same user asks it by receipt for its records of such runs. A receipt is a keyed digest of run and
+host: only the host that was given the plan knows it.
 
 What a host reports is checked as its frames are: closed, bounded, about resources of its own plan.
 Outcomes that are known already stay as they are.
@@ -69,7 +69,7 @@ class Lost(NamedTuple):
 
 
 def key_of(run_id: str) -> str:
-    """The secret of a run's receipts; "" where the state folder cannot keep one."""
+    """The secret of a run's receipts; "" where the state directory cannot keep one."""
     try:
         secret = _secret()
     except (OSError, CcmError):
@@ -78,7 +78,7 @@ def key_of(run_id: str) -> str:
 
 
 def receipt_of(key: str, host: str) -> str:
-    """By what a host that a run calls so is asked for its record of the run."""
+    """The receipt by which a host is asked for its record of the run."""
     return hmac.new(key.encode(), host.encode(), "sha256").hexdigest()[:32]
 
 
@@ -107,7 +107,9 @@ def _folder() -> Path:
 
 
 def begin(run_id: str) -> None:
-    """A push begins; whatever ends ccm, what hosts did not report is asked for. OSError."""
+    """Record the start of a push, so that missing reports are requested even if ccm is killed.
+    OSError.
+    """
     (make_private(_folder()) / run_id).touch(mode=0o600)
 
 
@@ -132,7 +134,7 @@ def _users(run_id: str) -> dict[str, int]:
 
 
 def forget(run_id: str) -> None:
-    """Nothing is asked of a run any more."""
+    """Stop asking for reports of a run."""
     with contextlib.suppress(OSError):
         (_folder() / run_id).unlink()
 
@@ -242,7 +244,7 @@ class Recall:
         return {"recall": list(self._lost)} if self._lost else {}
 
     def take(self, message: Mapping[str, Any]) -> None:
-        """Take a part of the answer, and keep the whole with its run. ProtocolError."""
+        """Take a part of the answer, and store the complete answer with its run. ProtocolError."""
         receipt, state = message.get("receipt"), message.get("state")
         turns, begun = message.get("turns"), message.get("begun")
         known = isinstance(receipt, str) and receipt in self._open
@@ -306,7 +308,7 @@ def _complete(
 
 
 def _event(lost: Lost, turn: Mapping[str, Any], event_id: str, now: float) -> dict[str, Any]:
-    """The transaction event of a turn; ProtocolError where it is none."""
+    """The transaction event in a row; ProtocolError for an invalid one."""
     kind, _, name = lost.names[turn["index"]].partition("#")
     at = turn.get("at", int(now * 1e6))
     if type(at) is not int or not 0 <= at <= _LAST:

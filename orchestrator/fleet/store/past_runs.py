@@ -1,4 +1,4 @@
-"""Which hosts words such as ``failed`` stand for, by the runs that are kept (controller)."""
+"""Selects hosts by words such as ``failed``, from stored runs (controller)."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -30,8 +30,9 @@ class PastRuns:
         self._among = among
 
     def named(self, word: str, run_id: str, hosts: Collection[str]) -> set[str]:
-        """Those of the hosts that the word stands for: in the run of that id, or the beginning of
-        one; for "" in each host's last push. InputError."""
+        """The hosts that the word selects: in the run with that ID or prefix; for "" in each host's
+        last push. InputError.
+        """
         if self._among is not None:
             hosts = set(hosts).intersection(self._among)
         if run_id:
@@ -47,7 +48,7 @@ class PastRuns:
         return {host for host, meant in found.items() if meant}
 
     def _last(self, word: str, hosts: Collection[str], identity: str) -> dict[str, bool]:
-        """Of each host that was pushed to, whether its last push makes it one that is meant."""
+        """For each pushed host, whether its last push matches the word."""
         left, found = set(hosts), dict[str, bool]()
         for run in _pushes(identity):
             heard = dict[str, bool]()
@@ -56,7 +57,7 @@ class PastRuns:
                 if host not in left:
                     continue
                 if word == outcome.FAILED and not result.had_turn:
-                    continue  # the push before that one is the last that came to it
+                    continue  # the push before that one was its last
                 heard[host] = heard.get(host, False) or _is(result, word)
             found |= heard
             left -= heard.keys()
@@ -79,7 +80,7 @@ def _pushes(identity: str) -> "Iterator[SavedRun]":
 
 
 def _results(run: "SavedRun") -> Iterator[HostResult]:
-    """Those of a run; a host that its verify found wrong has failed."""
+    """The results of a run; a host that its verify found wrong has failed."""
     bad = run.failed_verify()
     for result in run.results():
         if result.host in bad and result.outcome == outcome.OK:
@@ -88,7 +89,7 @@ def _results(run: "SavedRun") -> Iterator[HostResult]:
 
 
 def runs_of(manifest: str) -> "Iterator[SavedRun]":
-    """The kept runs of that manifest, wherever its checkout is; the newest first."""
+    """The stored runs of that manifest in any checkout; the newest first."""
     from orchestrator.fleet.store.kept_runs import kept_runs
 
     identity = _named(manifest)

@@ -1,6 +1,6 @@
-"""Members of a record that somebody else may have written, or a disk may have spoilt (controller).
+"""Members of a record that another user may have written, or that may be damaged (controller).
 
-Each function returns a value that is what it must be, or raises ``ValueError``.
+Each function returns a validated value, or raises ``ValueError``.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ def text(value: Any) -> str:
 
 
 def word(value: Any) -> str:
-    """A text of one line that is shown as it is."""
+    """A text of one line that is safe to display."""
     if text(value) != value or "\n" in value:
         raise ValueError(f"expected a word, got {_shown(value)}")
     return str(value)

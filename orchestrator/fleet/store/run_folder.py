@@ -1,4 +1,4 @@
-"""The folder that keeps one run: ``$XDG_STATE_HOME/ccm/runs/ID/`` (controller).
+"""The directory that keeps one run: ``$XDG_STATE_HOME/ccm/runs/ID/`` (controller).
 
 ::
 
@@ -14,8 +14,8 @@
     rollout.jsonl    who is in which wave, and how waves and gates went, if there are any
     room             space that the end of the run needs, while it goes on
 
-Folders are 0700, files 0600; ``run.json`` is whole at every instant, the others up to their last
-line. ``events.jsonl`` is locked for as long as the run goes on. Only the newest runs are kept.
+Directories are 0700, files 0600; ``run.json`` is whole at every instant, the others up to their
+last line. ``events.jsonl`` is locked for as long as the run goes on. Only the newest runs are kept.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.checks.unchanged_resources import TextNumbers
 
 # Texts whose number is at hand, by the largest plan: twice as many as that has resources, within
-# these bounds. Others are kept once more: those that each host has of its own fill up the rest.
+# these limits. Others are stored again: unique texts of hosts fill up the rest.
 LEAST_NUMBERED, MOST_NUMBERED = 2_000, 20_000
 MOST_PLANS = 16  # plans that are known without their digest
 MAX_NOTICES = 4 << 20  # bytes of notices.jsonl
@@ -73,21 +73,20 @@ _IN_ORDER = ("resources", "turns", "events", "notices", "hosts", "rollout")
 
 
 class _Text(NamedTuple):
-    """Whole lines of a file; ``has_room``: for these there is room kept."""
+    """Complete lines of a file; ``has_room``: space is reserved for them."""
 
     text: str
     has_room: bool
 
 
 class RunFolder:
-    """Subscriber that spools a run to its folder as it happens.
+    """Subscriber that writes a run to its directory as it happens.
 
-    Each line is the system's at once, so a record outlives a killed process. Where the disk is full
-    it goes on without events, but with what hosts come to and how the run ends, for which there is
-    room kept from the start; ``close`` raises the OSError then. At its end
-    the newest ``keep`` runs are left. With a ``parent`` the folder is not among those that are
-    kept. Once commands have printed ``most_output`` characters, no more of that is kept. OSError
-    where it cannot be made.
+    Each line is written at once, so a record survives a killed process. On a full disk it continues
+    without events, but with results of hosts and the end of the run, for which space is reserved
+    from the start; ``close`` then raises the OSError. At its end, the newest ``keep`` runs remain.
+    With a ``parent``, the directory is not one of these. After ``most_output`` characters of
+    command output, no more of it is stored. OSError if the directory cannot be created.
     """
 
     def __init__(
@@ -123,11 +122,11 @@ class RunFolder:
             raise
 
     def handle(self, event: happening.Event) -> None:
-        """Keep what has to be kept of an event."""
+        """Store an event."""
         self.handle_all((event,))
 
     def handle_all(self, events: Sequence[happening.Event]) -> None:
-        """Keep what has to be kept of events, with one write to each file."""
+        """Store events, with one write to each file."""
         for event in events:
             self._take(event)
         self._write()
@@ -173,7 +172,7 @@ class RunFolder:
         self._spool("events", line + "\n")
 
     def _plan(self, event: happening.HostPlanned) -> None:
-        """Which resources a host has, those that others have had before by their number."""
+        """Store the resources of a host; a repeated list is stored by its number."""
         most = min(2 * len(event.resources), MOST_NUMBERED)
         self._most_numbered = max(self._most_numbered, most)
         number = self._plan_number(event.resources, event.subscribed)
@@ -197,7 +196,7 @@ class RunFolder:
         self._spool("notices", line)
 
     def _spool(self, name: str, text: str) -> None:
-        """Keep what may be much; once something was lost, nothing more: no gap looks whole."""
+        """Write data that may be large; after a loss nothing more, so that gaps are visible."""
         self._texts[name].append(_Text(text, has_room=False))
 
     def _put(self, name: str, text: str) -> None:
@@ -205,7 +204,7 @@ class RunFolder:
         self._texts[name].append(_Text(text, has_room=True))
 
     def _write(self) -> None:
-        """Write what is to be kept so far."""
+        """Write the pending lines."""
         for name, texts in self._texts.items():
             if texts and self._fault is None:
                 try:
@@ -248,7 +247,7 @@ class RunFolder:
         return self._fault is None
 
     def close(self) -> None:
-        """Let go of the files. OSError where something could not be kept."""
+        """Close the files. OSError if something could not be stored."""
         self._close()
         if self._fault is not None:
             raise self._fault
@@ -300,7 +299,7 @@ def _keep_room(path: Path, size: int) -> None:
 def prune(keep: int) -> None:
     """Remove the oldest runs beyond ``keep``."""
     folder = runs_folder()
-    # By name alone: a look into each of hundreds of folders would hold up the end of every run.
+    # By name alone: a look into each of hundreds of directories would hold up the end of every run.
     for name in sorted(os.listdir(folder), reverse=True)[keep:]:
         if (folder / name / "run.json").is_file():
             _remove(folder / name)
@@ -313,7 +312,7 @@ def _remove(folder: Path) -> None:
         for name in os.listdir(folder):
             os.unlink(folder / name)
         os.rmdir(folder)
-    except OSError:  # it has folders, which ours have not
+    except OSError:  # it has directories, which ours have not
         import shutil
 
         shutil.rmtree(folder, ignore_errors=True)
