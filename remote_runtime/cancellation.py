@@ -11,7 +11,7 @@ class Cancelled(BaseException):
 
 
 class GoingDown(BaseException):
-    """The host goes down, and the run with it: nothing is told of the resource that is at work."""
+    """The host reboots, which ends the run: nothing is reported about the current resource."""
 
 
 def await_input(ends: Sequence[int], seconds: float) -> List[int]:
@@ -39,7 +39,7 @@ class Cancellation(object):
         self.protections = 0
 
     def set(self, reason: str) -> None:
-        """End the run; the first reason given is kept."""
+        """End the run; the first reason counts."""
         if self.reason:
             return
         self.reason = reason or "cancelled"
@@ -69,9 +69,9 @@ class Cancellation(object):
         return self.protections > 0
 
     def protected(self, begun: bool = False) -> "Protected":
-        """A block whose commands are let finish even when the run is cancelled meanwhile.
+        """A block whose commands complete even if the run is cancelled meanwhile.
 
-        ``Cancelled`` where it is to end already, unless the work has ``begun``.
+        ``Cancelled`` if the run is already ending, unless the work has ``begun``.
         """
         return Protected(self, begun)
 

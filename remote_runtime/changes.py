@@ -27,7 +27,7 @@ class Change(NamedTuple):
     diff: Optional[str] = None
 
     def record(self) -> Dict[str, Any]:
-        """The form that stands in a transaction event."""
+        """The form in a transaction event."""
         entry = {"what": self.what, "from": self.before, "to": self.after}
         if self.diff is not None:
             entry["diff"] = self.diff
@@ -35,15 +35,19 @@ class Change(NamedTuple):
 
 
 def told_by_size(status: "Status", size: Optional[int]) -> bool:
-    """Whether the size alone tells that a file does not hold the ``size`` bytes that it should, and
-    there is so much of it that nobody waits for its hash: whose it is makes that as much as they
-    like, without any room on the disk. None stands for a content that is not known."""
+    """Whether the size alone shows that a file does not have the expected ``size`` bytes, and
+    hashing would take too long.
+
+    The owner of a file can make it as large as they like, without using disk space. None stands for
+    unknown content.
+    """
     return status.size > _LARGE and status.size != size
 
 
 def content_before(files: "Files", path: str, status: "Status", size: Optional[int]) -> str:
-    """What a record tells of the content of a file that should have ``size`` bytes: its hash, or
-    where it is ``told_by_size`` that."""
+    """The record of the content of a file that should have ``size`` bytes: its hash, or the size if
+    it is ``told_by_size``.
+    """
     if told_by_size(status, size):
         return "%d bytes" % status.size
     return HASHED + files.sha256(path, status)
@@ -62,7 +66,7 @@ def text_before(files: "Files", path: str, limit: int) -> bytes:
 
 
 def shortened(value: Any) -> Any:
-    """A value of a record as an error tells it: of a content's hash the first twelve digits."""
+    """A value of a record in an error message: the first twelve digits of a content hash."""
     is_hash = isinstance(value, str) and value.startswith(HASHED)
     return value[: len(HASHED) + 12] if is_hash else value
 
@@ -104,7 +108,7 @@ class Missing(ResourceError):  # noqa: N818 - it names what is the case, not an 
 
 
 class Unknowable(Missing):
-    """In a preview: what must be known depends on an earlier change in a way nobody can tell.
+    """In a preview: a required value depends on an earlier change in an unknown way.
 
     The message is the reason.
     """

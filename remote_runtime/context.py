@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 
 class Ahead(object):
-    """What was made for turns to come."""
+    """Prepared work for later resources."""
 
     def begin(self, item: Item) -> None:
-        """The turn of an item begins: what was not made in view of it has to be gone."""
+        """An item starts to run: work that was not prepared for it must be dropped."""
         raise NotImplementedError
 
 
@@ -133,7 +133,7 @@ class Context(object):
             self._peers.setdefault(item.type, []).append(item)
 
     def turn(self, item: Item, noop: bool, secrets: Sequence[str] = ()) -> "InTurn":
-        """A block in which it is the turn of this resource; turns may stand in each other.
+        """A block in which this resource runs; blocks may be nested.
 
         ``secrets`` are masked meanwhile.
         """
@@ -142,12 +142,12 @@ class Context(object):
 
     @property
     def noop(self) -> bool:
-        """Whether the resource whose turn it is may change nothing; between turns the run."""
+        """Whether the current resource may change nothing; between resources, the run."""
         return self._turn.noop
 
     @property
     def mask(self) -> "Mask":
-        """What hides the secrets of the run and of the resource whose turn it is."""
+        """The mask for the secrets of the run and of the current resource."""
         return self._turn.mask
 
     def peers(self, type_name: str) -> List[Item]:
@@ -183,7 +183,7 @@ class Context(object):
 
     @property
     def commands(self) -> "Commands":
-        """Runs commands of ours on the host as it is, those of a site's own type as a user's."""
+        """Runs ccm's own commands on the real host, and those of a custom type like a user's."""
         return self.user_commands if self._planned or self._turn.own else self._doors[2]
 
     def as_planned(self, look: Callable[..., str], *given: Any) -> str:
@@ -225,12 +225,12 @@ class Context(object):
             self.world.clouds.heed(kind, value, present)
 
     def suppose(self, reason: str) -> None:
-        """In a preview: what this turn comes to is assumed, for what the reason says."""
+        """In a preview: the result of this resource is assumed, for the given reason."""
         self._note([Uncertainty(ASSUMED, reason)], reason)
 
     @property
     def doubt(self) -> Uncertainty:
-        """The greatest that the turn has come upon."""
+        """The greatest uncertainty of this resource."""
         return self.doubt_over(0)
 
     def doubt_over(self, since: int) -> Uncertainty:
@@ -243,13 +243,14 @@ class Context(object):
 
     @property
     def excuse(self) -> str:
-        """Why what the turn failed on may be otherwise by then: of the last thing in doubt that was
-        read; "" where nothing was."""
+        """The reason why a failure may not happen: the last uncertain value that was read; "" for
+        none.
+        """
         return self._turn.doubts[-1].why if self._turn.doubts else ""
 
     @property
     def doubts(self) -> int:
-        """How many the turn has come upon."""
+        """The number of uncertain values that the resource read."""
         return len(self._turn.doubts)
 
     def expect(self, effects: Sequence[Effect], doubt: Uncertainty, by: str) -> None:
@@ -277,7 +278,7 @@ class Context(object):
         return Apart(self)
 
     def trial(self, effects: Sequence[Effect]) -> "Trial":
-        """A block in which these count, too, whatever comes of what is read in it."""
+        """A block in which these values count, too, whatever happens in it."""
         return Trial(self, self.world_with(effects))
 
     def ignoring(self) -> "Trial":
@@ -297,8 +298,11 @@ class Context(object):
         return self._channel
 
     def has_acted(self, effects: Optional[Sequence[Effect]]) -> None:
-        """An action was called that has these effects, whole or not, or does not say which: what
-        was asked before of the host may be stale."""
+        """Record that an action with these effects was called, completely or not; None for unknown
+        effects.
+
+        Earlier answers of the host may be stale.
+        """
         self.acted += 1
         if effects is None or any(map(_may_change_accounts, effects)):
             self.accounts.forget()
@@ -326,8 +330,9 @@ class Context(object):
         return self.cancellation.is_set()
 
     def check_cancelled(self, item: Optional[Item] = None) -> None:
-        """Raise ``Cancelled`` when the run is to end, unless the resource whose turn it is, or that
-        comes next as the ``item``, has been changed already."""
+        """Raise ``Cancelled`` when the run must end, unless the current resource, or the next
+        ``item``, was already changed.
+        """
         position = self._turn.position if item is None else item.index
         if position not in self.changed_ahead:
             self.cancellation.check()
@@ -337,7 +342,7 @@ class Context(object):
         self.cancellation.sleep(seconds)
 
     def unkillable(self) -> Protected:
-        """A block whose commands are let finish on cancel, as in ``with context.unkillable():``."""
+        """A block whose commands complete on cancel, as in ``with context.unkillable():``."""
         return self.cancellation.protected()
 
 

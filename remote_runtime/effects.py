@@ -24,12 +24,12 @@ class Uncertainty(NamedTuple):
 
 
 class PathEffect(NamedTuple):
-    """What there will be at a path: ``kind`` is file, directory, symlink, absent or something.
+    """The predicted state of a path: ``kind`` is file, directory, symlink, absent or something.
 
-    ``something``: it is there, and nobody can tell more. None for ``mode``, ``uid``, ``gid`` and
-    ``content`` is as it is now; a path that is absent has nothing below it either. ``firm``: each
-    run sees to owner and mode again, not only when it makes what is there. ``once``: no run sees
-    to the path again, since it came with something else, such as a package.
+    ``something``: it exists, and the rest is unknown. If ``mode``, ``uid``, ``gid`` or ``content``
+    is None, it does not change; an absent path has nothing below it. ``firm``: each run sets owner
+    and mode again, not only when it creates the path. ``once``: no run manages the path again,
+    since it came with something else, such as a package.
     """
 
     path: str
@@ -44,11 +44,11 @@ class PathEffect(NamedTuple):
 
 
 class MountEffect(NamedTuple):
-    """A file system that comes to a folder, over what is there: what the folder ``source`` has, or
-    an empty one in memory; or one that goes from it.
+    """A file system that is mounted on a directory: the content of the directory ``source``, or an
+    empty one in memory; or one that is unmounted.
 
-    ``size`` is how many bytes an empty one holds and ``inodes`` how many files with its root, 0
-    for any number.
+    ``size`` is the capacity of an empty one in bytes and ``inodes`` the number of files with its
+    root, 0 for no limit.
     """
 
     path: str
@@ -85,7 +85,7 @@ class PackageEffect(NamedTuple):
 
 
 class UnitEffect(NamedTuple):
-    """What becomes of a unit, by its full name; None is as it is now."""
+    """The predicted state of a unit, by its full name; None means no change."""
 
     name: str
     active: Optional[bool] = None
@@ -94,13 +94,13 @@ class UnitEffect(NamedTuple):
 
 
 class UnknownEffect(NamedTuple):
-    """What an action does that nobody can tell beforehand.
+    """An action with unknown effects.
 
     ``covers(kind, value, present)`` says whether it may change a thing: ``kind`` is path, content
     (of a file, by its path), attributes (owner and mode, by the path), user, group, package, unit,
     lists, creates (the path that makes a resource needless), text (of a command that may read
-    anything) or host (anything whatever); ``present`` whether it is there now. ``text`` is what the
-    action says of itself, such as a command: a name in it is likely to be what the action is about.
+    anything) or host (anything at all); ``present`` whether it exists now. ``text`` describes the
+    action, such as a command: a name in it probably identifies its subject.
     """
 
     doubt: Uncertainty
@@ -109,7 +109,7 @@ class UnknownEffect(NamedTuple):
 
 
 def tells_accounts(kind: str, value: str) -> bool:
-    """Whether a thing is the content of a file that the accounts stand in."""
+    """Whether a thing is the content of an account database."""
     return kind == "content" and value in _OF_ACCOUNTS
 
 
@@ -119,9 +119,9 @@ def everything(kind: str, value: str, present: bool) -> bool:
 
 
 def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool]:
-    """What is covered by something that writes below a path, or ``itself`` at it, too.
+    """The coverage of an action that writes below a path, or with ``itself`` also at it.
 
-    Accounts and units are what the files say in which they stand; root is root whatever happens.
+    Accounts and units are covered by their files; root always stays root.
     """
     inside = path.rstrip("/") + "/"
 

@@ -20,7 +20,7 @@ from typing import List, NamedTuple, Optional, Sequence
 
 
 class Position(NamedTuple):
-    """Where something stands in a text: 1-based line and column."""
+    """A position in a text: 1-based line and column."""
 
     file: str
     line: int
@@ -62,7 +62,7 @@ class CcmError(Exception):
 
     @property
     def advice(self) -> str:
-        """What to do, whole."""
+        """The complete hint."""
         return self.hint
 
     def __str__(self) -> str:
@@ -112,7 +112,7 @@ class UnreachableError(HostError):
 
     @property
     def advice(self) -> str:
-        """What to do, whole."""
+        """The complete hint."""
         return " ".join(filter(None, (self.hint, self.command, self.only and "-l " + self.only)))
 
 

@@ -1,6 +1,6 @@
 """Finds types and chooses providers (target; the listing part also on the controller).
 
-A type is the folder ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by name,
+A type is the directory ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by name,
 ``resource.py`` holds the class ``Resource`` and ``providers/NAME.py`` the class ``Provider``. A
 state type that lists no providers has the host's ports as its only one.
 """
@@ -76,7 +76,7 @@ def schema_text(type_name: str) -> bytes:
 
 
 class Registry(object):
-    """The providers of one run: one instance of each, told its items once."""
+    """The providers of one run: one instance of each, which learns its items once."""
 
     def __init__(self, context: "Context") -> None:
         self._context = context

@@ -56,9 +56,9 @@ def parent(context: "Context", path: str) -> List[Missing]:
 
 
 def parents(context: "Context", path: str, mode: int) -> List[PathEffect]:
-    """The directories above a path that are to be made with it, the outermost first.
+    """The missing parents of a path, outermost first.
 
-    ``ResourceError`` where a link that leads nowhere stands in the place of one.
+    ``ResourceError`` if one of them is a dangling symlink.
     """
     missing: List[str] = []
     above = os.path.dirname(path)

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 def serve(nonce: str, runtime_sha: str, lock: str = "", state: str = "") -> int:
     """Speak the protocol on this process's standard input and output; return the exit code.
 
-    ``lock`` is the file of the lock and ``state`` the folder of what the host remembers, where they
-    are not those of this user.
+    ``lock`` is the lock file and ``state`` the directory with the state of the host, if they are
+    not those of this user.
     """
     reading, writing = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
@@ -93,9 +93,9 @@ class Session(object):
         )
         self._lock_path = lock
         self._state = state
-        self._home = ""  # of whom the runtime runs as
+        self._home = ""  # the user that the runtime runs as
         self._reporter = EventReporter(self._channel, EventMaker(self._mask))
-        self._answers: "Known" = []  # to what was asked before the plan
+        self._answers: "Known" = []  # to the look-ups before the plan
         self._record: Any = None  # of this run, for a controller that is lost
 
     def serve(self) -> int:
@@ -366,7 +366,7 @@ class Session(object):
             engine.run(plan.items, plan.fail_on_error)
             whole = True
         finally:
-            if sys.exc_info()[0] is not GoingDown:  # then it is told when the host is back
+            if sys.exc_info()[0] is not GoingDown:  # it is then reported when the host is back
                 recall.close(whole)
                 self._log(plan, "interrupted" if self._cancellation.is_set() else "whole")
 
@@ -386,13 +386,15 @@ class Session(object):
             log_summary.keep(plan, self._reporter.tally, ended, self._mask.text)
 
     def _kept(self) -> str:
-        """The folder of what this host remembers."""
+        """The directory of what this host remembers."""
         from remote_runtime.system import state
 
         return self._state or state.state_folder(self._home)
 
     def _rehearse(self, plan: plans.Plan, binding: Any, observer: Any, maker: EventMaker) -> Any:
-        """What the run is held to. ``HostError`` for a host that the kept plan does not fit."""
+        """The predictions that bind the run. ``HostError`` for a host that does not match the plan
+        file.
+        """
         from remote_runtime.plans.check import Rehearsal
         from remote_runtime.plans.replay_guard import require_own, use_up
         from remote_runtime.system.state_store import Memory

@@ -1,1 +1,1 @@
-"""Takes the resources of one plan through their turns (target)."""
+"""Runs the resources of one plan (target)."""

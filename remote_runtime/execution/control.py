@@ -1,4 +1,4 @@
-"""What ``control`` asks on the host when a resource's turn comes (target)."""
+"""Conditions of ``control`` that are evaluated on the host when a resource runs (target)."""
 
 from typing import TYPE_CHECKING, Any, Dict, NamedTuple
 
@@ -22,9 +22,10 @@ class Answer(NamedTuple):
 
 
 def ask(item: "Item", context: "Context", noop: bool) -> Answer:
-    """Ask the conditions of an item in turn, up to the first that does not hold.
+    """Evaluate the conditions of an item in order, up to the first false one.
 
-    In noop the host as it will be is asked. ``ResourceError`` for a condition that cannot be asked.
+    In noop, they see the predicted state of the host. ``ResourceError`` for a condition that cannot
+    be evaluated.
     """
     with context.turn(item, noop, secrets_of(item)):
         try:
@@ -39,7 +40,7 @@ def ask(item: "Item", context: "Context", noop: bool) -> Answer:
         doubt = context.doubt if noop else Uncertainty()
         if doubt.level:
             doubt = Uncertainty(doubt.level, "control: %s" % doubt.reason)
-        # What nobody can tell is described as if it were managed.
+        # If the result is unknown, the preview describes the resource as managed.
         return Answer(held or doubt.level == UNKNOWN, doubt)
 
 

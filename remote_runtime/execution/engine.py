@@ -17,10 +17,10 @@ _SURE = Uncertainty()
 
 
 class Turn(object):
-    """How the latest turn of a resource ended, for those that require or subscribe to it.
+    """How the latest run of a resource ended, for resources that require or subscribe to it.
 
-    ``doubt`` is, in noop, how sure that is not, ``passing`` how sure it is not that its command and
-    its health checks let it pass; ``apart`` is the child in noop that it was part of.
+    In noop, ``doubt`` is the uncertainty of this result, and ``passing`` that of the success of its
+    command and its health checks; ``apart`` is the noop child that it was part of.
     """
 
     def __init__(
@@ -44,11 +44,11 @@ class Turn(object):
 class Engine(object):
     """Runs the items of one plan.
 
-    ``ended`` is told of each resource as soon as its turn is over: what it came to, whether it was
-    in noop and how many seconds it took. ``turns`` are those that earlier runs of the same session
-    had, by reference; ``refreshes`` those that earlier runs of the same manifest have left undone.
-    ``applied`` is told the same before that, but for the seconds. ``done`` has the status of those,
-    by index, that had their turn before a reboot.
+    ``ended`` receives each resource as soon as it has run: its outcome, whether it was in noop, and
+    the seconds. ``turns`` are results of earlier runs of the same session, by reference;
+    ``refreshes`` are those that earlier runs of the same manifest left pending. ``applied``
+    receives the same before ``ended``, without the seconds. ``done`` has the status of resources
+    that ran before a reboot, by index.
     """
 
     def __init__(
@@ -113,16 +113,16 @@ class Engine(object):
         return coming
 
     def record(self, items: Sequence[Item]) -> Dict[str, Any]:
-        """What the run of the plan's ``items`` has come to, for the part of it behind a reboot.
+        """The state of the run of the plan's ``items``, for its part after a reboot.
 
-        Of the turns those only that something which had none yet requires or subscribes to: it has
+        It contains only results that a remaining resource requires or subscribes to, because it has
         to fit a frame.
         """
         left = [item for item in each_of(items) if item.index not in self._done]
         wanted = {name for item in left for name in item.require + item.subscribe}
         told = {}
         for reference in wanted.intersection(self._turns):
-            # That it changed counts, whatever a later turn of the same resource came to.
+            # A change counts, whatever the result of a later run of the same resource.
             heard = [turn for turn in self._changed.get(reference, ()) if not turn.noop]
             latest = self._turns[reference]
             turn = heard[-1] if heard else latest
@@ -147,7 +147,7 @@ class Engine(object):
             try:
                 self._live(outcome, noop, bool(fired or since))
             except Cancelled as cancelled:
-                # What was done is done: a package transaction is let finish before the run ends.
+                # Completed work stays: a package transaction completes before the run ends.
                 interrupted = cancelled
                 outcome.fail("interrupted: %s" % cancelled)
         self._account(outcome, noop, fired=fired, since=since)
@@ -159,9 +159,9 @@ class Engine(object):
         return outcome
 
     def _skips(self, item: Item, outcome: Outcome, noop: bool) -> bool:
-        """Whether its turn has not come, which is then what the outcome says.
+        """Whether the resource is skipped, as the outcome then says.
 
-        Where its control cannot be asked, the outcome has failed.
+        If its control cannot be evaluated, the outcome has failed.
         """
         self._asked = _SURE
         if item.managed and item.left_out:
@@ -179,7 +179,7 @@ class Engine(object):
             from remote_runtime.lookups.staleness import staleness
 
             self._doubt_skip(outcome, staleness(item, self._context))
-        # One that is left out has no events of what it is made of; who requires that is answered.
+        # A skipped resource has no events of children; resources that require it get their answer.
         for child in each_of(item.children):
             self._note(child, Turn(met=not unmet))
         return True
@@ -212,7 +212,7 @@ class Engine(object):
         item, asked, outside = outcome.item, self._asked, self._halting
 
         def children() -> List[Outcome]:
-            """Run those that it is made of."""
+            """Run its children."""
             self._halting = outside.worse(asked)
             try:
                 return inside()
@@ -222,7 +222,7 @@ class Engine(object):
         def inside() -> List[Outcome]:
             if not item.noop or self._apart:
                 return self.run(item.children, item.fail_on_error)
-            # What it would do is told, and is nothing that anything outside of it could see.
+            # The preview describes its effects, which nothing outside of it can see.
             self._apart = item.id
             try:
                 with self._context.apart():
@@ -234,7 +234,7 @@ class Engine(object):
         self._lifecycle.run(outcome, noop, refresh=refresh, gate=gate, children=children)
 
     def _gate(self, item: Item) -> Uncertainty:
-        """The doubt over what it requires and subscribes to, and over whether it gets a turn."""
+        """The uncertainty of its requirements and subscriptions, and of whether it runs."""
         worst = self._halting.worse(self._asked)
         for reference in item.require:
             turn = self._turns.get(reference)
@@ -248,17 +248,17 @@ class Engine(object):
         return worst
 
     def _all_of(self, reference: str) -> List[Turn]:
-        """The latest turn of a resource, and those of it that changed something."""
+        """The latest run of a resource, and those that changed something."""
         latest = self._turns.get(reference)
         changed = self._changed.get(reference, [])
         return changed if latest is None or latest in changed else changed + [latest]
 
     def _is_seen(self, turn: Turn, item: Item) -> bool:
-        """Whether what changed at a turn fires this one: in a child with noop it does so inside."""
+        """Whether a change fires this resource: one in a noop child does so inside of it only."""
         return turn.apart in ("", self._apart_of(item))
 
     def _fired(self, item: Item, noop: bool) -> List[str]:
-        """What of that which this one subscribes to has changed at any turn of this run."""
+        """The subscriptions of this resource that changed at any time in this run."""
         fired: List[str] = []
         if self._context.options.drift:
             return fired
@@ -287,7 +287,7 @@ class Engine(object):
 
     def _record(self, item: Item, outcome: Outcome, noop: bool) -> None:
         if outcome.left_out:
-            # It stands in nobody's way, and a turn that it had already counts.
+            # It blocks no other resource, and an earlier run of it counts.
             for absent in each_of([item]):
                 self._note(absent, self._turns.get(absent.id, Turn(met=True)))
             return

@@ -1,8 +1,8 @@
-"""Does what ``ccm run`` and ``ccm fetch`` ask (target): no type, no conditions, nothing remembered.
+"""Carries out ``ccm run`` and ``ccm fetch`` (target): no type, no conditions, no stored state.
 
-The plan of such a run has one item. The properties of a command are ``argv``, perhaps a
-``timeout``, and for a script its content, what its file is called and its arguments: ``argv``
-interprets it then. Those of a ``fetch`` are the ``paths`` and what bounds them.
+The plan of such a run has one item. The properties of a command are ``argv`` and optionally
+``timeout``. Those of a script are also its content, the name of its file and its arguments;
+``argv`` is then the interpreter. Those of a ``fetch`` are the ``paths`` and the limits.
 """
 
 import os
@@ -21,7 +21,7 @@ KEPT = 60 << 10  # bytes of each output, half of them from its beginning, half f
 LONGEST_OUTPUT = 128 << 10  # characters of both together
 
 
-FETCH = "fetch"  # the type of the item that brings files to the controller
+FETCH = "fetch"  # the type of the item that sends files to the controller
 
 
 class AdhocLife(Lifecycle):

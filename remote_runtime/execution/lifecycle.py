@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 APPLIED = "Would have applied changes"  # noop, of a resource that is made of others
 
-DIFFERS, AS_DESIRED = "differs", "as_desired"  # how what is left out stands; or it is UNKNOWN
+DIFFERS, AS_DESIRED = "differs", "as_desired"  # the state of a skipped resource; or it is UNKNOWN
 
 Children = Callable[[], List[Outcome]]
 
@@ -25,9 +25,9 @@ _SURE = Uncertainty()
 
 
 class Lifecycle(object):
-    """Runs resources of one run; what they do is decided by their types.
+    """Runs resources of one run; their types decide what they do.
 
-    ``promises``: what was promised of each, where the run is held to a plan that was kept.
+    ``promises``: the predictions for each, if the run is bound to a plan file.
     """
 
     def __init__(
@@ -54,14 +54,14 @@ class Lifecycle(object):
         gate: Uncertainty = _SURE,
         children: Children = list,
     ) -> None:
-        """Bring one managed resource to its desired state, or in noop say what that would take.
+        """Bring one managed resource to its desired state, or describe that in noop.
 
-        ``outcome`` is the empty one of its item; what was done is in it as soon as it is done.
-        ``gate`` is, in noop, the doubt over what fired it or let it pass; ``children`` runs those
-        of an item that is made of others.
+        ``outcome`` is the empty one of its item; completed actions are added to it at once. In
+        noop, ``gate`` is the uncertainty of the change or condition that lets it run; ``children``
+        runs the children of an item.
 
-        Every failure, a defect in a provider included, ends up in the outcome. ``Cancelled`` and
-        ``ProtocolError`` pass: they end the run.
+        Every failure, including a bug of a provider, is in the outcome. ``Cancelled`` and
+        ``ProtocolError`` are raised: they end the run.
         """
         item = outcome.item
         options = self._context.options
@@ -94,9 +94,9 @@ class Lifecycle(object):
         return answers[0].doubt if answers else _SURE
 
     def stands(self, item: Item) -> str:
-        """In a preview: how that stands which a selection leaves out and what it chooses needs.
+        """In a preview: the state of a resource that a selection excludes and a selected one needs.
 
-        "" where nothing of it is needed. Nothing of what is looked at counts for later resources.
+        "" if it is not needed. Later resources do not see the effects of these reads.
         """
         found = [self._stands(one) for one in each_of([item], managed=True) if one.needed]
         for worst in (DIFFERS, UNKNOWN, AS_DESIRED):
@@ -127,7 +127,7 @@ class Lifecycle(object):
         return DIFFERS if outcome.noop_message else AS_DESIRED
 
     def _try(self, step: Callable[[], None], outcome: Outcome) -> None:
-        """Take a step of the life; one that fails leaves the next its turn."""
+        """Run one step; a failed step does not prevent the next one."""
         try:
             step()
         except ProtocolError:
@@ -160,7 +160,7 @@ class Lifecycle(object):
     def _compose(
         self, item: Item, noop: bool, *, refresh: bool, outcome: Outcome, children: Children
     ) -> None:
-        """A resource that is made of others: it is what they came to."""
+        """A resource with children: its result follows from theirs."""
         if item.deferred_error:
             raise ResourceError(item.deferred_error, kind="resource.manifest")
         resource = self._registry.create(item)
@@ -184,7 +184,7 @@ class Lifecycle(object):
             summed_up(outcome, ran)
 
     def _look(self, item: Item, outcome: Outcome) -> None:
-        """Only observe: the properties of the outcome are those that were found."""
+        """Only observe: the outcome has the properties that were found."""
         resource = self._registry.create(item)
         outcome.provider = resource.provider.name
         found = resource.found()
@@ -257,14 +257,14 @@ def _has_changed(resource: ResourceType) -> bool:
         return False  # a command of the user's, which runs again
     try:
         return not resource.actions(resource.observe(), False)
-    except Exception:  # it cannot be told
+    except Exception:  # its state is unknown
         return True
 
 
 def bug(error: BaseException, item: Item) -> Tuple[str, ...]:
-    """What is said of a bug in a site's own type, and the traceback; () for a defect of ours.
+    """The message for a bug in a custom type, and the traceback; () for a bug in ccm.
 
-    The files are those that the user has, below ``types/`` beside the manifest.
+    The files are those of the user, below ``types/`` next to the manifest.
     """
     if not item.own:
         return ()

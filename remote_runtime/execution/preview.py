@@ -1,4 +1,4 @@
-"""Tells what a resource would do, and how sure that is (target; in a preview only)."""
+"""Describes what a resource would do, and how certain that is (target; in a preview only)."""
 
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
@@ -17,7 +17,7 @@ Render = Callable[[Item], Dict[str, Any]]
 
 
 class Previewer(object):
-    """Looks ahead for the resource whose turn it is; what it would leave counts from then on."""
+    """Predicts the current resource; later ones see its predicted effects."""
 
     def __init__(self, context: Context, registry: Registry, render: Render) -> None:
         self._context = context
@@ -25,10 +25,11 @@ class Previewer(object):
         self._render = render
 
     def tell(self, outcome: Outcome, refresh: bool, gate: Uncertainty) -> None:
-        """Fill the outcome in; ``gate`` is the doubt over what fired the resource or let it pass.
+        """Complete the outcome; ``gate`` is the uncertainty of the change or condition that lets it
+        run.
 
-        ``ResourceError`` for what certainly fails. A failure that something planned may mend makes
-        the prediction unknown.
+        ``ResourceError`` for a certain failure. A failure that a planned change may fix makes the
+        prediction unknown.
         """
         resource: Optional[ResourceType] = None
         actions: List[Action] = []
@@ -136,7 +137,7 @@ class Previewer(object):
         try:
             outcome.found = resource.remembered()
             outcome.traces = resource.traces(actions)
-        except Exception:  # it cannot be told by what it is
+        except Exception:  # its state does not show whether it ran
             pass
 
 
@@ -151,7 +152,7 @@ def _effects(action: Action, resource: ResourceType, name: str) -> Sequence[Effe
 
 
 def summed_up(outcome: Outcome, children: List[Outcome]) -> None:
-    """Give a resource that is made of others the prediction that theirs come to."""
+    """Give a resource with children the combined prediction of these."""
     worst = Uncertainty()
     for child in children:
         if child.prediction in (ASSUMED, UNKNOWN):

@@ -1,7 +1,7 @@
-"""A run that goes on after its host was rebooted (target).
+"""A run that continues after a reboot of its host (target).
 
-Before the host goes down the controller is told what the run has come to, which it gives back with
-the plan once the host is there again.
+Before the reboot, the host sends the state of the run to the controller, which returns it with the
+plan once the host is back.
 """
 
 from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Sequence
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Boot(NamedTuple):
-    """The reboot behind which a run goes on.
+    """The reboot after which a run continues.
 
-    ``cause`` is the resource that asked for it, ``done`` the status of each that had had its turn,
-    by index, ``references`` what may be required or subscribed to of those.
+    ``cause`` is the resource that requested it, ``done`` the status of each that ran before it, by
+    index, ``references`` their results for ``require`` and ``subscribe``.
     """
 
     cause: int
@@ -24,7 +24,7 @@ class Boot(NamedTuple):
     references: Sequence[str]
 
     def knows(self, references: Sequence[str]) -> bool:
-        """Whether all of these had had their turn before it."""
+        """Whether all of these ran before it."""
         return all(reference in self.references for reference in references)
 
 

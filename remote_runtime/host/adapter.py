@@ -37,7 +37,7 @@ Step = Callable[[Host], None]
 
 
 class HostProvider(Provider):
-    """The one provider of a state type that brings none: the host's ports."""
+    """The provider of a state type without one of its own: the ports of the host."""
 
     name = "posix"
 
@@ -52,7 +52,7 @@ def adapted(kind: Type[StateType]) -> Callable[[Item, Any, Context], ResourceTyp
 
 
 class StateResource(ResourceType):
-    """One resource of a state type at its turn."""
+    """One resource of a state type while it runs."""
 
     def __init__(
         self, item: Item, provider: Any, context: Context, *, kind: Type[StateType]
@@ -67,7 +67,7 @@ class StateResource(ResourceType):
     # -- reading ----------------------------------------------------------------------------------
 
     def _reader(self, world: "Optional[World]" = None) -> HostReader:
-        """The host at this turn, or with what is in a ``world``."""
+        """The current state of the host, or that of a ``world``."""
         from remote_runtime.host.machine.machine import reader
 
         context = self.context
@@ -165,7 +165,7 @@ class StateResource(ResourceType):
         return changes
 
     def _action(self, doing: str, message: str, step: Step, changes: List[Change]) -> Action:
-        """A step whose effects are those that its rehearsal records."""
+        """A step whose effects are those that its rehearsal recorded."""
         effects: List[Effect] = []
 
         def call() -> None:
@@ -195,8 +195,9 @@ class StateResource(ResourceType):
         return host.record.effects
 
     def _require_achieved(self, world: "World") -> None:
-        """``UnsettledError`` where the state is not as desired after a step, as far as that can be
-        told."""
+        """``UnsettledError`` if the state differs from the desired one after a step, as far as it
+        is known.
+        """
         try:
             with self.context.ignoring():
                 left = self._diff(self._type.read(self._reader(world)))

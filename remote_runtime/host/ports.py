@@ -1,9 +1,9 @@
-"""What a state type may ask of a host, and what it may do there (target).
+"""The interfaces through which a state type reads and changes a host (target).
 
-A ``HostReader`` only reads. A ``Host`` also changes things: the machine does what is called, the
+A ``HostReader`` only reads. A ``Host`` also changes things: the machine does what is called; the
 overlay of a preview checks what the machine would refuse and records the rest. Both implement these
-classes, and the rules that they share stand here. Every method may raise ``ResourceError``; on the
-overlay ``Unknowable``, too, where nobody can tell before the push.
+classes, which contain the common rules. Every method may raise ``ResourceError``; on the overlay
+also ``Unknowable``, if the result is unknown before the push.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import List, NamedTuple, NoReturn, Optional, Sequence, Set
 
 from remote_runtime.errors import ResourceError
 
-LARGEST = 1 << 20  # bytes of a file that is read as a whole
+LARGEST = 1 << 20  # bytes of a file that is read completely
 GROUPS = "/etc/group"
 OURS = -1  # the user or group that the kernel gives to what the run makes
 
@@ -202,7 +202,9 @@ class Accounts(AccountReader):
     """Reads and changes users and groups. Only root may change them, in the files of the host."""
 
     def add_group(self, name: str, gid: Optional[int] = None, system: bool = False) -> None:
-        """Create a group; ``gid`` is None for a free number, from those of the system or not."""
+        """Create a group; ``gid`` is None for a free number; ``system`` selects the range of
+        numbers.
+        """
         self._require_root("groups")
         if gid is not None:
             self._require_free(gid)
@@ -247,7 +249,7 @@ class Accounts(AccountReader):
         raise NotImplementedError
 
     def _is_local_group(self, name: str) -> bool:
-        """Whether a group stands in the host's own file, or comes to stand there."""
+        """Whether a group is in the host's own file, or will be."""
         raise NotImplementedError
 
     def _require_root(self, what: str) -> None:
@@ -278,7 +280,7 @@ class Accounts(AccountReader):
 
 
 def own_groups() -> Set[int]:
-    """The groups of whoever logged in for this run, also where sudo made it root."""
+    """The groups of the login user of this run, even if sudo made it root."""
     import pwd
 
     groups = {os.getegid(), *os.getgroups()}

@@ -1,1 +1,1 @@
-"""Reads plans and checks a push against a kept plan (target)."""
+"""Reads plans and checks a push against a plan file (target)."""

@@ -1,4 +1,4 @@
-"""What a plan that was kept says for certain of the resources of a run (target)."""
+"""The certain predictions of a plan file for the resources of a run (target)."""
 
 from typing import Any, Dict, List, NamedTuple, NoReturn, Optional, Sequence
 
@@ -26,9 +26,9 @@ class PlanAssertions(object):
         self._kept[item.index] = _Promise(list(changes), failing)
 
     def hold(self, item: Item, actions: Sequence[Action]) -> List[Action]:
-        """What of the actions was promised, the one that is to fail included.
+        """Check the actions against the prediction, including one that must fail.
 
-        ``ResourceError`` where they would not come out as it was promised.
+        ``ResourceError`` if the results would differ.
         """
         promise = self._kept.get(item.index)
         if promise is None:
@@ -42,8 +42,11 @@ class PlanAssertions(object):
 
 
 def _to_fail(item: Item, action: Action) -> List[Action]:
-    """An action that was promised to fail: it is not begun where nothing speaks against it by now,
-    and if it succeeds all the same, that ends it."""
+    """An action that was predicted to fail.
+
+    It does not start if nothing prevents its success now; if it succeeds anyway, the resource
+    fails.
+    """
 
     def otherwise() -> NoReturn:
         _refuse("a failure", _words(action.changes, item), done="Nothing more was changed")

@@ -1,8 +1,7 @@
-"""Holds a push to the plan that was kept of its preview (target).
+"""Checks a push against the plan file of its preview (target).
 
-Under the lock and before anything is changed the run is previewed once more. Where something was
-observed that the plan does not know, nothing is done. At its turn a resource whose prediction was
-certain does what was rehearsed, or fails.
+The run is previewed again under the lock, before anything is changed. If the state differs from the
+plan, nothing is done. A resource with a certain prediction then does exactly that, or fails.
 """
 
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -16,20 +15,20 @@ from remote_runtime.plans.assertions import PlanAssertions
 from remote_runtime.reporting.events import EventMaker, Outcome
 from remote_runtime.system.machine import machine_id
 
-LENGTH = 16  # hexadecimal digits of a digest: enough, as nobody else knows the key
-STATUS, FIRED = " status", " refreshed"  # in the place of a property, which has no such name
+LENGTH = 16  # hexadecimal digits of a digest: enough, since the key is secret
+STATUS, FIRED = " status", " refreshed"  # replaces a property; no property has this name
 _MOST_CHANGES = 32  # of a resource that have digests of their own
 _TOLD = 10  # resources that a refusal names
 _MOST_LINES = 60  # of diffs
 
 
 class Binding(NamedTuple):
-    """What a plan frame says of a kept plan.
+    """The part of a plan frame about a plan file.
 
-    ``observed`` has the digests for each event of the preview, "" for what the run is not bound to;
-    ``certain`` the places in there whose prediction was. Without a ``serial`` the plan is yet to be
-    kept: digests are asked for.
-    ``created`` and ``expires`` are the plan's, in seconds since the epoch by its maker's clock.
+    ``observed`` has the digests for each event of the preview, "" for unbound ones; ``certain`` the
+    indexes of those with a certain prediction. Without a ``serial``, the plan file is being
+    written: digests are requested. ``created`` and ``expires`` are those of the plan, in seconds
+    since the epoch by the clock of its author.
     """
 
     salt: str = ""
@@ -52,11 +51,11 @@ def parse(record: Dict[str, Any]) -> Binding:
 
 
 class Observer(object):
-    """Makes the digests of what was observed, which tell nothing to who does not know this machine.
+    """Makes the digests of observed state, which reveal nothing without knowledge of this machine.
 
-    The key is the machine's id, by default that of this one, and the plan's salt. There is one
-    digest for each thing that was seen and for each change, so that what somebody has put right
-    since can be told from what has drifted.
+    The key consists of the machine's id, by default that of this one, and the plan's salt. There is
+    one digest for each observed value and for each change, so that a fixed value can be
+    distinguished from drift.
     """
 
     def __init__(self, salt: str, machine: Optional[str] = None) -> None:
@@ -78,8 +77,9 @@ class Observer(object):
         return "".join(sorted(set(parts)))
 
     def differing(self, outcome: Outcome, known: str) -> List[str]:
-        """What of a resource is neither as a plan knows it nor put right since: names of its
-        properties, ``STATUS`` or ``FIRED`` (and nothing else was different)."""
+        """The differences of a resource from its plan that nobody fixed: names of its properties,
+        ``STATUS`` or ``FIRED`` (and nothing else differs).
+        """
         of = self._of(outcome)
         parts = {known[at : at + LENGTH] for at in range(0, len(known), LENGTH)}
         now = {change.what for change in outcome.changes}
@@ -92,7 +92,7 @@ class Observer(object):
         ]
         if len(outcome.changes) > _MOST_CHANGES:
             found = [] if of("change", _changes(outcome)[0]) in parts else sorted(now)
-        was_stable = of("status", "stable") in parts  # of which nothing else is known
+        was_stable = of("status", "stable") in parts  # whose other properties are unknown
         found += [
             key
             for key, value in _seen(outcome)
@@ -106,7 +106,7 @@ class Observer(object):
         return list(dict.fromkeys(found))
 
     def _of(self, outcome: Outcome) -> Callable[..., str]:
-        """What makes a digest of anything that is said of a resource."""
+        """The function that makes digests of values of a resource."""
 
         def of(*what: Any) -> str:
             text = jsontext.dumps([outcome.item.id, what]).encode("ascii")
@@ -122,7 +122,9 @@ def _is_of_refresh(change: Change) -> bool:
 
 
 def _seen(outcome: Outcome) -> List[Tuple[str, Any]]:
-    """What decides about a resource beside its changes, by the property that it is about."""
+    """The observations that affect a resource in addition to its changes, by the property they
+    concern.
+    """
     observed = outcome.observed
     if observed is None:
         return []
@@ -142,10 +144,10 @@ def _record(change: Change) -> List[Tuple[str, Any]]:
 
 
 class Rehearsal(object):
-    """The preview of a run right before it; ``ended`` is told of each resource, in order.
+    """The preview of a run right before it; ``ended`` receives each resource, in order.
 
-    ``promises`` are what the run is then held to. ``seen`` is how many resources had their turn
-    before a reboot; what comes behind that is held to what was promised only.
+    ``promises`` are the predictions that bind the run. ``seen`` is the number of resources that ran
+    before a reboot; later ones are only checked against the predictions.
     """
 
     def __init__(
@@ -161,7 +163,7 @@ class Rehearsal(object):
         self.promises = PlanAssertions()
 
     def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
-        """Compare what was observed; what is as desired by now is fine."""
+        """Compare the observed state; converged resources are accepted."""
         place = self._seen
         self._seen += 1
         known = self._observed[place] if place < len(self._observed) else None

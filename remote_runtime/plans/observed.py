@@ -1,4 +1,4 @@
-"""What ``ccm status``, a kept plan and ``ccm drift`` tell of a path (target)."""
+"""The properties of a path for ``ccm status``, plan files and ``ccm drift`` (target)."""
 
 import itertools
 import os
@@ -37,7 +37,9 @@ def of_path(
 
 
 def attributes_of(status: Optional[Status]) -> Any:
-    """What a kept plan holds a path to; times and sizes change under what only has attributes."""
+    """The attributes that a plan file stores for a path; times and sizes may change under a
+    resource that has only attributes.
+    """
     if status is None:
         return {"ensure": None}
     return {

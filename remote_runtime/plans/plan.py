@@ -67,12 +67,12 @@ def _work(entry: Any, numbers: Iterator[int]) -> Dict[str, Any]:
 
 
 def _before(plan: Plan, entries: Any, numbers: Iterator[int]) -> Tuple[Plan, ...]:
-    """The plans that stand before one; their resources are numbered behind its own."""
+    """The plans before this one; their resources are numbered after its own."""
     if not plan.options.noop or plan.binding.get("serial"):
         raise ProtocolError(
             "invalid plan: only a preview can have earlier plans", kind="protocol.plan"
         )
-    # They are nobody's predictions, so no diffs are made for them, nor digests of what is found.
+    # Their results are not reported, so they need no diffs and no digests.
     shared = plan._replace(options=plan.options._replace(diff=False), earlier={}, binding={})
     return tuple([shared._replace(**_work(entry, numbers)) for entry in entries])
 

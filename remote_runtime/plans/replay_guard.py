@@ -1,4 +1,4 @@
-"""The kept plans that this host has carried out, each of which it does once (target)."""
+"""The plan files that this host has applied; it applies each once (target)."""
 
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,9 @@ _SPARE = 7 * 86400  # seconds that a note outlives its plan, which may still wai
 
 
 def use_up(memory: Memory, binding: "Binding", *, run_id: str, user: str, now: float) -> None:
-    """Note on the disk who uses a plan; ``HostError`` where it was used, or that cannot be noted.
+    """Record on disk that a plan is used; ``HostError`` if it was used before, or if that fails.
 
-    The host's lock is held. ``now`` is the time by this host's clock.
+    The caller has the host's lock. ``now`` is the time by this host's clock.
     """
     serial = binding.serial
     try:
@@ -60,10 +60,10 @@ def require_own(memory: Memory, binding: "Binding", run_id: str) -> None:
 
 
 def _drop_expired(memory: Memory, before: float) -> None:
-    """Drop the notes on plans that nobody could push any more at that time.
+    """Remove the records of plans that have expired for everybody at that time.
 
-    It is past by the clock of this host and by that of who made the plan that is being used: one
-    of them that jumps ahead does not make a plan usable again.
+    They are expired by the clock of this host and by that of the author of the current plan: a
+    clock that jumps ahead does not make a plan usable again.
     """
     for serial in memory.names(KIND):
         try:

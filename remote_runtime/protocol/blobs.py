@@ -26,11 +26,10 @@ def is_blob(value: object) -> bool:
 
 
 class Blobs(object):
-    """Fetches blobs over the channel, small ones many at a time.
+    """Fetches blobs over the channel, many small ones at a time.
 
-    ``fetch(shas)`` asks the controller and yields one ``Part`` for each, in that order. At most
-    1 MiB and ``COUNT`` blobs are asked for and held at once; one that is larger itself is only
-    streamed.
+    ``fetch(shas)`` asks the controller and yields one ``Part`` for each, in that order. At most 1
+    MiB and ``COUNT`` blobs are requested and in memory at once; a larger one is only streamed.
     """
 
     def __init__(self, fetch: Fetch) -> None:
@@ -44,7 +43,9 @@ class Blobs(object):
         self._look: Optional[Callable[[], None]] = None
 
     def look_ahead(self, look: Callable[[], None]) -> None:
-        """``look`` is to announce what resources will need, before the first blob is asked for."""
+        """Call ``look`` before the first blob is requested, to announce the blobs that resources
+        will need.
+        """
         self._look = look
 
     def announce(self, sha: str, size: int) -> None:
@@ -76,7 +77,7 @@ class Blobs(object):
             parts.close()
 
     def read(self, sha: str, size: int) -> bytes:
-        """All bytes of a blob of at most 1 MiB; it is kept for its next use."""
+        """All bytes of a blob of at most 1 MiB, which is cached for its next use."""
         if sha not in self._held and sha not in self._failed:
             look, self._look = self._look, None
             if look is not None:
@@ -106,7 +107,7 @@ class Blobs(object):
             if total > BATCH:
                 break
             wanted.append(self._pass())
-        # What a skipped resource left behind goes; should it be needed still, it is asked again.
+        # Blobs of skipped resources are dropped; if needed later, they are requested again.
         self._held = {}
         for part in self._fetch(wanted):
             if part.error:
@@ -115,7 +116,7 @@ class Blobs(object):
                 self._held[part.sha] = b"".join(_checked(part, self._sizes[part.sha]))
 
     def _pass(self) -> str:
-        """Take the next one off those that are ahead."""
+        """Remove the next announced blob from the queue."""
         sha = self._ahead.pop(0)
         self._is_ahead.discard(sha)
         return sha

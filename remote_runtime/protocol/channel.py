@@ -80,8 +80,9 @@ class Channel(object):
             self._queue(frame, True)
 
     def send_unchanged(self, turn: Turn) -> None:
-        """Queue the turn of a resource that is as desired: those within one write, and with no
-        other message between them, are sent as one."""
+        """Queue the row of a converged resource: rows in one write, with no other message between
+        them, are sent as one message.
+        """
         if not self._unchanged.fits(turn):
             self._queue(b"", False)
         with self._outbox:
@@ -94,7 +95,7 @@ class Channel(object):
 
     @property
     def gathers(self) -> bool:
-        """Whether a turn is waiting to be sent with others."""
+        """Whether a row is waiting to be sent with others."""
         return self._unchanged.count > 0
 
     def progress(self, index: int, action: str) -> None:

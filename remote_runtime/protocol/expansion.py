@@ -1,7 +1,7 @@
-"""Makes events of the rows that ``unchanged_batch.py`` gathers (controller).
+"""Expands the rows of ``unchanged_batch.py`` into events (controller).
 
-Of the same row and the same plan always comes the same event, member for member that of a resource
-whose event was sent whole.
+The same row and plan always give the same event, equal in every member to one that is sent
+completely.
 """
 
 from typing import Any, Dict, Iterable, Iterator, List
@@ -27,10 +27,11 @@ def is_plain(item: Item, maker: EventMaker, text: str) -> bool:
 
 
 def implied_members(item: Item, maker: EventMaker, text: str = "") -> Dict[str, Any]:
-    """What an event of a resource has of its plan, masked; ``maker`` is that of its host's run.
+    """The members of an event that follow from its plan, masked; ``maker`` is that of its host's
+    run.
 
-    ``requested_ensure`` only where the plan says it. The JSON ``text`` of the item, where there is
-    one, tells of most that nothing is to be masked or too large for an event.
+    ``requested_ensure`` only if the plan contains it. For most resources, a search of the JSON
+    ``text`` of the item shows that nothing must be masked and that nothing is too large.
     """
     quick = text and len(text) < _SMALL
     event = maker.of_plan(item, text) if quick else maker.make(Outcome(item), False, 0.0)
@@ -40,8 +41,9 @@ def implied_members(item: Item, maker: EventMaker, text: str = "") -> Dict[str, 
 
 
 def whole_events(message: Dict[str, Any], implied: Iterable[Any]) -> Iterator[Dict[str, Any]]:
-    """The events of a message, or of what is kept of one; ``implied`` is what the plan implies of
-    the resource of each row."""
+    """The complete events of a message, or of its stored part; ``implied`` has the implied members
+    for the resource of each row.
+    """
     number, at = message["id"], message["at"]
     elapsed = -1  # nanoseconds since the end of the first one
     for row, of_plan in zip(message["rows"], implied):

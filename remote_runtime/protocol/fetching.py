@@ -15,7 +15,7 @@ from remote_runtime.system.errno_messages import failure
 
 BLOCK = 256 << 10
 MAX_FILES = 100_000
-MAX_DEPTH = 100  # folders in each other
+MAX_DEPTH = 100  # directories in each other
 _TOLD = 5  # of the files that are not fetched
 
 Parts = Tuple[str, ...]

@@ -1,7 +1,7 @@
-"""What a fleet's hosts learn of packages for one another, by way of the controller (target).
+"""Package metadata that hosts share through the controller (target).
 
-Only previews ask, and an installation tells whether it was true. What is shared is named by a
-SHA-256 that this host's own index has for it.
+Only previews ask for it, and an installation reports whether it was true. The key is a SHA-256 from
+this host's own index.
 """
 
 from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence
@@ -20,9 +20,11 @@ def fingerprint(paths: Iterable[str], scripts: Mapping[str, str]) -> str:
 
 
 class Told(NamedTuple):
-    """What the controller has of packages by their SHA-256, as hosts sent it, not checked yet:
-    ``known`` is what two hosts found alike, or this one, ``alone`` the word of one other host.
-    ``left`` is for this host to find out, beside what is in neither.
+    """The metadata of packages by SHA-256, as other hosts sent it, not checked yet.
+
+    ``known`` has the metadata that two hosts, or this one, reported; ``alone`` that of a single
+    other host. ``left`` are packages that this host should read itself, in addition to those in
+    neither.
     """
 
     known: Dict[str, Any]
@@ -31,7 +33,7 @@ class Told(NamedTuple):
 
 
 class Shared(object):
-    """Asks and tells over the ``channel``; without one nothing is known and nobody is told."""
+    """Requests and reports metadata over the ``channel``; without one, it does nothing."""
 
     def __init__(self, channel: Optional[Channel] = None) -> None:
         self._channel = channel

@@ -31,7 +31,7 @@ def rendered(item: Item, channel: Channel, context: Context) -> Dict[str, Any]:
 
 
 class Reader(object):
-    """Answers the reads of one template, and knows what kept it from being rendered."""
+    """Answers the reads of one template, and stores the error that prevented its rendering."""
 
     def __init__(self, channel: Channel, context: Context) -> None:
         self._channel = channel

@@ -18,7 +18,7 @@ class Transfer(object):
         self._channel = channel
 
     def fetch(self, shas: List[str]) -> Generator[Part, None, None]:
-        """Yield each blob in turn; what of it is not read is thrown away. ``ProtocolError``."""
+        """Yield each blob in order; unread parts are dropped. ``ProtocolError``."""
         self._channel.send({"t": "want", "shas": shas}, now=True)
         for sha in shas:
             message = self._channel.expect("blob")
@@ -53,7 +53,7 @@ class Chunks(object):
 
 
 def blob_sizes(value: Any) -> Dict[str, int]:
-    """SHA-256 and size of every blob that stands in these properties."""
+    """SHA-256 and size of every blob in these properties."""
     if is_blob(value):
         return {value["$blob"]: int(value["size"])}
     found: Dict[str, int] = {}
@@ -65,7 +65,7 @@ def blob_sizes(value: Any) -> Dict[str, int]:
 
 
 def announce_blobs(plan: Plan, context: Context, registry: Registry) -> None:
-    """Announce the blobs whose destinations differ, as far as can be told now."""
+    """Announce the blobs whose destinations differ, as far as that is known."""
     for item in each_of(plan.items, managed=True):
         sizes = blob_sizes(item.properties)
         if not sizes or not item.managed or item.left_out or item.deferred_error:
@@ -73,7 +73,7 @@ def announce_blobs(plan: Plan, context: Context, registry: Registry) -> None:
         try:
             with context.turn(item, plan.options.noop or item.noop):
                 wanted = registry.create(item, prepare=False).wanted()
-        # Whatever it is, it is told when its turn comes.
+        # Any error is reported when the resource runs.
         except (Exception, SystemExit):
             continue
         for sha in wanted:

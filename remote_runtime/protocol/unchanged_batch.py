@@ -16,7 +16,7 @@ they are null. ``noop`` and ``prediction``, "" for none, are those of all rows.
 from typing import Any, Dict, List, NamedTuple, Optional
 
 MOST_ROWS = 200  # of one message, which has to fit a frame whatever they say
-LONGEST = 200  # characters of a text in a row; beyond that the event is sent whole
+LONGEST = 200  # characters of a text in a row; a longer one makes the event be sent completely
 CERTAIN = "certain"
 
 
@@ -49,7 +49,7 @@ class Turn(NamedTuple):
 
 
 class UnchangedBatch(object):
-    """Rows that wait to be sent; whoever uses it holds a lock."""
+    """Rows that wait to be sent; the caller has a lock."""
 
     def __init__(self) -> None:
         self._first: Optional[Turn] = None
@@ -61,12 +61,12 @@ class UnchangedBatch(object):
         return len(self._rows)
 
     def fits(self, turn: Turn) -> bool:
-        """Whether a turn may be reported in the same message as those before it."""
+        """Whether a row may be in the same message as those before it."""
         first = self._first
         return first is None or first.said[-2:] == turn.said[-2:]
 
     def add(self, turn: Turn) -> None:
-        """Add the row of a turn that fits."""
+        """Add a row that fits."""
         if self._first is None:
             self._first = turn
         self._rows.append(turn.row())

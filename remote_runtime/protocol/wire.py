@@ -103,7 +103,7 @@ def encode_binary(payload: bytes) -> bytes:
 
 
 class Decoder:
-    """Turns a stream of bytes into frames, never holding more than one frame and one read.
+    """Turns a stream of bytes into frames, with at most one frame and one read in memory.
 
     ``ProtocolError`` for a frame over ``limit`` bytes, an unknown frame type, text that is not a
     JSON object, or a message without ``t``. After an error the decoder is not usable.
@@ -139,7 +139,7 @@ class Decoder:
         return len(self._buffer) >= end
 
     def take(self) -> Frame:
-        """The next frame, which is whole."""
+        """The next frame, which must be complete."""
         length, kind = _HEAD.unpack_from(self._buffer)
         end = _HEAD.size - 1 + length
         payload = bytes(self._buffer[_HEAD.size : end])
@@ -147,7 +147,7 @@ class Decoder:
         return payload if kind == _BINARY else _parse(payload)
 
     def pending(self) -> int:
-        """How many bytes of an unfinished frame are held."""
+        """The number of bytes of an incomplete frame in memory."""
         return len(self._buffer)
 
 

@@ -6,7 +6,7 @@ LARGEST = 256 << 10  # bytes a side; above, sizes and hashes say enough
 _LINES = 4000  # lines a side between two that are alike; above, comparing them costs too much
 _CONTEXT = 3
 _NO_NEWLINE = "\\ No newline at end of file"
-# Control characters but for tab and newline, and what turns the reading direction: first and last.
+# Control characters except tab and newline, and the range of bidirectional controls.
 _UNSEEN = (
     (0x00, 0x08),
     (0x0B, 0x1F),
@@ -49,7 +49,7 @@ def unified(before: Optional[bytes], after: Optional[bytes], path: str) -> str:
 def summary(before: Optional[Tuple[int, str]], after: Optional[Tuple[int, str]]) -> str:
     """One line with sizes and hashes, for contents too large for a diff.
 
-    A content is its size and what ``changes.content_before`` tells of it.
+    A content is its size with the result of ``changes.content_before``.
     """
 
     def side(entry: Optional[Tuple[int, str]]) -> str:
@@ -123,7 +123,7 @@ def _matching(a: List[str], b: List[str]) -> List[Tuple[int, int, int]]:
 
 
 def _anchors(a: List[str], b: List[str]) -> List[Tuple[int, int]]:
-    """Lines that each of the two has once, as many as stand in the same order in both."""
+    """Lines that occur once in each text, the longest sequence in the same order."""
     from bisect import bisect_left
 
     where, twice = _unique(a), _unique(b)
@@ -176,10 +176,10 @@ def _span(start: int, end: int) -> str:
 
 
 def visible(diff: str) -> str:
-    """The diff with what nobody would see in a sign of its own: control characters, characters that
-    turn the reading direction, and blanks at the end of a line that changes.
+    """The diff with invisible characters escaped: control characters, bidirectional controls, and
+    blanks at the end of a changed line.
 
-    Made once secrets are masked, which may hold such characters.
+    Applied after secrets are masked, since secrets may contain such characters.
     """
     if not _signs:
         _signs.update({c: _sign(c) for first, last in _UNSEEN for c in range(first, last + 1)})

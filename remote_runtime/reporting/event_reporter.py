@@ -7,7 +7,7 @@ from remote_runtime.protocol.channel import Channel
 from remote_runtime.protocol.unchanged_batch import CERTAIN, LONGEST, Turn, Unplanned
 from remote_runtime.reporting.events import EventMaker, Outcome, requested_of
 
-# What an event says beyond what the plan implies: where there is any of it, it is sent whole.
+# Members that a plan does not imply: an event with any of them is sent completely.
 _MORE = frozenset(
     (
         "failed",
@@ -29,11 +29,11 @@ _MORE = frozenset(
 
 
 class EventReporter(object):
-    """Those of one run; ``events`` were reported so far, ``tally`` is what those came to that did
-    something.
+    """The reporter of one run; ``events`` were reported so far, ``tally`` counts those with an
+    action.
 
-    ``whole``: each has an event of its own. ``observer`` makes the digests for a plan that is to be
-    kept.
+    ``whole``: each resource has its own event. ``observer`` makes the digests for a plan file that
+    is being written.
     """
 
     def __init__(self, channel: Channel, maker: EventMaker) -> None:
@@ -45,7 +45,7 @@ class EventReporter(object):
         self._channel = channel
 
     def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
-        """Report a turn that took so many seconds."""
+        """Report a resource that took so many seconds."""
         said = None if self.whole else unplanned_of(outcome, noop, self.maker)
         event, text = ({}, "") if said is not None else self.maker.make_text(outcome, noop, seconds)
         self.events += 1
@@ -81,7 +81,7 @@ class EventReporter(object):
 
 
 def unplanned_of(outcome: Outcome, noop: bool, maker: EventMaker) -> Optional[Unplanned]:
-    """What a row has to say of a resource; None where its event is to be sent whole."""
+    """The row of a resource; None if its event must be sent completely."""
     item = outcome.item
     said = vars(outcome)  # of an outcome: most of these are as they were at first
     for name in _MORE.intersection(said):

@@ -44,7 +44,7 @@ class EventIds(object):
         return self._last
 
     def follow(self) -> int:
-        """The number right behind the last one, whatever the time: that one tells it."""
+        """The number after the last one, at any time: the event of that number has the time."""
         self._last += 1
         return self._last
 
@@ -60,7 +60,7 @@ def timestamp(seconds: float) -> str:
 
 
 def timestamp_of(microseconds: int) -> str:
-    """The same of a whole number of them."""
+    """The same for an integer."""
     whole, rest = divmod(microseconds, 1000000)
     return "%s.%06dZ" % (time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)), rest)
 
@@ -70,22 +70,22 @@ class Outcome(object):
 
     provider = ""
     final_ensure = ""
-    observed: Any = None  # as its type tells it, where a plan is kept of the preview
+    observed: Any = None  # as its type reports it, for a plan file that is being written
     noop_message = ""
     prediction = ""
     prediction_reason = ""
     resource: Any = None  # as its type has it, of a push
-    found: Optional[Dict[str, Any]] = None  # in a look for drift, what it is told by
+    found: Optional[Dict[str, Any]] = None  # for drift: the state that identifies it
     failing: Optional[int] = None  # in noop: how many actions it takes before one fails
     due_since = ""  # the id of the run that left a refresh of it undone
     gate = _SURE  # in noop: that of what this one fires or lets pass
     passing = _SURE  # in noop: that over whether it fails, or its health checks, which do not run
     ended: Optional[Ended] = None
-    longest = LONGEST_OUTPUT  # characters that are kept of what its command printed
+    longest = LONGEST_OUTPUT  # maximum characters of a command's output
     acted = False  # what it had to do is done, whatever its health checks say of it
     health_only = False
     left_out = ""  # the option of a selection that leaves it out
-    left_as = ""  # in noop, how it stands where it is needed all the same
+    left_as = ""  # in noop: the state of a skipped resource that a selected one needs
     changed = False
     refreshed = False
     failed = False
@@ -98,12 +98,12 @@ class Outcome(object):
         self.changes: List[Change] = []
         self.health: List[Dict[str, Any]] = []
         self.errors: List[str] = []
-        self.outputs: List[str] = []  # tails of stderr, told behind the errors
+        self.outputs: List[str] = []  # ends of stderr, reported after the errors
         self.unmet: List[str] = []
 
     @classmethod
     def restored(cls, item: Item, status: str) -> "Outcome":
-        """One whose event has been told; no more is known of it than its bucket."""
+        """An outcome whose event was sent before a reboot; only its category is known."""
         outcome = cls(item)
         if status in BUCKETS:
             setattr(outcome, status, True)
@@ -146,7 +146,7 @@ class EventMaker(object):
         return mask.extended((), item.veiled or _holds_secret(item, mask))
 
     def labelled(self, item: Item, text: str) -> str:
-        """A text that is told of a resource beside its properties, masked as in its event."""
+        """A text about a resource in addition to its properties, masked as in its event."""
         return self._label(item, self._mask_of(item))(text)
 
     def make(self, outcome: Outcome, noop: bool, duration: float) -> Dict[str, Any]:
@@ -156,9 +156,9 @@ class EventMaker(object):
     def make_text(
         self, outcome: Outcome, noop: bool, duration: float
     ) -> Tuple[Dict[str, Any], str]:
-        """The event, and its JSON text where that is known.
+        """The event, and its JSON text if known.
 
-        The text tells of most events at once that there is nothing to mask.
+        For most events, a search of the text shows that nothing must be masked.
         """
         item, about = outcome.item, (self.ids.next(), timestamp(time.time()), duration, noop)
         if self._mask.is_empty and not (item.sensitive or item.veiled or item.deferred_render):
@@ -170,9 +170,9 @@ class EventMaker(object):
         return _event(outcome, about, mask, self._label(item, mask)), ""
 
     def of_plan(self, item: Item, text: str) -> Dict[str, Any]:
-        """What such an event has of the plan; ``text`` is the JSON text of all that this says.
+        """The members of such an event that follow from the plan; ``text`` is their JSON text.
 
-        The text tells of most resources at once that there is nothing to mask.
+        For most resources, a search of the text shows that nothing must be masked.
         """
         if self.leaves_plain(item, text):
             return _of_plan(item, _AS_IT_IS, _AS_IT_IS.text)
@@ -184,8 +184,9 @@ class EventMaker(object):
         return self._mask.passes(text) and not (item.secrets or item.sensitive or item.veiled)
 
     def _label(self, item: Item, mask: Mask) -> Callable[[str], str]:
-        """Masks what tells which resource it was: of a sensitive one it stays, but for the run's
-        secrets."""
+        """Masks the identity of a resource: that of a sensitive one is shown, without secrets of
+        the run.
+        """
         return (self._mask if item.sensitive else mask).text
 
 
@@ -312,7 +313,7 @@ def _of_command(outcome: Outcome, ended: Ended, mask: Mask) -> Dict[str, Any]:
 
 
 def _tail(output: str, longest: int) -> str:
-    """The end of what was printed, in whole lines. It is masked: half a secret is not found."""
+    """The end of the output, in complete lines, masked: half a secret would not be found."""
     if len(output) <= longest:
         return output
     kept = output[-longest:]
@@ -329,12 +330,12 @@ def _properties(item: Item, mask: Mask) -> Dict[str, Any]:
 
 
 def _of_user(value: Any) -> Any:
-    """A property's value as the user wrote it, where the plan holds a whole tree in its place."""
+    """A property's value as the user wrote it, if the plan has a complete tree instead."""
     return value["$tree"] if isinstance(value, dict) and "$tree" in value else value
 
 
 def _holds_secret(item: Item, mask: Mask) -> bool:
-    """Whether content that was rendered at its turn holds something to mask."""
+    """Whether content that was rendered on demand contains text to mask."""
     content = item.properties.get("content") if item.deferred_render else None
     return isinstance(content, str) and mask.text(content) != content
 
@@ -374,7 +375,7 @@ def _without_former_secrets(diff: str) -> str:
 def _errors(outcome: Outcome, sensitive: bool, mask: Mask) -> List[str]:
     errors = [mask.text(e) for e in outcome.errors]
     for output in outcome.outputs:
-        # Masked whole, then cut: half a secret would not be found.
+        # Masked, then shortened: half a secret would not be found.
         errors.append(MASKED if sensitive else mask.text(output)[-LONGEST_OUTPUT:])
     return errors
 

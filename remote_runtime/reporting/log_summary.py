@@ -17,7 +17,9 @@ def keep(plan: Plan, tally: Dict[str, int], ended: str, shown: Callable[[str], s
 
 
 def line(plan: Plan, tally: Dict[str, int], ended: str) -> str:
-    """Who pushed what, from where, what came of it and how the run ``ended``: KEY=VALUE words."""
+    """The user, the manifest, the controller, the result and how the run ``ended``: KEY=VALUE
+    words.
+    """
     said = {
         "run": plan.run_id,
         "user": plan.user,

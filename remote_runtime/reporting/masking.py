@@ -27,9 +27,9 @@ _BESIDE = "[A-Za-z0-9+/_-]{0,3}"  # base64 letters that hold some bits of a secr
 class Mask(object):
     """Replaces secret values, URL credentials and Authorization headers in text and in values.
 
-    A secret is found as it stands, quoted for Python, JSON, a URL, a shell or HTML, and in base64
-    and hex. ``hashes``: hashes too, because a short secret can be guessed by the hash of what
-    holds it. Threads may share one to which nothing is added any more.
+    It finds a secret literally, quoted for Python, JSON, a URL, a shell or HTML, and in base64 and
+    hex. ``hashes``: also hides hashes, because a short secret can be guessed by the hash of a
+    content with it. Threads may share one to which nothing is added any more.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Mask(object):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it hides only what looks like a credential wherever it stands."""
+        """Whether it has no secrets, and only hides what looks like a credential."""
         return not (self._spellings or self._base or self._hashes)
 
     def passes(self, text: str) -> bool:
@@ -118,11 +118,11 @@ class Mask(object):
             for spelling in self._spellings:
                 spelt = (spelling, jsontext.dumps(spelling)[1:-1])
                 escaped._spellings.update(dict.fromkeys(spelt, False))
-            self._escaped = escaped  # whole: on the controller threads share a mask
+            self._escaped = escaped  # complete: on the controller, threads share a mask
         return bool(escaped._found(text))
 
     def _found(self, text: str) -> Dict[str, bool]:
-        """Return the spellings that stand in a text."""
+        """Return the spellings that occur in a text."""
         found = self._base._found(text) if self._base else {}
         for spelling in self._spellings if len(self._spellings) < MANY else self._likely(text):
             if spelling in text:
@@ -130,9 +130,9 @@ class Mask(object):
         return found
 
     def _likely(self, text: str) -> Set[str]:
-        """Return the spellings of which some characters stand in a text, in one pass over it.
+        """Return the spellings of which a part occurs in a text, in one pass over it.
 
-        A long one is known by any of its pieces: one of them stands at an even distance.
+        A long one is found by any of its pieces: one of them is at an even offset.
         """
         by_piece = self._by_piece
         if not by_piece:
@@ -143,7 +143,7 @@ class Mask(object):
                 pieces = by_piece.setdefault(length, {})
                 for at in range(_PIECE if long else 1):
                     pieces.setdefault(spelling[at : at + length], []).append(spelling)
-            self._by_piece = by_piece  # whole, as above
+            self._by_piece = by_piece  # complete, as above
         likely: Set[str] = set()
         for length, pieces in by_piece.items():
             step = _PIECE if length == _PIECE else 1
@@ -187,7 +187,7 @@ def _credentials_of(header: str) -> List[str]:
 
 
 def _spellings(secret: str) -> Dict[str, bool]:
-    """How a secret may stand in a message, each with whether it is a part of base64."""
+    """The spellings of a secret in messages, each with whether it is a part of base64."""
     data = _bytes_of(secret)
     plain = [
         secret,
@@ -226,7 +226,7 @@ def _quoted(data: bytes, kept: str) -> str:
 
 
 def _base64_cores(data: bytes) -> List[str]:
-    """What a text in base64 has of bytes that stand anywhere in what it encodes."""
+    """The base64 text of bytes at any offset in the encoded data."""
     import binascii
 
     found = []
@@ -238,7 +238,7 @@ def _base64_cores(data: bytes) -> List[str]:
 
 
 def credentials_in(value: Any) -> List[str]:
-    """The logins and tokens in the URLs of a JSON value: they may be told in another form."""
+    """The logins and tokens in the URLs of a JSON value, which may be reported in another form."""
     found: List[str] = []
     for text in _urls_of(value):
         import re

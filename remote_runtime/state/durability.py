@@ -1,4 +1,4 @@
-"""Has on the disk what the controller is told of (target)."""
+"""Syncs changes to disk before they are reported to the controller (target)."""
 
 from typing import TYPE_CHECKING, Callable, Optional
 
@@ -10,16 +10,16 @@ if TYPE_CHECKING:
 
 
 class DirectorySync(object):
-    """Syncs the folders in which files were renamed, once for all events that leave together."""
+    """Syncs the directories in which files were renamed, once per batch of events."""
 
     def __init__(self, files: "Files") -> None:
         self._files = files
         files.sync_folder = self.sync_folder
         self._syncs: Optional["FolderSyncs"] = None  # once there is something to sync
-        self._failed: Optional[OSError] = None  # which is yet to be told
+        self._failed: Optional[OSError] = None  # which is not reported yet
 
     def sync_folder(self, folder: int) -> None:
-        """Something was renamed in this open folder, and is told of later. ``OSError``"""
+        """Record that a file was renamed in this open directory, to report it later. ``OSError``"""
         if self._syncs is None:
             from remote_runtime.system.folder_syncs import FolderSyncs
 
@@ -27,7 +27,7 @@ class DirectorySync(object):
         self._syncs.add(folder)
 
     def release(self) -> None:
-        """Hold no folder open: a command that begins may unmount what it is on."""
+        """Hold no directory open: a command that begins may unmount what it is on."""
         self._files.walker.forget()
         if self._syncs is None:
             return

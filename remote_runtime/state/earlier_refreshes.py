@@ -10,7 +10,7 @@ from remote_runtime.item import Item
 
 
 class Refreshes(object):
-    """What the engine asks and tells of subscriptions; here nothing is ever due."""
+    """The interface of the engine to pending refreshes; here there are never any."""
 
     @property
     def due(self) -> bool:
@@ -18,7 +18,9 @@ class Refreshes(object):
         return False
 
     def since(self, item: Item) -> str:
-        """The id of the run since which the resource is to be refreshed, before its turn; ""."""
+        """The ID of the run since which the resource must be refreshed, before it runs; "" for
+        none.
+        """
         return ""
 
     def owed(self, item: Item) -> str:
@@ -26,19 +28,20 @@ class Refreshes(object):
         return ""
 
     def begin(self, item: Item) -> bool:
-        """A resource is about to be changed; whether ``end`` is to be told how that went."""
+        """A resource is about to be changed; whether ``end`` must report the result."""
         return False
 
     def end(self, changed: bool) -> None:
         """What has begun has returned."""
 
     def announce(self, items: Sequence[Item]) -> Callable[[Item], None]:
-        """These are about to be changed before their turns; what is returned is to be called with
-        each that was not."""
+        """Several resources are about to be changed before they run; call the returned function
+        with each that was not.
+        """
         return lambda item: None
 
     def served(self, item: Item, fired: Sequence[str]) -> None:
-        """The resource had a successful turn, for the references that ``fired`` in this run."""
+        """The resource succeeded, for the references that ``fired`` in this run."""
 
     def released(self, item: Item) -> None:
         """The resource is not managed, and what it is made of neither: nothing of it is due."""

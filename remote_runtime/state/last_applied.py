@@ -18,10 +18,10 @@ SOMEONE, YOU, BOTH, NEW = "someone", "you", "both", "new"
 
 
 class Entry(NamedTuple):
-    """The digests of one resource, and the run of them.
+    """The digests of one resource, and their run.
 
-    ``found`` is "" where nothing can be told by it: what was done and has no state of its own shows
-    in the next run only that it holds.
+    ``found`` is "" if state does not show it: an action without its own state shows in the next run
+    only by being converged.
     """
 
     desired: str
@@ -42,7 +42,7 @@ class Applied(object):
         self._entries: Dict[str, Entry] = {}
 
     def note(self, outcome: Outcome) -> None:
-        """Keep what a turn of a push has come to."""
+        """Store the result of a resource in a push."""
         if outcome.failed or outcome.unmet:
             self._whole = False
         elif outcome.resource is not None:
@@ -50,7 +50,7 @@ class Applied(object):
                 entry = self._notes[outcome.item.id] = self._entry(outcome)
                 self._whole = self._whole and bool(entry.found)
             except Cancelled:
-                self._whole = False  # the run ends, and what was done is to be told
+                self._whole = False  # the run ends, and completed actions must be recorded
 
     def write(self, mark: str) -> None:
         """Put what was noted on record; leave the ``mark`` if all of the plan was. StateError."""
@@ -91,7 +91,7 @@ class Applied(object):
             }
 
     def drift(self, outcome: Outcome) -> Dict[str, Any]:
-        """Who has brought about that a resource is not as desired; {} where nobody has."""
+        """Who caused the drift of a resource; {} for nobody."""
         item = outcome.item
         if item.applies or item.noop or not outcome.changed:
             return {}  # what is in noop by itself is never applied
@@ -104,7 +104,7 @@ class Applied(object):
         now = self._entry(outcome)
         desired, found = now.desired != last.desired, now.found != last.found
         if not (desired or found):
-            return {}  # it does so whatever anybody does, as a command without conditions
+            return {}  # it always runs, like a command without conditions
         told: Dict[str, Any] = {"by": BOTH if desired and found else YOU if desired else SOMEONE}
         user, at = self._runs.get(last.run, ["", 0])
         told.update(run=last.run, user=str(user), at=_when(at))
@@ -120,7 +120,7 @@ class Applied(object):
     def _found(self, outcome: Outcome) -> str:
         try:
             found = outcome.resource.remembered() if outcome.resource else outcome.found
-        except Exception:  # its turn is over, and it cannot be told by what it is
+        except Exception:  # it has run, and its state does not show whether it did
             return ""
         if found is None:
             return "" if outcome.changed else self._digest("nothing to do")

@@ -1,9 +1,9 @@
-"""The refreshes of one manifest that are due on this host, so that none is lost (target).
+"""The pending refreshes of one manifest on this host, so that none is lost (target).
 
-A pair is a reference as a resource subscribes to it, and that resource. It is on the disk before
-anything is changed that the reference stands for, and goes once the subscriber had a successful
-turn. So whenever a run ends, however it ends, the record holds at least what is due. A record that
-is not there says that nothing is.
+An entry is a reference as a resource subscribes to it, and that resource. It is on disk before
+anything is changed that the reference covers, and is removed once the subscriber succeeded. So
+however a run ends, the record contains at least the pending refreshes. Without a record, there are
+none.
 """
 
 import os
@@ -19,10 +19,10 @@ Pair = Tuple[str, str]
 
 
 class Run(NamedTuple):
-    """The run that a ledger is kept for; ``name`` is that of the records of its manifest.
+    """The run of a ledger; ``name`` is that of the records of its manifest.
 
-    ``settled``: nothing was due when it began. ``shown`` masks a text, ``tell`` gets a level and a
-    line.
+    ``settled``: nothing was pending when it began. ``shown`` masks a text, ``tell`` receives a
+    level and a line.
     """
 
     name: str
@@ -33,7 +33,9 @@ class Run(NamedTuple):
 
 
 class PendingRefreshes(Refreshes):
-    """See the module. Where the state cannot be used, that is told once and the run goes on."""
+    """See the module. If the state directory is unusable, that is reported once and the run
+    continues.
+    """
 
     def __init__(self, run: Run, folder: str) -> None:
         self._run = run
@@ -74,7 +76,9 @@ class PendingRefreshes(Refreshes):
         return bool(pairs)
 
     def _note(self, item: Item) -> Tuple[List[Pair], List[Pair]]:
-        """Note what a change brings about: all of it, and what was not due before."""
+        """Record the refreshes that a change causes: all of them, and those that were not pending
+        before.
+        """
         if not self._stands_for:
             self._index(self._plan.items, ())
         of_item = self._stands_for[item.index]
@@ -110,7 +114,7 @@ class PendingRefreshes(Refreshes):
             self._drop([pair for pair in self._due if pair[1] in left_out])
 
     def close(self) -> None:
-        """Tell what is due still. See ``Refreshes``."""
+        """Report the pending refreshes. See ``Refreshes``."""
         if self._noop:
             return
         for name in sorted({name for _, name in self._due}):
@@ -176,7 +180,7 @@ class PendingRefreshes(Refreshes):
         return any(one.applies and one.deferred_error for one in each_of(self._plan.items))
 
     def _forgo(self, gone: Sequence[Dict[str, Any]]) -> None:
-        """Tell of pairs that the manifest no longer holds, and drop them."""
+        """Report and remove entries that the manifest no longer contains."""
         for entry in gone:
             self._run.tell(
                 "warning",
@@ -214,7 +218,7 @@ class PendingRefreshes(Refreshes):
         memory.write(REFRESHES, self._name, {"manifest": shown(self._plan.manifest), "due": due})
 
     def _try(self, step: Callable[[], None]) -> None:
-        """Take a step; a state that cannot be used is told, and for this run it is left alone."""
+        """Run a step; an unusable state directory is reported, then ignored for this run."""
         from remote_runtime.system.state_store import StateError
 
         try:

@@ -1,9 +1,9 @@
 """The outcomes of one run, which the host keeps for a controller that was lost meanwhile (target).
 
-A record is a log below the state folder, ``runs/RECEIPT``. A line is written before a resource is
-changed and one when its turn is over, each with one call, so the log is whole up to its last line
-at every instant and outlives a kill of the runtime. It begins with the first change: a run that
-changes nothing leaves none, unless its controller does not confirm the end of the run.
+A record is a log below the state directory, ``runs/RECEIPT``. A line is written before a resource
+is changed and one when its turn is over, each with one call, so the log is whole up to its last
+line at every instant and outlives a kill of the runtime. It begins with the first change: a run
+that changes nothing leaves none, unless its controller does not confirm the end of the run.
 
 For a power cut, the log is synced ahead: a ``reserve`` line says up to which resource changes may
 begin before the next sync, so one sync is enough for ``RESERVED`` resources. After a reboot, those
@@ -35,7 +35,7 @@ LONGEST_TEXT = 300  # characters of a reason or a label
 MOST_TEXTS = 20  # of a list
 RESERVED = 16  # resources between two syncs
 LONGEST_LINE = 16 << 10  # characters
-MESSAGE = 128 << 10  # characters of turns in one message, which has to fit a frame
+MESSAGE = 128 << 10  # characters of outcomes in one message, which has to fit a frame
 
 RUNNING, ENDED, CUT, NONE, UNUSABLE = "running", "ended", "cut", "none", "unusable"
 
@@ -53,7 +53,7 @@ class RunRecord(object):
         self._last = last
         self._reserved = -1  # the greatest index that may begin before the next sync
         self._maker = maker
-        self._waiting: List[str] = []  # lines of turns that nothing was changed at
+        self._waiting: List[str] = []  # lines of resources without a change
         self._descriptor = -1
         self._size = 0
         self._off = not is_receipt(receipt)
@@ -70,7 +70,7 @@ class RunRecord(object):
         self._write(sync)
 
     def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
-        """The turn of a resource is over."""
+        """Record that a resource has run."""
         self._waiting.append(jsontext.dumps(self._turn(outcome, noop, seconds)))
         if self._descriptor >= 0:
             self._write()
@@ -91,7 +91,7 @@ class RunRecord(object):
             self.keep()
 
     def reporting(self, reporter: EventReporter) -> Callable[[Outcome, bool, float], None]:
-        """What takes the end of a turn, for the record and then for the controller."""
+        """The receiver of an outcome, which records it and then reports it to the controller."""
 
         def ended(outcome: Outcome, noop: bool, seconds: float) -> None:
             self.ended(outcome, noop, seconds)
@@ -179,7 +179,7 @@ def is_receipt(text: Any) -> bool:
 
 
 def report(channel: Channel, folder: str, receipts: Sequence[str], busy: bool) -> None:
-    """Tell the controller what the records of these runs say; ``busy``: see ``past_messages``."""
+    """Send the records of these runs to the controller; ``busy``: see ``past_messages``."""
     memory = Memory(folder)
     for receipt in receipts[:MOST_RECORDS]:
         if is_receipt(receipt):
@@ -188,9 +188,9 @@ def report(channel: Channel, folder: str, receipts: Sequence[str], busy: bool) -
 
 
 def past_messages(memory: Memory, receipt: str, busy: bool) -> List[Dict[str, Any]]:
-    """What the record of an earlier run says, as messages for the controller.
+    """The record of an earlier run, as messages for the controller.
 
-    ``busy``: another run is at work here, which may be that one.
+    ``busy``: another run is active here, which may be that one.
     """
     try:
         lines, at_work = memory.read_log(RUNS, receipt, LARGEST + LONGEST_LINE)

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 
 class Recall(object):
-    """One run: the refreshes that are due, what was applied last. ``folder`` holds the state.
+    """One run: its pending refreshes, and the last applied state. ``directory`` stores the state.
 
-    ``shown`` masks a text, ``tell`` gets a level and a line for people. A plan without a manifest,
-    and one that only looks, recalls nothing. Where the plan's mark is found, this very plan was the
-    last one here, was applied whole and left nothing due: no more is read, and nothing written.
+    ``shown`` masks a text, ``tell`` receives a level and a line for people. A plan without a
+    manifest, or a run that only reads, uses no state. If the plan's mark is found, the same plan
+    was the last one here, was applied completely and left nothing pending: then no more is read,
+    and nothing is written.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Recall(object):
         self.refreshes = NoneDue(remember) if self._settled else remember()
 
     def account(self, outcome: Outcome, noop: bool) -> None:
-        """Keep what the turn of a resource came to; in a ``drift`` say what it differs by."""
+        """Store the result of a resource; in a ``drift``, report how it differs."""
         if not self._keeps:
             return
         if self._plan.options.drift:
@@ -67,7 +68,7 @@ class Recall(object):
             self._try(lambda: self._record().note(outcome))
 
     def close(self, whole: bool) -> None:
-        """The run is over; ``whole``: it came to its end."""
+        """End the run; ``whole``: it was complete."""
         self.refreshes.close()
         applied = self._applied
         if applied is not None and self._keeps and not self._plan.options.drift:
@@ -81,7 +82,7 @@ class Recall(object):
             self._try(lambda: applied.write(""))
 
     def _try(self, step: Callable[[], None]) -> None:
-        """Take a step; a state that cannot be used is told, and for this run it is left alone."""
+        """Run a step; an unusable state directory is reported, then ignored for this run."""
         from remote_runtime.system.state_store import StateError
 
         try:

@@ -1,8 +1,8 @@
-"""What was before on this host (target): earlier commands of the same session, or the part of the
-run before a reboot.
+"""Earlier results on this host (target): of commands of the same session, or of the part of the run
+before a reboot.
 
-A shell script's ``ccm ensure`` commands each make a plan of one resource; this is what one of them
-knows of those before it, as if they stood in one manifest.
+A shell script's ``ccm ensure`` commands each make a plan of one resource; this gives a command the
+results of earlier ones, as if all were in one manifest.
 """
 
 from typing import Any, Dict, List, NamedTuple, Optional
@@ -19,8 +19,9 @@ _FLAGS = ("met", "changed", "noop")
 
 
 class Earlier(NamedTuple):
-    """``turns`` by reference; ``pending`` is what those that were previews would have done;
-    ``boot`` is the reboot behind which the run goes on, None where there was none."""
+    """``turns`` by reference; ``pending`` are the actions of earlier previews; ``boot`` is the
+    reboot after which the run continues, None for none.
+    """
 
     turns: Dict[str, Turn]
     pending: List[UnknownEffect]
@@ -43,7 +44,7 @@ def parse(entry: Dict[str, Any]) -> Earlier:
 
 
 def turns_before(entry: Dict[str, Any], context: Context) -> Dict[str, Turn]:
-    """The turns that were before; what earlier commands would bring is pending from now on."""
+    """The earlier results; effects of earlier previews are pending from now on."""
     earlier = parse(entry)
     context.boot = earlier.boot
     context.expect(earlier.pending, Uncertainty(), "")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def node_of(status: Optional[Status], target: str) -> Optional[Node]:
-    """What the door found, as the ports tell it."""
+    """The result of the adapter in the form of the ports."""
     if status is None:
         return None
     return Node(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def reader(door: "Files", theirs: "Accounts", programs: "Commands") -> HostReader:
-    """What reads through these doors: those of the machine, or those of an overlay."""
+    """The reader for these adapters: those of the machine, or those of an overlay."""
     return HostReader(
         files.FileReader(door), accounts.AccountReader(theirs), commands.CommandReader(programs)
     )

@@ -25,7 +25,7 @@ class Accounts(AccountReader, ports.Accounts):
         table = world.accounts.tables.get("group")
         if table is not None:
             return name in table.numbers
-        # What may happen to the file happens to the group, which was asked for before.
+        # Uncertainty about the file is uncertainty about the group, which was checked before.
         return in_table(FileReader(world.today), ports.GROUPS, name)
 
     def _add_group(self, name: str, gid: Optional[int], system: bool) -> None:

@@ -9,7 +9,7 @@ from remote_runtime.host.overlay.record import Record
 
 
 class Commands(CommandReader, ports.Commands):
-    """Records that nobody can tell what a program changes."""
+    """Records that the changes of a program are unknown."""
 
     def __init__(self, record: Record) -> None:
         super().__init__(record.world.commands)

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 class Overlay(Host):
-    """The host under what is planned; ``record`` has what is done to it here.
+    """The host with planned changes; ``record`` receives the changes made here.
 
-    ``world`` is changed by that, and by nothing else: the caller gives a copy.
+    Only these change ``world``: the caller passes a copy.
     """
 
     def __init__(self, world: "World", by: str) -> None:

@@ -9,10 +9,9 @@ if TYPE_CHECKING:
 
 
 class Record(object):
-    """The effects of what was called, in their order; each counts at once for what comes next.
+    """The effects of calls, in order; later calls see them at once.
 
-    ``world`` is a copy that nobody else reads. ``runs``: a program would have been run, and only
-    running it tells whether it succeeds.
+    ``world`` is a private copy. ``runs``: a program would have run, whose success is unknown.
     """
 
     def __init__(self, world: "World", by: str) -> None:
