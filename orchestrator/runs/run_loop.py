@@ -85,12 +85,7 @@ class _Start(NamedTuple):
 
 
 def _run(
-    push: PushJob,
-    targets: Targets,
-    *,
-    config: PushConfig,
-    reporter: Reporter,
-    start: _Start,
+    push: PushJob, targets: Targets, *, config: PushConfig, reporter: Reporter, start: _Start
 ) -> RunResult:
     started, folder, engage = start
     shown = reporter.subscribers(push.command, push.what)
