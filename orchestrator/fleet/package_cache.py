@@ -63,7 +63,7 @@ class _Entry(NamedTuple):
 
 
 class PackageMetadataCache:
-    """Thread-safe. A file of ``directory`` for each package; without a directory it lasts for the
+    """Thread-safe. A file of ``folder`` for each package; without a directory it lasts for the
     run.
 
     The metadata is stored as JSON text, up to ``room`` bytes: hosts read other packages themselves.

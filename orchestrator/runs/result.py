@@ -19,7 +19,7 @@ class RunResult(NamedTuple):
     """The result of a complete run.
 
     ``incomplete``: a rollout stopped, or registrations were not published. ``faults`` are errors of
-    subscribers, such as a full disk. ``directory`` is the record of the run, None for none; with
+    subscribers, such as a full disk. ``folder`` is the record of the run, None for none; with
     ``kept`` it stays. ``assessment`` is that of the verify after a push, ``plan`` the plan file of
     a preview, ``left_out`` the hosts that are not in the plan file, with the reason.
     """

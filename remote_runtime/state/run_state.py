@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Recall(object):
-    """One run: its pending refreshes, and the last applied state. ``directory`` stores the state.
+    """One run: its pending refreshes, and the last applied state. ``folder`` stores the state.
 
     ``shown`` masks a text, ``tell`` receives a level and a line for people. A plan without a
     manifest, or a run that only reads, uses no state. If the plan's mark is found, the same plan

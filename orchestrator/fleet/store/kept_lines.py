@@ -1,4 +1,4 @@
-"""Lines of a run's directory, read back (controller); ``run_directory`` says what they are."""
+"""Lines of a run's directory, read back (controller); ``run_folder`` says what they are."""
 
 import itertools
 import os

@@ -1,4 +1,4 @@
-"""Runs read back from their directories (controller); ``run_directory`` says what is in one."""
+"""Runs read back from their directories (controller); ``run_folder`` says what is in one."""
 
 import json
 from collections.abc import Callable, Container, Iterator
