@@ -19,7 +19,7 @@ from orchestrator.language.checks import (
     walk,
 )
 from orchestrator.language.names import TEMPLATE_FUNCTIONS, VARIABLES
-from orchestrator.language.sandbox import sandbox
+from orchestrator.language.sandbox import UnknownFacts, sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,8 @@ class Program:
         try:
             value = self._evaluate(names)
             if isinstance(value, Undefined):
-                value = "" if self._lenient else value._fail_with_undefined_error()
+                is_empty = self._lenient and not isinstance(value, UnknownFacts)
+                value = "" if is_empty else value._fail_with_undefined_error()
         except TemplateError as error:
             raise ValueError(error.message or type(error).__name__) from error
         return value

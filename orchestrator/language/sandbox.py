@@ -95,7 +95,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def _missing(self, owner: Any, name: str) -> Undefined:
         """What stands for a key that is not there."""
-        if self.undefined is Missing and owner.__class__ is OtherHost and name in OF_FACTS:
+        if owner.__class__ is OtherHost and name in OF_FACTS:
             refusal: Any = lambda _: owner.unavailable()  # noqa: E731 - in the place of a class
             return UnknownFacts(exc=refusal)
         return self.undefined(obj=owner, name=name)

@@ -183,9 +183,10 @@ def test_facts_of_other_hosts(with_facts: InventoryView, source: str, value: obj
 def test_facts_that_are_not_known_refuse_who_reads_them(
     with_facts: InventoryView, source: str
 ) -> None:
-    """Reading what is not known refuses the host, with the name and the reason."""
-    with pytest.raises(FactsUnavailableError, match="facts of web1 are not known: it cannot be"):
-        evaluate(source, inventory=with_facts)
+    """Reading what is not known refuses the host, with the name and the reason, also in data."""
+    for lenient in (False, True):
+        with pytest.raises(FactsUnavailableError, match="facts of web1 are not known: it cannot"):
+            evaluate(source, lenient=lenient, inventory=with_facts)
 
 
 @pytest.mark.parametrize(
