@@ -18,10 +18,23 @@ class EvaluationError(CcmError):
         return f"{self.message} ({self.where})" if self.where else self.message
 
 
+NEEDS_FACTS = "facts.timeout"
+NEEDS_ANSWERS = "ask.unasked"
+NEEDS_DATA = "data.unread"
+NEEDS_STORE = "data.kv"
+NEEDS = {
+    NEEDS_FACTS: "facts that only a host reports",
+    NEEDS_ANSWERS: "answers to look-ups",
+    NEEDS_DATA: "data of --hiera that was not read",
+    NEEDS_STORE: "the key-value store",
+}
+"""The kinds of errors that are no mistakes: what is needed shows once it is asked for."""
+
+
 class FactsUnavailableError(EvaluationError):
     """An expression touched a family of facts that the host could not gather in time."""
 
-    default_kind = "facts.timeout"
+    default_kind = NEEDS_FACTS
 
     def __init__(self, family: str, reason: str) -> None:
         super().__init__(f"the facts {family!r} are not available on this host: {reason}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, Sequence, comments_before
-from orchestrator.expressions import EvaluationError, Expression, Scope
+from orchestrator.expressions import EvaluationError, Expression, FactsUnavailableError, Scope
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.reporting.masking import SHORTEST
 from remote_runtime.text.nearest import nearest
@@ -140,6 +140,8 @@ def _refusal(check: Expression, value: Any, scope: Scope) -> str:
         validator = VALIDATORS.get(source)
         result = validator(value) if validator else check.evaluate(scope, names)
     except EvaluationError as error:
+        if isinstance(error, FactsUnavailableError) and scope.facts.are_partial:
+            return ""  # the host decides
         return f"@validate {source}: {error.message}"
     if result is True:
         return ""

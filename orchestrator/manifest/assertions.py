@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.expressions import EvaluationError, Expression, NeedFileError, Scope
 from orchestrator.expressions.template import render_value
-from orchestrator.language.errors import FactsUnavailableError
+from orchestrator.language.errors import NEEDS
 from orchestrator.language.kinds import as_text
 from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.values import compile_node, expressions_in, parse_bare
@@ -111,9 +111,8 @@ def failing(assertions: Entries[Assertion], scope: Scope) -> list[Problem]:
 
 
 def is_untold(problem: Problem) -> bool:
-    """Whether the problem is an assertion that waits for missing facts."""
-    is_own = problem.message.startswith(f"{KEY}: ")
-    return is_own and problem.kind == FactsUnavailableError.default_kind
+    """Whether the problem is an assertion that waits for what only a host or a source tells."""
+    return problem.kind in NEEDS and problem.message.startswith(f"{KEY}: ")
 
 
 def _not_boolean(expression: Expression, value: Any) -> Problem:

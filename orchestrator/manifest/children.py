@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from orchestrator.language.errors import NEEDS
 from orchestrator.manifest.checks.references import Named, named
 from orchestrator.manifest.declared import Declared
-from orchestrator.manifest.site import UNREAD, Site, applies
+from orchestrator.manifest.site import Site, applies
 from remote_runtime.errors import Problem
 
 MOST_RESOURCES = 100_000
@@ -61,7 +62,7 @@ class _Walk:
         found = parent.children.of(parent, declared, path, depth)
         child = found.site
         if certain:
-            self.broken += [one for one in found.problems if one.kind != UNREAD]
+            self.broken += [one for one in found.problems if one.kind not in NEEDS]
         if child is None or (declared.raw.get("allow_apply") is False and applies(child)):
             return False
         self.site(child, depth + 1, certain)

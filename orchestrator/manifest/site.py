@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from orchestrator.language.errors import FactsUnavailableError
+from orchestrator.language.errors import NEEDS_DATA
 from orchestrator.language.files import Folder, is_file_name
 from orchestrator.manifest.assertions import Assertion
 from orchestrator.manifest.data import DataSource
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from orchestrator.manifest.asks import Asks
 
 DEEPEST = 10
-UNREAD = FactsUnavailableError.default_kind
+UNREAD = NEEDS_DATA
 """The kind of a problem that is none: what it is about is not known yet."""
 
 

@@ -26,6 +26,7 @@ from orchestrator.manifest.deferred import CIRCLE, Resolver, plain, raw_items
 from orchestrator.manifest.merge import lay_source, merge_deep
 from orchestrator.planning.explanation import Explainer, Explanation
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
+from orchestrator.planning.partial_data import PartialData, finish_partly
 from orchestrator.planning.remote_data import NotContactedError, UnknownData, fetched, shown
 from orchestrator.planning.site.look_ups import NO_LOOK_UPS, ManifestLookUps
 from orchestrator.sources.address import is_url
@@ -301,12 +302,13 @@ class ManifestData:
         if self._given.unread:
             return Resolved(UnknownData(), [], [])
         resolver = Resolver(scope)
+        is_partial = scope.facts.are_partial
         if look_ups is not NO_LOOK_UPS:
             look_ups.see(scope._replace(data=resolver.root))
 
         def bind(layer: Layer, key: str, value: Any) -> Any:
             """A value of a layer, with templates rendered; deferred if data reads data."""
-            if not self._reads_data:
+            if not (self._reads_data or is_partial):
                 return render_value(value, scope)
             return resolver.bind(value, f"data.{key}" if key else BASE)
 
@@ -319,7 +321,7 @@ class ManifestData:
             if self._reads_answers and look_ups is not NO_LOOK_UPS:
                 resolver.begin(data)
                 look_ups.collect()
-            data = resolver.finish(data)
+            data = resolver.finish(data) if not is_partial else self._partly(resolver, data)
         except EvaluationError as error:
             problem = Problem(error.message, error.where, error.hint, error.kind)
             return Resolved({}, [problem], list(scope.environ.heard))
@@ -327,12 +329,22 @@ class ManifestData:
             message = f"data cannot read {error.path!r}, a file on the target"
             hint = "use a path next to the manifest"
             return Resolved({}, [Problem(message, None, hint, error.kind)], [])
-        annotations = self._annotations_of(scope)
-        problems = check_annotations(annotations, data, scope)
-        problems += check_annotations(self._remote_annotations, data, scope.outside())
-        annotations += self._remote_annotations
-        hidden = dict.fromkeys([*secrets(annotations, data), *scope.environ.heard])
+        annotations, remote = self._annotations_of(scope), self._remote_annotations
+        known = data
+        if isinstance(data, PartialData):
+            known = dict(dict.items(data))
+            annotations = [one for one in annotations if one.path[0] not in data.reasons]
+            remote = [one for one in remote if one.path[0] not in data.reasons]
+        problems = check_annotations(annotations, known, scope)
+        problems += check_annotations(remote, known, scope.outside())
+        hidden = dict.fromkeys([*secrets([*annotations, *remote], known), *scope.environ.heard])
         return Resolved(data, problems, list(hidden))
+
+    @staticmethod
+    def _partly(resolver: Resolver, data: dict[str, Any]) -> PartialData:
+        """The data as far as it is known without the host."""
+        resolver.begin(data)
+        return finish_partly(resolver.root)
 
     def _annotations_of(self, scope: Scope) -> list[Annotation]:
         """The annotations of the user's own sources and of the data files that the order names."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -9,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions import Scope
+from orchestrator.language.errors import NEEDS
 from orchestrator.manifest.site import Site
 from orchestrator.planning.data import Given, ManifestData, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
@@ -179,7 +181,7 @@ class Planner:
         """
         from orchestrator.manifest.assertions import is_untold
         from orchestrator.planning.facts import NothingGathered
-        from orchestrator.planning.site.check import NEEDS_FACTS, HostCheck, UnknownFacts
+        from orchestrator.planning.site.check import HostCheck, UnknownFacts
         from orchestrator.planning.site.walk import Walk
 
         walk = Walk(host, UnknownFacts(self._overlay(host, NothingGathered())[0]))
@@ -197,14 +199,14 @@ class Planner:
         ]
         if not (walk.unread or any(declared.type.applies for declared in unknown)):
             self._examined.add(host.name)
-        wrong = [one for one in problems if one.kind != NEEDS_FACTS]
+        wrong = [one for one in problems if one.kind not in NEEDS]
         return HostCheck(
             host.name,
             tuple(one._replace(message=mask.text(one.message)) for one in wrong),
             tuple(failing),
             known=len(items),
-            unknown=len(unknown) + walk.unread,
-            untold=sum(is_untold(one) for one in problems),
+            unknown=walk.needs,
+            untold=Counter(one.kind for one in problems if is_untold(one)),
         )
 
     def data_warnings(self, hosts: Sequence[Any] = ()) -> list[Problem]:
@@ -227,8 +229,8 @@ class Planner:
             reached = self._reached(part, hosts) if hosts else None
             found += unreachable_overrides(source, reached)
             named.append((source, reached))
-        known = frozenset(key for host in hosts for key in self._known_facts(host))
-        found += unknown_facts(self._all(), known, self._files) if hosts else []
+        facts = frozenset(key for host in hosts for key in self._known_facts(host))
+        found += unknown_facts(self._all(), facts, self._files) if hosts else []
         is_whole = self.survey.is_whole or (
             bool(hosts) and all(host.name in self._examined for host in hosts)
         )

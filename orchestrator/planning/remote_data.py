@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from orchestrator.language.errors import EvaluationError, FactsUnavailableError
+from orchestrator.language.errors import (
+    NEEDS_DATA,
+    NEEDS_STORE,
+    EvaluationError,
+    FactsUnavailableError,
+)
 from orchestrator.language.facts import Facts
 from orchestrator.planning.options import PlanOptions
 from orchestrator.sources.address import SourceError, is_url, parse_address
@@ -45,9 +50,21 @@ def shown(name: str) -> str:
 class NotContactedError(FactsUnavailableError):
     """A template needs another machine, and none may be contacted."""
 
+    default_kind = NEEDS_STORE
+
     def __init__(self) -> None:
         EvaluationError.__init__(self, "no other machine is contacted")
         self.family = "kvGet"
+
+
+class UnreadDataError(FactsUnavailableError):
+    """A template reads data of which a part is on another machine and was not read."""
+
+    default_kind = NEEDS_DATA
+
+    def __init__(self, key: str) -> None:
+        EvaluationError.__init__(self, f"data.{key} is not known: no source of data is contacted")
+        self.family = key
 
 
 class UnknownData(Facts):
@@ -59,8 +76,8 @@ class UnknownData(Facts):
         super().__init__({}, {})
 
     def refuse(self, key: object) -> NoReturn:
-        """Raise FactsUnavailableError."""
-        raise FactsUnavailableError(str(key), "no source of data is contacted")
+        """Raise UnreadDataError."""
+        raise UnreadDataError(str(key))
 
     def refuse_any(self) -> NoReturn:
         """Raise FactsUnavailableError for any member."""

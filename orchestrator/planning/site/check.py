@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from orchestrator.expressions import Expression, Template
-from orchestrator.language.errors import FactsUnavailableError
+from orchestrator.language.errors import NEEDS, FactsUnavailableError
 from orchestrator.language.facts import Facts
 from orchestrator.manifest.data import DataSource, Held
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
@@ -21,7 +22,6 @@ GATHERED = frozenset(("host", "cpu", "memory", "network", "partition"))
 """The families of facts that every host reports."""
 UNKNOWN_READ = "data.unknown_read"
 """The kind of a warning about a value that is read and that no data has."""
-NEEDS_FACTS = FactsUnavailableError.default_kind
 UNKNOWN_FACT = "facts.unknown_read"
 """The kind of a warning about a fact whose name looks misspelt."""
 _FACT = re.compile(r"\bFacts\.([A-Za-z_]\w*)")
@@ -53,16 +53,17 @@ class UnknownFacts(Facts):
 
 
 class HostCheck(NamedTuple):
-    """The result for one host: problems of its plan, resources that are certain to fail, and the
-    number of resources checked, of resources not checked, and of assertions not checked.
+    """The result for one host: problems of its plan, resources that are certain to fail, the number
+    of resources checked, and the numbers of resources (``unknown``) and assertions (``untold``) that
+    were not checked, by the kind of what they need.
     """
 
     host: str
     problems: tuple[Problem, ...]
     warnings: tuple[str, ...]
     known: int
-    unknown: int
-    untold: int = 0
+    unknown: Counter[str]
+    untold: Counter[str]
 
 
 class SiteCheck:
@@ -71,7 +72,9 @@ class SiteCheck:
     def __init__(self, checks: Iterable[HostCheck]) -> None:
         wrong: dict[Problem, list[str]] = {}
         doubtful: dict[str, list[str]] = {}
-        self.hosts = self.known = self.unknown = self.untold = 0
+        self.hosts = self.known = 0
+        self.unknown: Counter[str] = Counter()
+        self.untold: Counter[str] = Counter()
         for check in checks:
             self.hosts += 1
             self.known += check.known
@@ -91,17 +94,19 @@ class SiteCheck:
     def told(self) -> str:
         """The checked parts in words, with those that could not be checked."""
         hosts = f"{self.hosts} host{'' if self.hosts == 1 else 's'}"
-        total = self.known + self.unknown
-        left = ""
-        if self.untold:
-            need = "assertion needs" if self.untold == 1 else "assertions need"
-            left = f", {self.untold} {need} facts that only a host reports"
-        if not self.unknown:
-            return f"all {total} resources of {hosts} were checked{left}"
-        return (
-            f"{self.known} of {total} resources of {hosts} were checked, "
-            f"{self.unknown} need facts that only a host reports{left}"
-        )
+        unknown = self.unknown.total()
+        total = self.known + unknown
+        checked = f"{self.known} of" if unknown else "all"
+        words = [f"{checked} {total} resources of {hosts} were checked"]
+        words += [f"{n} need {NEEDS[kind]}" for kind, n in _counted(self.unknown)]
+        for kind, count in _counted(self.untold):
+            need = "assertion needs" if count == 1 else "assertions need"
+            words.append(f"{count} {need} {NEEDS[kind]}")
+        return ", ".join(words)
+
+
+def _counted(needs: Counter[str]) -> list[tuple[str, int]]:
+    return [(kind, needs[kind]) for kind in NEEDS if needs[kind]]
 
 
 def _names(hosts: list[str]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.expressions import EvaluationError, Scope
 from orchestrator.fleet.host.host_facts import Question
 from orchestrator.language.asked import Asked
-from orchestrator.language.errors import FactsUnavailableError, NoAnswerError
+from orchestrator.language.errors import NEEDS_ANSWERS, NoAnswerError
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
 from remote_runtime.errors import Problem
@@ -84,7 +84,7 @@ class ManifestLookUps:
         if not self._managed:
             raise NoAnswerError(name, _NOT_RUN)
         if self._of_host.answers is None:
-            raise NoAnswerError(name, _NOBODY, FactsUnavailableError.default_kind)
+            raise NoAnswerError(name, _NOBODY, NEEDS_ANSWERS)
         assert self._scope is not None
         ask = self._asks[name]
         question = self.questions[name] = ask.question(self._scope)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from orchestrator.language.errors import NEEDS
 from orchestrator.manifest.declared import Declared
-from orchestrator.manifest.site import UNREAD, Site
+from orchestrator.manifest.site import Site
 from orchestrator.planning.data import INHERIT, Given
 from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.site.agreement import disagreements
@@ -96,7 +97,7 @@ class Survey:
         child = place.child(declared, path, may_apply)
         found = child.problems if isinstance(child, Refusal) else _data_problems(child, declared)
         if found or isinstance(child, Refusal):
-            if all(one.kind == UNREAD for one in found):
+            if all(one.kind in NEEDS for one in found):
                 self.unread += found
                 self.is_whole = False
             elif isinstance(child, Refusal) and child.denied:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.expressions import Scope
 from orchestrator.fleet.host.host_facts import NeedAnswersError, Question
 from orchestrator.fleet.outcome import applied_as
-from orchestrator.language.errors import FactsUnavailableError
+from orchestrator.language.errors import NEEDS
 from orchestrator.language.facts import Facts
 from orchestrator.manifest.assertions import failing
 from orchestrator.manifest.checks.references import Named, check_names
@@ -20,6 +21,7 @@ from orchestrator.planning.content.blob_references import Travel
 from orchestrator.planning.content.hash_redaction import veil
 from orchestrator.planning.data import INHERIT, plan_error
 from orchestrator.planning.implications import masked_texts
+from orchestrator.planning.partial_data import PartialData
 from orchestrator.planning.remote_data import UnknownData
 from orchestrator.planning.rendering import Rendering, filled, names_vary
 from orchestrator.planning.resources import Resources
@@ -111,12 +113,13 @@ class Walk:
         self._within = ""  # the name of the current manifest in events
         self.unread = 0
         """How many resources stand in manifests whose data is not known."""
+        self.needs: Counter[str] = Counter()
+        """How many resources are not known, by the kind of the first thing that they need."""
 
     def examine(self, root: Place) -> tuple[tuple[Compiled, ...], list[Problem]]:
         """The resources of the manifest as far as they are known, and every problem found."""
         compiled = self._manifest(root, None, {}, True)
-        needs_facts = FactsUnavailableError.default_kind
-        wrong = [one for one in self._problems if one.kind != needs_facts]
+        wrong = [one for one in self._problems if one.kind not in NEEDS]
         if not wrong and self._names_vary:
             self._problems += check_names([row.expected for row in self._rows], final=True)
         self._problems += [] if wrong else self._disagreements()
@@ -176,8 +179,9 @@ class Walk:
         if not problems:
             resources, problems = place.part.resources(scope)
         if problems:
-            self._problems += problems if managed else []
-            self.unread += len(place.part.declared.declared) if managed else 0
+            count = len(place.part.declared.declared) if managed else 0
+            self._lack(problems if managed else [], count)
+            self.unread += count
             return None
         if by and place.denies(resources):
             return None
@@ -221,7 +225,7 @@ class Walk:
     def _turns(self, declared: Declared, scope: Scope, number: int, managed: bool) -> list[Scope]:
         """The variables of each resource that an entry makes."""
         scopes, problems = turns(declared, scope)
-        self._problems += problems if managed else []
+        self._lack(problems if managed else [])
         if not scopes:
             self._rows.append(_Row(declared, None, number, is_none=not problems))
         return scopes
@@ -292,10 +296,16 @@ class Walk:
         rendering = Rendering(declared, scope, part.travel, part.alike)
         entry = rendering.compile(index)
         if managed:
-            self._problems += [at_turn(problem, scope) for problem in rendering.problems]
+            self._lack([at_turn(problem, scope) for problem in rendering.problems])
         elif entry is None and not names_vary(declared):
             entry = rendering.name_only(index)
         return entry
+
+    def _lack(self, problems: list[Problem], count: int = 1) -> None:
+        """Note problems, of which the first says what so many resources need."""
+        self._problems += problems
+        if problems:
+            self.needs[problems[0].kind] += count
 
     def _handed(
         self, declared: Declared, properties: Mapping[str, Any], data: Any, managed: bool
@@ -307,10 +317,12 @@ class Walk:
         inherited = {}
         known = not isinstance(data, UnknownData)
         for number, key in enumerate((properties.get(INHERIT) or ()) if known else ()):
-            if key in data:
+            if isinstance(data, PartialData) and key in data.reasons:
+                inherited[key] = data.handed(key)
+            elif key in data:
                 inherited[key] = data[key]
             elif managed:
-                likely = nearest(key, list(data))
+                likely = nearest(key, list(dict.keys(data)))
                 hint = (
                     f"did you mean {likely}?" if likely else "it takes top-level keys of the data"
                 )

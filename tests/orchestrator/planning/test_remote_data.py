@@ -94,7 +94,7 @@ def test_what_was_not_read_leaves_hosts_open(tmp_path: Path) -> None:
         data=["zzz=1"],
     )
     check = made.examine(FakeHost())
-    assert (check.known, check.unknown, check.problems) == (1, 2, ())
+    assert (check.known, check.unknown, check.problems) == (1, {"data.unread": 2}, ())
     assert made.data_warnings([FakeHost()]) == []
     assert made.site.warnings == []
     assert made.unread() == [f"the data of {URL} was not checked: no other machine is contacted"]

@@ -128,3 +128,47 @@ def test_data_that_nothing_sets(tmp_path: Path, expression: str, told: str) -> N
     text = f"data: {{port: 1}}\nccm: {{resources: [{{exec: [{{a: {{command: {command}}}}}]}}]}}"
     found = made(tmp_path, text, data=["given=1"]).data_warnings()
     assert [problem.hint for problem in found] == ([told] if told else [])
+
+
+PARTLY = """\
+data:
+  # @require
+  os: "{{ Facts.host.info.os }}"
+  java: "{{ Asked.java.stdout }}"
+  stored: "{{ kvGet('apps', 'port') }}"
+  label: "on {{ Data.os }}"
+  app: {port: 80}
+ccm:
+  ask: {java: {command: java -version}}
+  assert: [{that: Data.stored == '1', message: m}, {that: Data.os == 'linux', message: m}]
+  resources:
+    - exec:
+        - a: {command: "echo {{ Data.os }}"}
+        - b: {command: "echo {{ Data.label }}"}
+        - c: {command: "echo {{ Data.java }}"}
+        - d: {command: "echo {{ Data.stored }}"}
+        - e: {command: "echo {{ Data.app.port }}"}
+    - apply:
+        - child.yaml: {inherit_data: [os, app]}
+"""
+
+
+def test_values_of_data_that_only_a_host_decides(tmp_path: Path) -> None:
+    """They leave out only what reads them, in a child as well; what each needs is told."""
+    (tmp_path / "child.yaml").write_text(
+        "data: {os: '', app: {}}\nccm:\n  resources:\n    - exec:\n"
+        "        - f: {command: 'echo {{ Data.os }}'}\n"
+        "        - g: {command: 'echo {{ Data.app.port }}'}\n"
+    )
+    found = check(tmp_path, PARTLY, contact=False)
+    assert found.problems == []
+    assert found.told == (
+        "3 of 8 resources of 1 host were checked, 3 need facts that only a host reports, "
+        "1 need answers to look-ups, 1 need the key-value store, "
+        "1 assertion needs facts that only a host reports, 1 assertion needs the key-value store"
+    )
+    (told,) = check(tmp_path, PARTLY.replace("app.port", "app.prot"), contact=False).warnings
+    assert "did you mean 'port'?" in told
+    more = "- x: {command: x, timeout: '{{ Data.app.port }}x'}\n        - e: "
+    (problem,) = check(tmp_path, PARTLY.replace("- e: ", more), contact=False).problems
+    assert "timeout: '80x' is not a duration" in problem.message
