@@ -71,15 +71,29 @@ def check_call(folder: Folder, call: TemplateCall, added: Iterable[str]) -> None
 
 def texts_of_call(folder: Folder, call: TemplateCall) -> Iterator[str]:
     """The texts of all templates that a literal call can run; EvaluationError, InputError."""
+    return (text for _, text in templates_of_call(folder, call))
+
+
+def templates_of_call(
+    folder: Folder, call: TemplateCall, added: Iterable[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """The name in positions and the text of each template that a literal call can run.
+
+    The arguments are those of ``check_call``. EvaluationError, InputError.
+    """
     if call.is_jet:
         if call.is_file:
             from orchestrator.language.jet import Delimiters, library_of
 
+            text = folder.read(call.text, literal=True)
             library = library_of(folder, Delimiters())
-            yield from (part.text for part in library.load(call.text).reached)
+            found = library.parse(text, call.text, added=(*added, *call.names))
+            yield from ((part.name, part.text) for part in found.reached)
         return
     source = folder.read(call.text, literal=True) if call.is_file else call.text
-    yield source
+    name = call.text if call.is_file else TEXT
     if any(sign in source for sign in BLOCKS):
-        name = call.text if call.is_file else TEXT
-        yield from (part.text for part in loaded_template(folder, source, name, False).reached)
+        reached = loaded_template(folder, source, name, False).reached
+        yield from ((part.name, part.text) for part in reached)
+    else:
+        yield name, source

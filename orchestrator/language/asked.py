@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from orchestrator.language.errors import NoAnswerError
+from remote_runtime.text.nearest import nearest
 
 _METHODS = frozenset(("get", "items", "keys", "values"))
 Find = Callable[[str], Any]
@@ -72,7 +73,9 @@ class Asked(dict[str, Any]):
         if dict.__contains__(self, key) or key in _METHODS or not isinstance(key, str):
             return
         if key not in self._left or self._find is None:
-            raise NoAnswerError(key, "the manifest declares no such look-up below ccm.ask")
+            likely = nearest(key, [*dict.keys(self), *self._left])
+            reason = "the manifest declares no such look-up below ccm.ask"
+            raise NoAnswerError(key, f"{reason} (did you mean {likely}?)" if likely else reason)
         found = self._find(key)
         dict.__setitem__(self, key, found)
         self._left.pop(key, None)

@@ -84,7 +84,9 @@ def split_path(path: str) -> tuple[str, str, tuple[str, ...] | None]:
     """Root, the rest, and the parts of the rest where it is a plain dotted path; BadPathError."""
     root, dot, rest = path.partition(".")
     if root not in ROOTS or (dot and not rest):
-        raise BadPathError(f"a path begins with facts., data. or environ., not {path!r}")
+        message = f"a path begins with facts., data. or environ., not {path!r}"
+        asks = root.lower() == "asked" and rest
+        raise BadPathError(f"{message}: write Asked.{rest} instead" if asks else message)
     if not dot:
         return root, "", ()
     return root, rest, tuple(rest.split(".")) if re.match(_PLAIN, rest) else None

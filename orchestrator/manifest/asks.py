@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, to_plain
@@ -26,13 +25,6 @@ _PATHS = ("file", "stat")
 _SETTINGS = ("cwd", "environment", "path", "user", "group", "umask", "timeout")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _FORM = "write NAME: {command: COMMAND}, {file: PATH} or {stat: PATH}"
-_READ = re.compile(
-    r"\bAsked\b(?:\.(?P<name>[A-Za-z_]\w*)(?!\w*\s*\()"
-    r"|\[\s*(?P<sign>['\"])(?P<text>[^'\"]+)(?P=sign)\s*\])?"
-)
-"""Where an expression reads answers: the name is spelt in one of two ways, or computed."""
-_TEXT = re.compile(r"(\[\s*(?:'[^']*'|\"[^\"]*\")\s*\])|'[^']*'|\"[^\"]*\"")
-"""A key in brackets, which is kept, or a text."""
 
 Question = dict[str, Any]
 
@@ -233,39 +225,3 @@ def _text(value: Any) -> str:
 
 def _fitting(value: Any) -> Any:
     return value if isinstance(value, list) else _text(value)
-
-
-def names_read(source: str) -> Iterator[str]:
-    """The look-ups that an expression or a template reads; "" stands for a computed name."""
-    if "Asked" not in source:
-        return
-    for match in _READ.finditer(source):
-        yield match["name"] or match["text"] or ""
-
-
-def unknown_names(expressions: Iterable[Expression], declared: Iterable[str]) -> list[Problem]:
-    """A problem for each expression that reads an undeclared look-up."""
-    known = list(declared)
-    return [
-        _unknown(name, known, expression.where)
-        for expression in expressions
-        for name in names_read(_TEXT.sub(lambda match: match[1] or "", expression.source))
-        if name and name not in known
-    ]
-
-
-def unknown_in_template(text: str, file: str, declared: Iterable[str]) -> list[Problem]:
-    """Like ``unknown_names``, for the text of a template file."""
-    known, found = list(declared), []
-    for match in _READ.finditer(text) if "Asked" in text else ():
-        name = match["name"] or match["text"]
-        if name and name not in known:
-            line, column = text.count("\n", 0, match.start()) + 1, match.start()
-            column -= text.rfind("\n", 0, match.start())
-            found.append(_unknown(name, known, Position(file, line, column)))
-    return found
-
-
-def _unknown(name: str, known: list[str], where: Position | None) -> Problem:
-    hint = suggestion(name, known) if known else f"declare it below ccm.{KEY}"
-    return Problem(f"the manifest declares no look-up {name!r}", where, hint, "template")

@@ -192,7 +192,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         problems.append(Problem("ccm has no resources", ccm.position, hint))
     read = [expression for expression in site.expressions() if "Asked" in expression.source]
     if read:
-        from orchestrator.manifest.asks import unknown_names
+        from orchestrator.manifest.checks.look_ups import unknown_names
 
         node = ccm.get("ask")
         problems += unknown_names(read, node.entries if isinstance(node, Mapping) else ())

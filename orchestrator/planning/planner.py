@@ -221,6 +221,7 @@ class Planner:
             unreachable_files,
             unreachable_overrides,
         )
+        from orchestrator.planning.site.undeclared import undeclared_look_ups
         from orchestrator.planning.site.unknown_data import unknown_overrides
 
         found, named = [], []
@@ -241,6 +242,7 @@ class Planner:
             found += unknown_reads(self._all(), self._sources, self._given_keys, self._files)
             found += unknown_merges(self._all(), self._sources, self._files)
             found += unknown_overrides(self._all(), self._sources, self._files)
+            found += undeclared_look_ups(self._all(), self._sources, self._files)
         return list(dict.fromkeys(found))
 
     def _known_facts(self, host: Any) -> Iterator[str]:

@@ -130,6 +130,16 @@ class Tree:
                     raise EvaluationError(problem.message, problem.where) from error
             return self._compiled[path]
 
+    def texts(self) -> list[tuple[str, str]]:
+        """What positions call each template, with its text."""
+        return [(self.prefix + path, text) for path, text in self._texts.items()]
+
+    @property
+    def delimiters(self) -> tuple[str, str]:
+        """What its code begins and ends with."""
+        usual = ("[[", "]]") if self.settings.engine == "jet" else ("{{", "}}")
+        return self.settings.delimiters or usual
+
     def place(self, path: str) -> Path:
         """Where a file is."""
         return self._places[path].place

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,15 @@ class Trees:
         except EvaluationError as error:
             return [Problem(f"{declared.id}: {error.message}", error.where, "", error.kind)]
         return []
+
+    def templates(self, declared: Declared) -> tuple[Iterable[tuple[str, str]], tuple[str, str]]:
+        """What positions call each template of a folder that ``check`` found good, with its text,
+        and the delimiters of their code; no template where the folder is not spelt out."""
+        known = {k: v for k, v in declared.values.items() if k not in declared.templated}
+        if not isinstance(known.get(declared.type.tree), str):
+            return (), ("", "")
+        tree = self._tree(declared, known)
+        return tree.texts(), tree.delimiters
 
     def replace(self, declared: Declared, values: dict[str, Any], scope: Scope) -> tuple[Blob, ...]:
         """Replace the directory name with the files of one host; EvaluationError."""

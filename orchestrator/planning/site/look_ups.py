@@ -143,7 +143,7 @@ class Reads:
         return self._names([*sources, *(f"Asked.{name}" for name in of_data)])
 
     def _names(self, texts: Sequence[str]) -> tuple[str, ...]:
-        from orchestrator.manifest.asks import names_read
+        from orchestrator.manifest.checks.look_ups import names_read
 
         found = dict.fromkeys(name for text in texts for name in names_read(text))
         asks = self._site.asks

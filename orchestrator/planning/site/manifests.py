@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.expressions import EvaluationError, Expression, Scope
-from orchestrator.expressions.template_files import TEXT, check_call
+from orchestrator.expressions.template_files import TEXT, check_call, templates_of_call
 from orchestrator.language.names import LOOP_VARIABLES
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site, applies
@@ -25,6 +25,9 @@ from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
     pass
+
+_BRACES, _BRACKETS = ("{{", "}}"), ("[[", "]]")
+"""What code begins and ends with in Jinja2 and in Jet."""
 
 
 class Part:
@@ -49,6 +52,8 @@ class Part:
             if template
             else None
         )
+        for part in template.reached if template else ():
+            self.problems += self._undeclared(part.text, part.name, _BRACKETS)
         self._check_files()
 
     @cached_property
@@ -87,7 +92,7 @@ class Part:
         Files of resources that control or a selection may leave out are needed only when these run.
         """
         for declared in self.site.resources:
-            found = self.travel.trees.check(declared) if declared.type.tree else []
+            found = self._check_tree(declared) if declared.type.tree else []
             if not declared.is_static:  # otherwise its files were opened when it was compiled
                 found += self._unreadable(declared)
                 for key in declared.templated:
@@ -95,6 +100,23 @@ class Part:
             self.problems += [
                 problem for problem in found if not (declared.control and problem.kind == SOURCE)
             ]
+
+    def _check_tree(self, declared: Declared) -> list[Problem]:
+        """A folder of templates; these may read look-ups of their manifest only."""
+        problems = self.travel.trees.check(declared)
+        if not problems:
+            texts, signs = self.travel.trees.templates(declared)
+            for name, text in texts:
+                problems += self._undeclared(text, name, signs)
+        return problems
+
+    def _undeclared(self, text: str, name: str, delimiters: tuple[str, str]) -> list[Problem]:
+        """The look-ups that a template reads and the manifest does not declare."""
+        if "Asked" not in text:
+            return []
+        from orchestrator.manifest.checks.look_ups import unknown_in_template
+
+        return unknown_in_template(text, name, self.site.asks, delimiters)
 
     def _unreadable(self, declared: Declared) -> list[Problem]:
         plain = {k: v for k, v in declared.values.items() if k not in declared.templated}
@@ -113,8 +135,10 @@ class Part:
                     folder.read(path, literal=True)
                 for call in expression.template_calls():
                     check_call(folder, call, added)
-                    if call.is_file:
-                        self._check_look_ups(call.text)
+                    signs = _BRACKETS if call.is_jet else _BRACES
+                    for name, text in templates_of_call(folder, call, added):
+                        found = self._undeclared(text, name, signs)
+                        self.problems += [_placed(problem, expression) for problem in found]
             except InputError as error:
                 self.problems += [_placed(problem, expression) for problem in error.problems]
             except EvaluationError as error:
@@ -123,14 +147,6 @@ class Part:
                     continue
                 text = f"{declared.id}: {key}: {error.message}"
                 self.problems.append(Problem(text, expression.where, "", error.kind))
-
-    def _check_look_ups(self, path: str) -> None:
-        """Check that templates read only look-ups of their own manifest."""
-        text = self.site.folder.read(path, literal=True)
-        if "Asked" in text:
-            from orchestrator.manifest.asks import unknown_in_template
-
-            self.problems += unknown_in_template(text, path, self.site.asks)
 
 
 class Refusal(NamedTuple):

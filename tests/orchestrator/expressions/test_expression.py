@@ -72,6 +72,7 @@ def test_what_cannot_be_evaluated_says_why(source: str, words: str) -> None:
         ("Data.x|uper", "did you mean upper?"),
         ("Data.x is strng", "did you mean string?"),
         ("lookup('dat.x')", "a path begins with facts., data. or environ."),
+        ("lookup('asked.java.stdout')", "'asked.java.stdout': write Asked.java.stdout instead"),
         ("lookup(Facts.path)", "write a path literally up to its first dot"),
         ("lookup(path=Facts.path)", "write a path literally up to its first dot"),
         ("lookup('data' ~ Facts.path)", "write a path literally up to its first dot"),

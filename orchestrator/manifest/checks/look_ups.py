@@ -1,0 +1,89 @@
+"""Which look-ups of ``ccm.ask`` expressions and templates read, and which of these nobody declares
+(controller)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from orchestrator.expressions import Expression
+from orchestrator.language.positions import Positions
+from orchestrator.manifest.checks.schema_errors import suggestion
+from remote_runtime.errors import Position, Problem
+
+ASKED = "Asked"
+_HEADER = "#jinja2:"
+_READ = re.compile(
+    r"\bAsked\b(?:\??\.(?P<name>[A-Za-z_]\w*)(?!\w*\s*\()"
+    r"|\[\s*(?P<sign>['\"])(?P<text>[^'\"]+)(?P=sign)\s*\])?"
+)
+"""Where an expression reads answers: the name is spelt in one of two ways, or computed."""
+_TEXT = re.compile(r"(\[\s*(?:'[^']*'|\"[^\"]*\")\s*\])|'[^']*'|\"[^\"]*\"")
+"""A key in brackets, which is kept, or a text."""
+_COMMENT = re.compile(r"\{#.*?#\}|\{\*.*?\*\}|\[\*.*?\*\]|/\*.*?\*/", re.DOTALL)
+
+
+def names_read(source: str) -> Iterator[str]:
+    """The look-ups that an expression or a template spells out; "" for one that is computed."""
+    if ASKED not in source:
+        return
+    for match in _READ.finditer(source):
+        yield match["name"] or match["text"] or ""
+
+
+def unknown_names(expressions: Iterable[Expression], declared: Iterable[str]) -> list[Problem]:
+    """A problem for each expression that reads a look-up which the manifest does not declare."""
+    known = list(declared)
+    return [
+        undeclared(name, known, expression.where)
+        for expression in expressions
+        for name in names_read(_without_texts(expression.source))
+        if name and name not in known
+    ]
+
+
+def unknown_in_template(
+    text: str, file: str, declared: Iterable[str], delimiters: tuple[str, str]
+) -> list[Problem]:
+    """The same of the text of a template, whose code stands between the ``delimiters``, with the
+    position of each in ``file``."""
+    if ASKED not in text:
+        return []
+    known, place = list(declared), Positions(file, text)
+    found = []
+    for match in _READ.finditer(_without_texts(_code(text, delimiters))):
+        name = match["name"] or match["text"]
+        if name and name not in known:
+            found.append(undeclared(name, known, place.of(match.start())))
+    return found
+
+
+def undeclared(name: str, known: list[str], where: Position | None) -> Problem:
+    """What is said of a look-up that the manifest does not have."""
+    hint = suggestion(name, known) if known else "declare it below ccm.ask"
+    return Problem(f"the manifest declares no look-up {name!r}", where, hint, "template")
+
+
+def _code(text: str, delimiters: tuple[str, str]) -> str:
+    """The text of a template with blanks for all that is no code of it."""
+    if text.startswith(_HEADER):
+        return text  # it may have other delimiters
+    text = _COMMENT.sub(lambda match: _blank(match[0]), text)
+    code = "|".join(
+        rf"{re.escape(left)}(?:'[^'\n]*'|\"[^\"\n]*\"|(?!{re.escape(right)}).)*{re.escape(right)}"
+        for left, right in (delimiters, ("{%", "%}"))
+    )
+    kept, end = [], 0
+    for match in re.finditer(code, text, re.DOTALL):
+        kept += [_blank(text[end : match.start()]), match[0]]
+        end = match.end()
+    return "".join([*kept, _blank(text[end:])])
+
+
+def _without_texts(code: str) -> str:
+    """The code with blanks for its literal texts, but for keys in brackets."""
+    return _TEXT.sub(lambda match: match[1] or _blank(match[0]), code)
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
