@@ -154,6 +154,10 @@ class DataSource:
         pattern = re.compile("".join(fixed), re.DOTALL)
         return [name for name in known if pattern.fullmatch(name)]
 
+    def maps(self) -> list[Mapping]:
+        """The maps of data and of each override, as they are written."""
+        return list(self._maps)
+
     def known_keys(self) -> list[str]:
         """The top-level keys of data and overrides."""
         return list(dict.fromkeys(key for node in self._maps for key in node.entries))

@@ -223,6 +223,7 @@ class Planner:
         )
         from orchestrator.planning.site.undeclared import undeclared_look_ups
         from orchestrator.planning.site.unknown_data import unknown_overrides
+        from orchestrator.planning.site.unknown_keys import misspelt_keys
 
         found, named = [], []
         for part in self._all():
@@ -243,6 +244,9 @@ class Planner:
             found += unknown_merges(self._all(), self._sources, self._files)
             found += unknown_overrides(self._all(), self._sources, self._files)
             found += undeclared_look_ups(self._all(), self._sources, self._files)
+            known = {problem.where for problem in found}
+            more = misspelt_keys(self._all(), self._sources, self._files)
+            found += [problem for problem in more if problem.where not in known]
         return list(dict.fromkeys(found))
 
     def _known_facts(self, host: Any) -> Iterator[str]:

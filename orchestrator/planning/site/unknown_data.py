@@ -43,7 +43,7 @@ def unknown_data(
     left = [name for name in names if not any(s.holds(name.split(".")) for s in held)]
     if not left:
         return []
-    words = {word for text in _readers(parts, held) for word in _WORD.findall(text)}
+    words = {word for text in reading_texts(parts, held) for word in _WORD.findall(text)}
     known = [key for source in held for key in source.known_keys()]
     found = []
     for name in left:
@@ -74,7 +74,7 @@ def unknown_overrides(
     }
     if not left:
         return []
-    texts = list(_readers(parts, [*data, files]))
+    texts = list(reading_texts(parts, [*data, files]))
     if any(map(_WHOLE.search, texts)):
         return []  # a template that reads all data may read this
     words = {word for text in texts for word in _WORD.findall(text)}
@@ -88,7 +88,7 @@ def unknown_overrides(
     return found
 
 
-def _readers(parts: Iterable[Part], held: Iterable[Held]) -> Iterator[str]:
+def reading_texts(parts: Iterable[Part], held: Iterable[Held]) -> Iterator[str]:
     """The texts that may read data: expressions in it, and those of manifests and templates."""
     yield from (expression.source for source in held for expression in source.expressions())
     for part in parts:

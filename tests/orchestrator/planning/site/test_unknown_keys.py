@@ -1,0 +1,104 @@
+"""Keys of data that look misspelt, below the top of overrides and data files as well."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.orchestrator.planning.planned import planner
+
+SITE = """\
+data:
+  app: {port: 80, limits: {files: 1}}
+  ports: {http: 80}
+  users: {ann: {shell: sh}}
+  sites: [{name: a, max_body: 1}, {name: b}]
+hierarchy: {order: ["role:{{ Facts.role }}"], merge: deep}
+overrides:
+  "role:web":
+    OVER
+ccm:
+  resources:
+    - exec:
+        - "{{ Data.app.port }} {{ Data.app.limits.files }} {{ Data.app.colour | default(1) }}": {}
+        - "p {{ key }}": {foreach: Data.ports}
+        - "u {{ key }} {{ item.shell }}": {foreach: Data.users}
+        - "s {{ item.name }} {{ template('t.j2') }}": {foreach: Data.sites}
+    - apply:
+        - child.yaml: {data: {PASS}}
+"""
+
+
+def told(folder: Path, *, over: str = "{}", handed: str = "level: 1", file: str = "") -> list[str]:
+    """What is told of these keys, without the file."""
+    (folder / "t.j2").write_text(
+        "Plain text about prto.zzz\n"
+        "{% if item.max_body is defined %}{{ item['max_body'] }}{% endif %}"
+    )
+    (folder / "child.yaml").write_text(
+        "data: {level: 0}\nccm: {resources: [{exec: [{'l {{ Data.level }}': {}}]}]}"
+    )
+    (folder / "data" / "role").mkdir(parents=True)
+    (folder / "data" / "role" / "web.yaml").write_text(file or "{}")
+    text = SITE.replace("OVER", over).replace("PASS", handed)
+    made = planner(folder, text, data_dir=str(folder / "data"))
+    return [str(one).rpartition("/")[2] for one in made.data_warnings()]
+
+
+@pytest.mark.parametrize(
+    ("over", "likely"),
+    [
+        ("app: {prot: 1}", "port"),
+        ("app: {limits: {flies: 1}}", "files"),
+        ("app: {limts: {files: 1}}", "limits"),
+        ("app: {color: 1}", "colour"),
+        ("users: {ann: {shel: sh}}", "shell"),
+        ("sites: [{name: c, max_bdy: 1}]", "max_body"),
+        ("sites: [{nmae: c}]", "name"),
+        ("ports: {htpt: 80}", "http"),
+    ],
+)
+def test_a_misspelt_key_below_an_override(tmp_path: Path, over: str, likely: str) -> None:
+    """It is told with its place and the key that was probably meant."""
+    (found,) = told(tmp_path, over=over)
+    assert found.startswith("site.yaml:9:")
+    assert f"by name, and no other data has it (did you mean {likely}?)" in found
+
+
+def test_a_misspelt_key_of_a_data_file(tmp_path: Path) -> None:
+    """It is told, at the top of the file as well as below."""
+    found = told(tmp_path, file="ap:\n  port: 1\nprots: {http: 1}\nusers:\n  ann: {shel: sh}\n")
+    assert [one.partition(":")[0] for one in found] == ["web.yaml"] * 3
+    assert [one.rpartition("did you mean ")[2] for one in found] == ["app?)", "ports?)", "shell?)"]
+
+
+def test_a_misspelt_key_for_a_child(tmp_path: Path) -> None:
+    """The data of an apply is looked at, too."""
+    (found,) = told(tmp_path, handed="levle: 1")
+    assert "site.yaml:18:31: no template reads the key 'levle'" in found
+    assert "did you mean level?" in found
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        "app: {port: 1, limits: {files: 2}, colour: red}",
+        "ports: {https: 443, http2: 80, ssh: 22}",
+        "users: {anna: {shell: sh}, bob: {shell: sh}}",
+        "sites: [{name: c, max_body: 1}]",
+        "app: {wholly: new}",
+        "app: 1",
+    ],
+)
+def test_keys_that_are_right(tmp_path: Path, over: str) -> None:
+    """Names of entries, what data has or templates read, and what is like nothing else."""
+    assert told(tmp_path, over=over) == []
+
+
+def test_what_other_manifests_use(tmp_path: Path) -> None:
+    """A data file that no order of the run can name is left to them."""
+    assert told(tmp_path) == []
+    (tmp_path / "data" / "other.yaml").write_text("app: {prot: 1}")
+    made = planner(
+        tmp_path, SITE.replace("OVER", "{}").replace("PASS", ""), data_dir=str(tmp_path / "data")
+    )
+    assert made.data_warnings() == []
