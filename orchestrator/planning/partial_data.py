@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.language.errors import FactsUnavailableError
+from orchestrator.language.errors import NEEDS, FactsUnavailableError
 from orchestrator.language.facts import Facts
 from orchestrator.manifest.deferred import Deferred, DeferredMap, plain, raw_items
 
@@ -39,5 +39,7 @@ def finish_partly(root: DeferredMap) -> PartialData:
         try:
             known[key] = plain(value)
         except FactsUnavailableError as error:
+            if error.kind not in NEEDS:
+                raise
             reasons[key] = error
     return PartialData(known, reasons)

@@ -53,9 +53,9 @@ class UnknownFacts(Facts):
 
 
 class HostCheck(NamedTuple):
-    """The result for one host: problems of its plan, resources that are certain to fail, the number
-    of resources checked, and the numbers of resources (``unknown``) and assertions (``untold``) that
-    were not checked, by the kind of what they need.
+    """The result for one host: problems of its plan, resources that are certain to fail, and the
+    number of resources checked. ``unknown`` and ``untold`` count the resources and assertions that
+    were not checked, by the kind of value that they need.
     """
 
     host: str

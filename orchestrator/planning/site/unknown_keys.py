@@ -1,4 +1,4 @@
-"""Keys of data that look misspelt: nothing reads them, and they are nearly one that counts
+"""Keys of data that look misspelled: no template reads them, and a similar key is read
 (controller)."""
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ MISSPELT = "data.key"
 """The kind of these warnings."""
 _ELEMENT = "[]"
 _DIGITS = "0123456789"
+_FIRST = "default"
+"""The data file that is for all hosts."""
 _WORD = re.compile(r"\w+")
 _CODE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\[\[.*?\]\]", re.DOTALL)
 _CHAIN = re.compile(
@@ -37,7 +39,7 @@ _METHODS = frozenset((*dir(dict), *dir(str), *dir(list)))
 
 class _Key(NamedTuple):
     """One key with the path of the map that has it, and the map; ``is_base``: it is below
-    ``data`` itself."""
+    ``data`` itself or in the default data file."""
 
     path: tuple[str, ...]
     text: str
@@ -50,7 +52,7 @@ class _Key(NamedTuple):
 def misspelt_keys(
     parts: Sequence[Part], sources: Iterable[DataSource], files: DataFiles
 ) -> list[Problem]:
-    """A warning for each key of data, overrides, data files and applies that looks misspelt.
+    """A warning for each key of data, overrides, data files and applies that looks misspelled.
 
     No template names such a key, no other map at its place has it, and its name is nearly that of
     one that a template reads, or has the letters of one that stands at the same place. An entry of
@@ -61,7 +63,7 @@ def misspelt_keys(
     maps = [one for source in data for one in source.maps()]
     maps += [file.node for file in files.all() if any(_may_name(s, file.name, files) for s in data)]
     maps += [node for part in parts for node in _handed(part)]
-    base = [one.base.node for one in data]
+    base = [*(one.base.node for one in data), *(f.node for f in files.all() if f.name == _FIRST)]
     keys = [key for one in maps for key in _keys(one, (), any(one is top for top in base))]
     held: list[Held] = [*data, files]
     texts = list(reading_texts(parts, held))

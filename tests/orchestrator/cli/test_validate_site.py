@@ -22,14 +22,16 @@ data:
   motd: Hello
   users: [ada, bob]
   port: 80 # @validate isInt(value)
+  app: {workers: 2}
 hierarchy:
   order: ["role:{{ Facts.role }}", default]
   merge: deep
 overrides:
-  role:web: {motd: Web}
+  role:web: {motd: Web, app: {workers: 4}}
 ccm:
   assert:
     - {that: "Data.users | length > 0", message: no users}
+    - {that: Data.app.workers > 1, message: "{{ Data.owner }} has too few workers"}
   resources:
     - file:
         - defaults: {owner: root, group: root, mode: "0644"}
@@ -62,7 +64,10 @@ ccm:
         - /etc/db.conf: {content: "{{ Data.port }}", owner: root, group: root, mode: "0600"}
 """,
     "roles/tree/site.conf": "{% for n in Groups.web %}server {{ n }}\n{% endfor %}",
-    "peers.j2": "{% for n in Groups.web %}{{ Hosts[n].address }}\n{% endfor %}",
+    "peers.j2": (
+        "{% include 'head.j2' %}{% for n in Groups.web %}{{ Hosts[n].address }}\n{% endfor %}"
+    ),
+    "head.j2": "{{ managed() | comment }}",
     "files/app.conf": "a = 1\n",
 }
 
@@ -102,7 +107,42 @@ MISTAKES = {
         "data/role/web.yaml", "www-data", '"{{ Facts.rolle }}"', "did you mean role?", 0
     ),
     "misspelt key of a merge": Mistake(
-        "site.yaml", "merge: deep", "keys: {usres: unique}", "7:10: hierarchy.keys names 'usres'", 0
+        "site.yaml", "merge: deep", "keys: {usres: unique}", "8:10: hierarchy.keys names 'usres'", 0
+    ),
+    "misspelt key below an override": Mistake(
+        "site.yaml", "workers: 4", "wokers: 4", "key 'wokers' by name", 0
+    ),
+    "misspelt key of a data file": Mistake(
+        "data/role/web.yaml", "owner:", "onwer:", "web.yaml:1:1: no template reads the key", 0
+    ),
+    "misspelt parameter of a role": Mistake(
+        "site.yaml", "data: {port:", "data: {prot:", "did you mean port?", 0
+    ),
+    "misspelt key that an apply inherits": Mistake(
+        "site.yaml", 'data: {port: "{{ Data.port }}"}', "inherit_data: [prot]", "mean port?"
+    ),
+    "misspelt look-up in an included template": Mistake(
+        "head.j2", "{{ managed()", "{{ Asked.jva.stdout }}{{ managed()", "head.j2:1:4: the"
+    ),
+    "misspelt look-up in a data file": Mistake(
+        "data/default.yaml", "root", '"{{ Asked.jva.stdout }}"', "default.yaml:1:9: Asked.jva"
+    ),
+    "misspelt variable of a host": Mistake(
+        "peers.j2", "Hosts[n].address", "Hosts[n].vars.prot", "did you mean 'port'?", 0
+    ),
+    "misspelt value": Mistake("roles/web.yaml", "running", "runing", "did you mean running?"),
+    "misspelt provider": Mistake(
+        "roles/web.yaml", "ensure: running", "provider: sysetmd", "did you mean systemd?"
+    ),
+    "misspelt key of a control": Mistake(
+        "site.yaml", "tags: [base]", "control: {exits: /etc/motd}", "did you mean exists?"
+    ),
+    "misspelt key of a health check": Mistake(
+        "roles/web.yaml", "ensure: running", "health_checks: [{comand: x}]", "did you mean command?"
+    ),
+    "misspelt annotation": Mistake("site.yaml", "@validate", "@validte", "mean @validate?", 0),
+    "value that is required": Mistake(
+        "site.yaml", "port: 80 # @validate isInt(value)", "port: # @require", "is required"
     ),
     "misspelt group": Mistake("peers.j2", "Groups.web", "Groups.wbe", "'web'", 0),
     "misspelt host": Mistake("peers.j2", "Hosts[n]", "Hosts.bd1", "'db1'", 0),
@@ -117,6 +157,9 @@ MISTAKES = {
     ),
     "wrong type after rendering": Mistake(
         "roles/db.yaml", 'mode: "0600"', 'mode: "{{ Data.port * 1000 }}"', "mode"
+    ),
+    "wrong type after rendering in a role": Mistake(
+        "roles/web.yaml", "enable: true", 'enable: "{{ Facts.role }}"', "must be true or false"
     ),
     "wrong type in a role": Mistake("roles/web.yaml", "enable: true", "enable: maybe", "enable"),
     "version that is a number": Mistake("site.yaml", '"1.10"', "1.10", "quote it"),
