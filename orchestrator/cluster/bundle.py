@@ -1,7 +1,7 @@
-"""The files of a site as one piece, and that piece as files again (both sides).
+"""Packs the files of a site into one archive, and unpacks it (both sides).
 
-A file that a manifest names goes along wherever it is; beside it all that lies in the folder of the
-manifest, since a name may be put together on a host's facts.
+A file that a manifest names is included wherever it is, and so is everything in the directory of
+the manifest, since a name may depend on facts.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ def pack(
     without: Collection[Path] = (),
     private: PrivateFiles | None = None,
 ) -> bytes:
-    """The files below the folders, and those that are named, each by its absolute path.
+    """Pack the files below the directories, and the named ones, each by its absolute path.
 
-    What is not named and holds a private key stays here, as do files and folders that are
-    ``without``; ``private`` comes to know what it was. UsageError where a folder is none of a
-    site's or is too large.
+    Unnamed files with a private key are left out, as are files and directories in ``without``;
+    ``private`` records them. UsageError for a directory that cannot be a site or is too large.
     """
     private = private or PrivateFiles(without)
     out = io.BytesIO()

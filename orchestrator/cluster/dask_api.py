@@ -18,10 +18,10 @@ CONNECTING = {"distributed.comm.timeouts.connect": f"{CONNECT:.0f}s"}
 
 
 class BoundedClient(distributed.Client):
-    """A client that handles no topic by itself, and opens nothing that a task came to.
+    """A client without message handlers, which does not deserialize the results of tasks.
 
-    ``TimeoutError`` where nothing answers: Dask bounds how long it takes to reach a port, and not
-    how long what listens there says nothing.
+    ``TimeoutError`` if there is no answer: Dask limits the time to connect to a port, but not the
+    time to wait for an answer.
     """
 
     _default_event_handlers: dict[str, Any] = {}

@@ -1,8 +1,8 @@
-"""The engine whose hosts are worked on by workers of a Dask scheduler (controller).
+"""The engine that uses the workers of a Dask scheduler (controller).
 
-Which host begins is decided here, as with any engine. A worker takes part by one task, which begins
-with its first hosts. What may begin at a time goes to a worker of its site as one message, at most
-``CHUNK`` hosts; what comes of it is told host by host.
+The controller decides which host starts, as with any engine. A worker takes part by one task, which
+starts with its first hosts. Hosts that may start at the same time go to a worker of their site as
+one message, at most ``CHUNK`` hosts; results come back one by one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ENDING = 10.0  # seconds that workers have to end once no host is left
 _GATHERING = 0.05  # seconds that a host waits for others of its message
 _GATHERING_MORE = 0.25  # while so many are at work that they keep the workers busy
 _ENOUGH = 4  # a message is worth it once it has this part of those at work
-_TELLING = 5.0  # seconds after which it is said that a host waits for a worker
+_TELLING = 5.0  # seconds until the report that a host waits for a worker
 _LOOKING = 2.0  # seconds between two looks at who is there
 _BEATS = 5.0
 
@@ -97,19 +97,19 @@ class DaskEngine:
         self._said: dict[str, str] = {}  # of hosts that are on their way to a worker
         self._pending: list[_Waiting] = []
         self._losses: Counter[str] = Counter()  # by the addresses of workers
-        self._shunned: set[str] = set()  # those that hang, or cannot do it
+        self._shunned: set[str] = set()  # workers that hang, or cannot do it
         self._number = 0
         self._gone = ""  # why nothing can be begun any more
         self._without = ""  # why the scheduler is gone
-        self._passed_over: list[ClusterMember] = []  # those that are another ccm
-        self._told: set[str] = set()  # of whom it is said that they wait for a worker
+        self._passed_over: list[ClusterMember] = []  # workers with another version of ccm
+        self._told: set[str] = set()  # hosts that were reported as waiting for a worker
         self._looked = 0.0
         self._changed = threading.Condition()
         self._closing = False
         self._thread = threading.Thread(target=self._tend, name="dask", daemon=True)
 
     def engage(self, means: RunMeans) -> DaskEngine:
-        """Begin to hear what workers tell, which is published."""
+        """Start to receive and publish the events of workers."""
         self._means = means
         self._answers = Answering([*self._planners, means.lore])
         self._here = Threads(means)
@@ -144,7 +144,7 @@ class DaskEngine:
         self._said.pop(task.name, None)
 
     def tell(self, task: RemoteTask, word: str) -> None:
-        """Tell the worker of a host that has begun; one that has not never does."""
+        """Send a message to the worker of a running host."""
         with self._changed:
             kept = [one for one in self._pending if one.task is not task]
             begun = len(kept) == len(self._pending)
@@ -158,9 +158,9 @@ class DaskEngine:
             staffed.hand.tell(task, word)
 
     def close(self) -> None:
-        """Let the workers end, bounded; the planners here come to know what theirs do.
+        """End the workers within a time limit; planners here receive their data.
 
-        Once is enough, and it need not have been engaged.
+        The engine need not be engaged.
         """
         with self._changed:
             if self._closing:
@@ -186,7 +186,7 @@ class DaskEngine:
             staffed.link.heard(frame)
 
     def _tend(self) -> None:
-        """What the clock brings about, until the engine is closed."""
+        """Handle timeouts until the engine is closed."""
         while not self._closing:
             try:
                 if not self._gone:
@@ -238,7 +238,7 @@ class DaskEngine:
                 self._hire(members[address])
 
     def _look_at(self, name: str, one: _Staffed, members: Mapping[str, ClusterMember]) -> None:
-        """End a worker that is gone, and tell one that is there that this process runs."""
+        """End a worker that is gone, and send a heartbeat to a live one."""
         now = self._looked
         silent = now - self._post.alive[name] > frames.SILENCE
         if one.member.address not in members:
@@ -302,7 +302,7 @@ class DaskEngine:
                 self._order(name, tasks[at : at + CHUNK])
 
     def _tell_of(self, one: _Waiting, now: float) -> None:
-        """Say of a host that it waits for a worker, so that nobody takes it for slow."""
+        """Report that a host waits for a worker, so that it does not seem slow."""
         if now - one.since > _TELLING and one.task.name not in self._told:
             self._told.add(one.task.name)
             text = f"waiting for a {wanted(one.task.host)}"

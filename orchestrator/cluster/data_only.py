@@ -1,13 +1,12 @@
-"""What others in a cluster of Dask send is taken as data, never as code (both sides).
+"""Treats messages from a Dask cluster as data, never as code (both sides).
 
-A pickle is a program of whoever made it, and anybody in a cluster may be taken over. Three walls,
-each of which holds alone:
+A pickle is a program of its author, and any member of a cluster may be compromised. There are three
+independent barriers:
 
-1. Messages are decoded here, not by Dask: what is pickled, or in any other form that makes objects,
-   is not opened.
-2. No module of Dask has a reference to a function that opens pickles.
-3. Python itself refuses to look up what a pickle names, whoever opens it, also in modules that are
-   loaded later.
+1. Messages are decoded here, not by Dask: pickles, and any other form that creates objects, are not
+deserialized.\n2. No module of Dask has a reference to a function that loads pickles.\n3. Python
+itself refuses to look up the names in a pickle, whoever loads it, even in modules that are loaded
+later.
 """
 
 from __future__ import annotations
@@ -41,21 +40,21 @@ class Unopened:
 
 
 class MessageTooLargeError(ValueError):
-    """Somebody sent too much at once; its connection is closed."""
+    """A message is too large; its connection is closed."""
 
 
 class PickleRefusedError(ValueError):
-    """Somebody sent a pickle."""
+    """A message contains a pickle."""
 
     def __init__(self) -> None:
         super().__init__("refusing to open a pickle")
 
 
 def refuse_pickles(core: Any, dask_pickle: Any, tcp: Any) -> None:
-    """From now on nothing that others send is unpickled in this process.
+    """Disable unpickling of received data in this process.
 
-    The modules of Dask are those of its messages, its pickles, and its connections. CcmError where
-    this version of Dask keeps a way to unpickle; nothing may be received then.
+    This covers Dask's modules for messages, pickles and connections. CcmError if this version of
+    Dask has another way to unpickle; nothing may be received then.
     """
     global _is_refusing
     if _is_refusing:
@@ -164,7 +163,7 @@ def _replace(replacements: dict[Any, Any]) -> None:
 
 
 def _loaded() -> list[types.ModuleType]:
-    """The modules of Dask that are loaded; those that make pickles, too."""
+    """The loaded modules of Dask, including those that make pickles."""
     return [
         module
         for name, module in list(sys.modules.items())

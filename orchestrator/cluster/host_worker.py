@@ -33,9 +33,9 @@ _SETTINGS = {
 
 
 def run(address: str, security: Any, sites: Sequence[str], told: Callable[[str], None]) -> bool:
-    """Work for a scheduler until a signal ends it; False where the scheduler went away.
+    """Work for a scheduler until a signal ends it; False if the scheduler went away.
 
-    ``told`` is given the address that the worker has. UsageError where there is no scheduler.
+    ``told`` receives the address of the worker. UsageError if there is no scheduler.
     """
     resources = worker_info.resources(sites)
     tell_only(logging.WARNING)
@@ -59,7 +59,7 @@ def _locked(folder: str) -> Iterator[None]:
 
 
 def _remove_folders_of_killed() -> None:
-    """Remove what workers of this user have left that were killed: nobody holds its lock."""
+    """Remove the directories of this user's killed workers, whose locks are free."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):  # it is at work, or gone
             about = path.lstat()
@@ -89,7 +89,7 @@ async def _run(
         memory_limit=0,
         resources=resources,
         dashboard=False,
-        dashboard_address="127.0.0.1:0",  # Dask answers HTTP even so: without TLS, whoever asks
+        dashboard_address="127.0.0.1:0",  # Dask answers HTTP even so: without TLS, to anybody
         local_directory=folder,
         death_timeout=CONNECT,
     )
@@ -121,9 +121,9 @@ async def _closed(worker: Any) -> None:
 
 
 def _own_host(address: str) -> str | None:
-    """Where the worker listens: on this machine alone where the scheduler is there.
+    """The address on which the worker listens: only this machine if the scheduler is local.
 
-    Whoever reaches a worker that has no TLS may have it run what they like.
+    Anybody who can reach a worker without TLS can make it run any code.
     """
     place = address.partition("://")[2]
     return place.rpartition(":")[0] if is_loopback(place) else None

@@ -1,4 +1,4 @@
-"""What hosts come to that no worker of a scheduler could do, or end (controller)."""
+"""Results of hosts that no worker of a scheduler could run or complete (controller)."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,7 +17,7 @@ class NoWorkerError(UnreachableError):
 
 
 class SchedulerLostError(UnreachableError):
-    """The scheduler has gone away, and with it whatever hosts would have told."""
+    """The scheduler went away, and with it all reports of hosts."""
 
     default_kind = "worker.lost"
 
@@ -40,7 +40,7 @@ def wanted(host: Target) -> str:
 def no_worker(
     host: Target, seconds: float, scheduler: str, others: Iterable[ClusterMember]
 ) -> NoWorkerError:
-    """What is told of a host for which no worker is there but ``others``, which are another ccm."""
+    """The message for a host if there are only ``others``, workers with another version of ccm."""
     itself: Any = host_itself(host)
     what = f"no {wanted(host)} within {seconds:.0f} s"
     of_site = [one for one in others if itself.site is None or itself.site in one.sites]

@@ -1,4 +1,6 @@
-"""Which files beside a manifest are private to the user and go to no worker (controller)."""
+"""Finds files next to a manifest that are private to the user and must not go to workers
+(controller).
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,9 @@ _BINARY = (".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".keytab")  # stores of
 
 
 class PrivateFiles:
-    """Tells files that stay here from those of a site, and notes which it has met.
+    """Separates private files from those of a site, and records the ones it found.
 
-    ``without`` are files and folders of the controller's own.
+    ``without`` are the controller's own files and directories.
     """
 
     def __init__(self, without: Collection[Path] = ()) -> None:

@@ -1,6 +1,6 @@
-"""Why no scheduler answers at an address, by a connection of one's own (both sides).
+"""Finds out why no scheduler answers at an address, with its own connection (both sides).
 
-Dask tries for a while and then says that time is up, whatever kept it from connecting.
+Dask retries for a while and then reports a timeout, whatever the reason.
 """
 
 from __future__ import annotations

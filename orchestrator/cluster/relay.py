@@ -1,7 +1,8 @@
-"""On a worker: a task of the scheduler's is its part of a run, which a stand works on (worker).
+"""The part of a worker in a run, as a task of the scheduler; starts a remote worker process
+(worker).
 
-What the stand and the controller tell each other goes through queues of the scheduler; who is alive
-is told by events.
+That process and the controller exchange messages through queues of the scheduler; events are
+heartbeats.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from orchestrator.cluster.dask_api import CONNECT, Client, Queue, get_worker
 from orchestrator.support.state_folder import state_folder
 from orchestrator.workers.channel import Channel
 
-MOST_KEPT = 8  # sites whose files are kept for the next run, sealed
+MOST_KEPT = 8  # sites whose files are cached for the next run, encrypted
 _GRACE = 5.0
 _clients: dict[str, Any] = {}
 _making = threading.Lock()
@@ -48,12 +49,12 @@ class Order(NamedTuple):
 
     @classmethod
     def decode(cls, data: bytes) -> Order:
-        """That of a task; TypeError, ValueError."""
+        """The order in a task; TypeError, ValueError."""
         return cls(**json.loads(data))
 
 
 def work(order: bytes) -> bytes:
-    """Take part in a run until the controller closes it, or no more comes of the stand."""
+    """Take part in a run until the controller closes it or the remote worker process ends."""
     worker = get_worker()
     with _making:
         client = _client(worker)
@@ -73,7 +74,7 @@ def _client(worker: Any) -> Any:
 
 
 class Relay:
-    """Carries frames between the controller of a run and a stand, which it starts."""
+    """Carries frames between the controller of a run and a remote worker process."""
 
     def __init__(self, order: Order, client: Any) -> None:
         self._run, self._hand = order.run, order.hand
@@ -83,7 +84,7 @@ class Relay:
         self._down = Queue(frames.down_queue(order.run, order.hand), client=client)
         self._over = threading.Event()
         self._heard = time.monotonic()  # of the controller
-        self._beaten = time.monotonic()  # by the stand
+        self._beaten = time.monotonic()  # by the remote worker process
         self._folder = _folder()
         ours, theirs = socket.socketpair()
         self._channel = Channel(ours)
@@ -103,7 +104,7 @@ class Relay:
             threading.Thread(target=part, name=f"relay {self._hand}", daemon=True).start()
 
     def wait(self) -> None:
-        """Until the stand has ended."""
+        """Wait until the remote worker process has ended."""
         self._over.wait()
 
     def _carry_up(self) -> None:
@@ -120,7 +121,7 @@ class Relay:
             self._end()
 
     def _kept(self, name: str) -> bool:
-        """Give the stand the site of that hash, where it was here before."""
+        """Send the remote worker process the site of that hash, if it is cached."""
         path = _sites() / name
         try:
             if not name.isalnum() or not path.is_file():
@@ -137,7 +138,7 @@ class Relay:
     def _carry_down(self) -> None:
         """Frames of the controller."""
         pieces: list[bytes] = []
-        with contextlib.suppress(Exception):  # whatever it is: no more comes of the controller
+        with contextlib.suppress(Exception):  # any error: the controller is gone
             while (data := self._down.get())[:1] != frames.CLOSE:
                 self._heard = time.monotonic()
                 kind, rest = data[:1], data[1:]
@@ -159,7 +160,9 @@ class Relay:
         self._channel.send_data(frames.BUNDLE + site)
 
     def _watch(self) -> None:
-        """Say each second that this worker is there, while its stand and the controller are."""
+        """Send a heartbeat each second, while the remote worker process and the controller are
+        alive.
+        """
         with contextlib.suppress(Exception):  # the line to the scheduler is gone
             while not self._over.is_set() and time.monotonic() - self._heard < frames.SILENCE:
                 self._channel.send_data(frames.BEAT)
@@ -169,7 +172,7 @@ class Relay:
         self._hang_up()
 
     def _tell(self, data: bytes) -> None:
-        """Tell the controller, which may have much to hear; OSError where it is gone."""
+        """Send to the controller, which may have a full queue; OSError if it is gone."""
         while True:
             try:
                 self._up.put(self._hand.encode() + b"\n" + data, timeout=CONNECT)
@@ -179,12 +182,12 @@ class Relay:
                     raise OSError("lost the controller") from error
 
     def _hang_up(self) -> None:
-        """End the stand, which sees the end of its channel."""
+        """End the remote worker process by closing its channel."""
         with contextlib.suppress(OSError):
             self._channel.shut()
 
     def _end(self) -> None:
-        """The stand is over, or is to be."""
+        """The remote worker process has ended, or must end."""
         try:
             code = self._stand.wait(_GRACE)
         except subprocess.TimeoutExpired:
@@ -192,7 +195,7 @@ class Relay:
             code = self._stand.wait()
         shutil.rmtree(self._folder, ignore_errors=True)  # what was killed has left it
         how = f"killed by signal {-code}" if code < 0 else f"exit status {code}"
-        with contextlib.suppress(Exception):  # nobody may be there any more
+        with contextlib.suppress(Exception):  # there may be no receiver any more
             self._tell(frames.ENDED + how.encode())
             self._down.put(frames.CLOSE)  # for the thread that waits there
         self._over.set()
@@ -203,7 +206,9 @@ class Relay:
 
 
 def _started(channel: socket.socket, folder: str) -> subprocess.Popen[bytes]:
-    """A new stand at the other end of this channel, which it alone holds then; OSError."""
+    """A new remote worker process at the other end of this channel, which only it holds then;
+    OSError.
+    """
     with channel:
         words = [str(channel.fileno()), folder]
         return subprocess.Popen(
@@ -216,7 +221,7 @@ def _started(channel: socket.socket, folder: str) -> subprocess.Popen[bytes]:
 
 
 def _folder() -> str:
-    """A new one for a stand, where nothing is put on a disk if that can be."""
+    """A new directory for a remote worker process, in memory if possible."""
     parent = os.environ.get("XDG_RUNTIME_DIR")
     within = parent if parent and os.access(parent, os.W_OK | os.X_OK) else None
     return tempfile.mkdtemp(prefix="ccm-stand-", dir=within)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-_FILES = ("key_file", "known_hosts")  # of whoever logs in: below the home folder of that one
+_FILES = ("key_file", "known_hosts")  # of the login user: below the home directory of that user
 
 
 class RemoteHost(NamedTuple):
@@ -28,7 +28,7 @@ class RemoteHost(NamedTuple):
 
 
 def host_record(host: Any) -> dict[str, Any]:
-    """A host of an inventory, for JSON; what was said by default is left out."""
+    """A host of an inventory, for JSON, without default values."""
     told = {name: getattr(host, name) for name in RemoteHost._fields}
     for name in _FILES:
         told[name] = _from_home(told[name])

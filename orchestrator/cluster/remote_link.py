@@ -11,7 +11,7 @@ from orchestrator.cluster.scheduler_client import SchedulerClient
 from orchestrator.cluster.sealing import Box, KeyPair, SealError
 from orchestrator.support.plain_text import one_line
 
-MOST_INBOX = 64 << 20  # characters that wait to be read; who brings more waits, too
+MOST_INBOX = 64 << 20  # characters in the queue; after that, the sender waits
 
 
 class RunBundle:
@@ -25,9 +25,9 @@ class RunBundle:
 
 
 class RemoteLink:
-    """As a ``Channel`` to the stand of a worker, and what that lives in.
+    """Like a ``Channel`` to the remote process of a worker, with its state.
 
-    What is sent before the worker has greeted waits for that.
+    Messages before the worker's greeting wait for it.
     """
 
     def __init__(self, hand: str, post: SchedulerClient, papers: RunBundle) -> None:
@@ -44,7 +44,7 @@ class RemoteLink:
         self._how = ""
 
     def send(self, text: str) -> None:
-        """Tell the worker; OSError where the scheduler is gone."""
+        """Send to the worker; OSError if the scheduler is gone."""
         with self._sending:
             if self._box is None:
                 self._waiting.append(text)
@@ -52,7 +52,7 @@ class RemoteLink:
                 self._post.send(self._hand, frames.SEALED + self._box.seal(text.encode("utf-8")))
 
     def receive(self) -> str:
-        """What the worker tells; EOFError once it is over."""
+        """Receive from the worker; EOFError after its end."""
         text = self._inbox.get()
         if text is None:
             raise EOFError
@@ -64,7 +64,7 @@ class RemoteLink:
     def heard(self, frame: bytes) -> None:
         """Take a frame of the worker."""
         if self._how:
-            return  # it is over, and nobody reads any more
+            return  # it has ended, and nobody reads any more
         kind, data = frame[:1], frame[1:]
         try:
             if kind == frames.HELLO:
@@ -84,7 +84,7 @@ class RemoteLink:
             self.kill()
 
     def _take(self, text: str) -> None:
-        if text.startswith("!"):  # why it ends, before anybody else tells that it has
+        if text.startswith("!"):  # why it ends, before any other report of its end
             self.end(str(json.loads(text[1:])))
             return
         with self._room:
@@ -94,14 +94,14 @@ class RemoteLink:
         self._inbox.put(text)
 
     def end(self, how: str) -> None:
-        """No more comes of the worker; the first reason counts, whoever said it."""
+        """End the link; the first reason counts."""
         with self._room:
             self._how = self._how or one_line(how)
             self._room.notify_all()
         self._inbox.put(None)
 
     def close(self) -> None:
-        """Nobody reads any more."""
+        """Stop reading."""
         self.end("ended")
 
     def kill(self) -> None:
@@ -110,7 +110,7 @@ class RemoteLink:
             self._post.send(self._hand, frames.CLOSE)
 
     def ending(self) -> str:
-        """Why no more comes of it."""
+        """Why the link ended."""
         return self._how or "ended"
 
     def _greet(self, public: bytes) -> None:

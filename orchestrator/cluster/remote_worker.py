@@ -56,13 +56,13 @@ _FILES = ("hiera", "facts")  # of ``PlanOptions``: names of files
 
 
 class Office:
-    """Where a stand works: a folder of its own, gone when it ends."""
+    """The working directory of the process, removed when it ends."""
 
     def __init__(self, folder: str) -> None:
         self.root = os.path.realpath(folder)
 
     def furnish(self, site: bytes, folder: str) -> None:
-        """Put the site's files there, and stand where the user stands. CcmError."""
+        """Unpack the site's files there, and change to the user's directory. CcmError."""
         try:
             unpack(site, Path(self.root))
             here = self.place(folder)
@@ -72,7 +72,7 @@ class Office:
             raise CcmError(f"cannot write the files of the site to {self.root}: {error}") from error
 
     def place(self, path: str) -> str:
-        """Where a file of the controller is here; what is relative stays as it is."""
+        """The local path of a controller's file; a relative path stays unchanged."""
         return f"{self.root}{path}" if path.startswith("/") else path
 
     def told(self, text: str) -> str:
@@ -134,7 +134,7 @@ def _settings(brief: RunSpec, recipe: Recipe) -> RunSettings:
 
 
 def _bound(brief: RunSpec, made: list[Planner], jobs: list[Job]) -> list[Job]:
-    """The jobs of a run that makes a plan, or is held to one."""
+    """The jobs of a run that writes or applies a plan file."""
     stages = [recipe.stage for recipe in brief.recipes]
     if brief.making:
         maker = PlanWriter(made[0], made, key=brief.making)
@@ -208,7 +208,7 @@ def _ready(channel: SealedChannel, office: Office) -> _Readiness:
 
 
 def _beat(channel: SealedChannel) -> None:
-    """Tell the relay each second that this process runs; end it where the relay does not."""
+    """Send a heartbeat to the relay each second; exit if the relay is silent."""
     while time.monotonic() - channel.heard < frames.SILENCE:
         with contextlib.suppress(OSError):
             channel.put(frames.BEAT)
@@ -247,7 +247,7 @@ def main() -> NoReturn:
 
     def leave(number: int, frame: object) -> NoReturn:
         """Remove the directory and exit on a signal."""
-        office.leave()  # whoever ends all of a service at once ends the relay, too
+        office.leave()  # ending a complete service at once ends the relay, too
         os._exit(128 + number)
 
     for number in (signal.SIGTERM, signal.SIGHUP):

@@ -68,7 +68,7 @@ class RunSpec(NamedTuple):
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> RunSpec:
-        """That of a record; TypeError."""
+        """The specification in a record; TypeError."""
         recipes = (Recipe(**{**one, "hosts": tuple(one["hosts"])}) for one in record["recipes"])
         access = record["access"]
         return cls(

@@ -1,4 +1,4 @@
-"""The controller's door to the scheduler: who is there, and what is told to whom (controller)."""
+"""The controller's connection to the scheduler: the workers, and messages to them (controller)."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ class SchedulerClient:
         self._thread = threading.Thread(target=self._receive, name="post", daemon=True)
 
     def listen(self, heard: Callable[[str, bytes], None]) -> None:
-        """Hand over what workers tell, from a thread of its own, each with its name."""
+        """Deliver messages of workers in a separate thread, each with its worker's name."""
         self._heard = heard
         self._thread.start()
 
     @property
     def is_up(self) -> bool:
-        """Whether the scheduler is there, and what workers tell is heard."""
+        """Whether the scheduler is alive, and messages of workers arrive."""
         return (
             not self._deaf
             and self._client.status == "running"
@@ -98,7 +98,7 @@ class SchedulerClient:
         ]
 
     def order(self, member: ClusterMember, order: Order, over: Callable[[str], None]) -> None:
-        """Have a worker take part; ``over`` is told its task's end, from any thread."""
+        """Start a worker's task; ``over`` receives its end, from any thread."""
         future = self._client.submit(
             work,
             order.encode(),
@@ -137,7 +137,7 @@ class SchedulerClient:
         self.send(hand, head)
 
     def close(self) -> None:
-        """Hang up; what is left of the run's tasks is let go."""
+        """Disconnect; remaining tasks of the run are released."""
         for future in list(self._futures.values()):
             with contextlib.suppress(Exception):
                 future.release()
@@ -164,7 +164,7 @@ class SchedulerClient:
                     data = self._up.get()
                 except MessageTooLargeError:  # its worker is found out by the next one
                     continue
-                if isinstance(data, bytes):  # a worker puts nothing else
+                if isinstance(data, bytes):  # a worker sends nothing else
                     hand, _, frame = data.partition(b"\n")
                     self._heard(hand.decode("ascii", "replace"), frame)
         except Exception:

@@ -1,6 +1,6 @@
-"""A stand's end of what leads to its controller through a relay, which understands none (worker).
+"""The encrypted channel of a worker process to its controller, through a relay (worker).
 
-``receive`` and ``send`` are those of a ``Channel``, so a worker works with it as with any other.
+``receive`` and ``send`` are those of a ``Channel``, so a worker uses it like any other.
 """
 
 import json
@@ -18,10 +18,10 @@ from orchestrator.workers.channel import Channel
 
 
 class SealedChannel(Channel):
-    """The records of ``hosts`` come before what is to be done with them.
+    """The records of ``hosts`` come before the messages about them.
 
-    ``told`` makes a text of here one of the controller's. Until the ``box`` is there nothing is
-    sealed; from ``listen`` on one thread receives for all others.
+    ``told`` translates local paths in a text into those of the controller. Nothing is encrypted
+    before the ``box`` exists; after ``listen``, one thread receives for all others.
     """
 
     def __init__(self, end: socket.socket, told: Callable[[str], str]) -> None:
@@ -51,7 +51,7 @@ class SealedChannel(Channel):
         return data
 
     def send(self, text: str) -> None:
-        """Tell the controller."""
+        """Send to the controller."""
         with self._sealing:
             assert self.box is not None
             self.put(frames.SEALED, self.box.seal(self._told(text).encode("utf-8")))

@@ -22,7 +22,7 @@ class SealError(ValueError):
 
 
 class KeyPair:
-    """The keys of one side of one run; ``public`` may be seen by anybody."""
+    """The keys of one side of one run; ``public`` is not secret."""
 
     def __init__(self) -> None:
         self._private = X25519PrivateKey.generate()
@@ -68,9 +68,9 @@ class Box:
 
 
 def seal_content(data: bytes) -> tuple[bytes, bytes]:
-    """A key that is made of the content, and the content sealed with it.
+    """A key that is derived from the content, and the encrypted content.
 
-    The same content is the same bytes each time, so it can be kept by whoever may not read it.
+    The same content gives the same bytes each time, so a cache need not be able to read it.
     """
     key = hashlib.sha256(b"ccm site" + data).digest()
     return key, AESGCM(key).encrypt(bytes(_NONCE), zlib.compress(data, 1), None)

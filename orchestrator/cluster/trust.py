@@ -89,7 +89,7 @@ def protected(address: str, role: Role, folder: str | None = None) -> tuple[str,
 
 
 def no_answer(option: str, address: str, security: Any, error: BaseException) -> UsageError:
-    """What is told where no scheduler answers at an address as Dask writes it."""
+    """The message if no scheduler answers at an address in Dask's form."""
     from orchestrator.cluster.probing import Obstacle, probe
 
     names = VARIABLE + (" or --tls" if option == "--scheduler" else "")
@@ -129,7 +129,7 @@ class _Identity(NamedTuple):
 
 
 def _issue(common: str, issuer: _Identity | None, days: int) -> _Identity:
-    """A certificate for a name, valid for so long; an authority where nobody is the issuer."""
+    """A certificate for a name with this validity; a CA if there is no issuer."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.asymmetric import ec

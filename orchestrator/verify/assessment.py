@@ -1,4 +1,4 @@
-"""What a verify came to, for its report and its exit code (controller)."""
+"""The result of a verify, for its report and its exit code (controller)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Outcome(NamedTuple):
 
 
 class Assessment(NamedTuple):
-    """What a verify came to; exit codes are those of the reference page.
+    """The result of a verify; exit codes are those of the reference page.
 
-    ``refused`` are tests of the user that cannot be collected, in words; ``unreached`` says why a
+    ``refused`` are the user's tests that cannot be collected, in words; ``unreached`` says why a
     host was not reached, or lost; ``left_out`` counts resources without a check by the reason,
-    ``not_run`` the checks of each host that had no turn once it was stopped.
+    ``not_run`` the checks of each host that were not run before the verify stopped.
     """
 
     hosts: int = 0
@@ -57,7 +57,7 @@ class Assessment(NamedTuple):
         return 1 if self.failed else 0
 
     def record(self) -> dict[str, Any]:
-        """The form that stands in ``--json``."""
+        """The form in ``--json``."""
         return {
             "exit_code": self.exit_code,
             "hosts": self.hosts,

@@ -23,7 +23,7 @@ UNOBSERVABLE = "without a check"
 
 
 class Planned(Protocol):
-    """A resource of a plan, with those of the manifest that it applies."""
+    """A resource of a plan, with the resources of the manifest that it applies."""
 
     @property
     def item(self) -> Item: ...
@@ -42,9 +42,9 @@ class Plan(Protocol):
 
 
 class Check(NamedTuple):
-    """All that is expected of one resource; ``broken`` says why nothing can be.
+    """The expectations for one resource; ``broken`` says why there are none.
 
-    ``commands`` is what the runtime is asked where the user's own commands have to tell.
+    ``commands`` is the request to the runtime, if the user's own commands must run.
     """
 
     item: Item
@@ -59,7 +59,7 @@ class Check(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """The checks of a host, and how many resources have none, by the reason."""
+    """The checks of a host, and the number of resources without one, by the reason."""
 
     checks: list[Check]
     left_out: Counter[str]
@@ -114,9 +114,9 @@ def _commanded(item: Item, made: Sequence[Expectation]) -> Check:
 
 
 def _walked(resources: Sequence[Planned]) -> Iterator[tuple[Item, str]]:
-    """Every resource, with the reason to leave it out; an apply stands for its children only.
+    """Every resource, with the reason to skip it; an apply represents its children only.
 
-    Items are numbered over the whole plan, an apply before its children.
+    Items are numbered over the complete plan, an apply before its children.
     """
     numbers = itertools.count()
 

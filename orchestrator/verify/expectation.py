@@ -16,18 +16,18 @@ LONGEST = 200
 
 _UNEXPECTED = (AssertionError, RuntimeError, ValueError, IndexError, NotImplementedError)
 
-_OTHERS = ("testinfra.", "remote_runtime.resources.")  # a site's own types stand among the latter
+_OTHERS = ("testinfra.", "remote_runtime.resources.")  # custom types are among the latter
 
 Ask = Callable[[Any], Any]
 
 
 class Expectation(NamedTuple):
-    """One property of a resource: what it should be, and the question that testinfra answers.
+    """One property of a resource: its expected value, and the question for testinfra.
 
-    ``holds`` judges the answer; ``tell`` words one that does not hold, and may ask further
-    questions. Where a ``gate`` does not hold, the expectations behind it are not judged: those of
-    its ``group``, or all where it has none. Of one that takes the user's own ``commands`` the
-    runtime runs those, and ``find`` and ``tell`` get the event that came of it.
+    ``holds`` checks the answer; ``tell`` describes a failure, and may ask further questions. If a
+    ``gate`` fails, the expectations after it are not checked: those of its ``group``, or all
+    without one. If an expectation needs the user's own ``commands``, the runtime runs them, and
+    ``find`` and ``tell`` receive the event.
     """
 
     what: str
@@ -70,10 +70,10 @@ class Mismatch(NamedTuple):
 
 
 def look(expectation: Expectation, host: Any, mask: Mask) -> Found:
-    """Ask the host; a question that it cannot answer is an expectation that does not hold.
+    """Ask the host; a question without an answer is a failed expectation.
 
-    Of one that takes commands it is an event that is asked, in the host's place. What was found is
-    masked whole, then cut: half a secret would not be found.
+    Expectations with commands ask an event instead of the host. The answer is masked, then
+    shortened: half a secret would not be found.
     """
     try:
         answer = expectation.find(host)
@@ -92,7 +92,7 @@ def look(expectation: Expectation, host: Any, mask: Mask) -> Found:
 def judge(
     expectations: Sequence[Expectation], answers: Sequence[Found], mask: Mask, hidden: bool
 ) -> list[Mismatch]:
-    """What does not hold and stands behind no shut gate; ``hidden`` values are a secret's."""
+    """The failures that are not behind a failed gate; ``hidden`` values are secret."""
     found = []
     shut: set[str] = set()
     for expectation, answer in zip(expectations, answers, strict=True):
@@ -117,7 +117,7 @@ def _is_of_others(error: BaseException) -> bool:
 
 
 def _reason(error: BaseException, host: Any) -> str:
-    """Why there is no answer: testinfra's own words hold the whole command and its bytes."""
+    """Why there is no answer: testinfra's message contains the complete command and its bytes."""
     last = getattr(getattr(host, "backend", None), "last", None)
     if last is None or not isinstance(error, AssertionError):
         return str(error) or type(error).__name__

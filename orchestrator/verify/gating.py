@@ -33,7 +33,7 @@ class VerifyGate:
         self._forks = forks
 
     def ask(self, wave: int, results: Sequence[HostResult], patience: Patience) -> GateAnswer:
-        """Ask every host of the wave that is well so far."""
+        """Check every host of the wave that is healthy so far."""
         from orchestrator.verify.members import Member
         from orchestrator.verify.visiting import visit_all
 
@@ -59,7 +59,7 @@ class VerifyGate:
 
 
 def _wrong(visited: Visited) -> str:
-    """What a host is not, or why nobody knows; "" where it is as it should be."""
+    """The failures of a host, or why they are unknown; "" for a good one."""
     if visited.error is not None:
         return visited.error.message
     bad = [f"{one.label}: {line}" for one in visited.verdicts for line in one.lines]

@@ -12,7 +12,7 @@ from orchestrator.verify.assessment import Assessment, Outcome
 
 
 class VerifyFile:
-    """Writes each outcome as it comes, then what all of them came to."""
+    """Writes each outcome as it comes, then the total."""
 
     def __init__(self, run: Path) -> None:
         self._file: LineFile | None = None
@@ -23,11 +23,11 @@ class VerifyFile:
             self._fault = error
 
     def take(self, outcome: Outcome) -> None:
-        """Keep one outcome; after one that could not be kept, none."""
+        """Store one outcome; after a failure to store one, none."""
         self._write(outcome._asdict())
 
     def finish(self, found: Assessment) -> None:
-        """Keep the sum of all. OSError where something could not be kept."""
+        """Store the total. OSError if something could not be stored."""
         self._write({"found": {**found._asdict(), "outcomes": ()}})
         if self._file is not None:
             self._file.close()
@@ -43,9 +43,9 @@ class VerifyFile:
 
 
 def kept_assessment(kept: KeptRecord) -> Assessment | None:
-    """What the verify behind a push came to; None for a run without one. InputError.
+    """The stored result of the verify after a push; None for a run without one. InputError.
 
-    One that did not come to its end is called interrupted.
+    An incomplete one counts as interrupted.
     """
     records = kept.verified()
     if records is None:

@@ -61,7 +61,7 @@ class Member:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """The texts to mask in what is told of the host, as far as somebody has asked for them."""
+        """The texts to mask in messages about the host, as far as they are known."""
         return self._secrets
 
     def shell(self) -> Shell:
@@ -100,9 +100,9 @@ class Member:
                 time.sleep(_SESSION_PAUSE)
 
     def plan(self) -> HostPlan:
-        """What the manifest comes to on this host; its facts are gathered over the connection.
+        """The plan for this host; its facts are gathered over the connection.
 
-        CcmError. The runtime tells facts and nothing else; it has ended before a check asks.
+        CcmError. The runtime only sends facts; it has ended before a check runs.
         """
         with self._lock:
             if self._plan is None:
@@ -199,7 +199,7 @@ class Fleet:
         return self._picked[pattern]
 
     def close(self) -> None:
-        """Hang up on all of them for good, also on those that another thread still waits for."""
+        """Close all connections for good, including those for which another thread still waits."""
         for member in self._members.values():
             member.abandon()
 

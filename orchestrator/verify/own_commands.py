@@ -1,7 +1,8 @@
-"""What the user's own commands say, guards and health checks: the runtime runs them (controller).
+"""Results of the user's own commands, guards and health checks, which the runtime runs
+(controller).
 
-A second opinion on those would be one on the user's commands. So they are run as a push runs them:
-as the same user, by the same interpreter, with secrets where nobody reads them.
+An independent check would only test the user's commands. So they run as in a push: as the same
+user, with the same interpreter, and with protected secrets.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _GOOD = ("OK", "WARNING")
 def settled(
     what: str, expected: str, instead: str = "that it would run", *, ensure: str = "present"
 ) -> Expectation:
-    """Nothing is left to do, as the type itself says; ``instead`` is told where something is."""
+    """Nothing is left to do, by the type itself; otherwise ``instead`` is reported."""
     return Expectation(
         what=what,
         expected=expected,
@@ -82,5 +83,5 @@ def bounded(item: Item, timeout: float) -> Item:
 
 
 def answers(expectations: Sequence[Expectation], event: Event, mask: Mask) -> list[Found]:
-    """What the event of a resource says of those that take commands, in their order."""
+    """The parts of a resource's event for the expectations with commands, in their order."""
     return [look(one, event, mask) for one in expectations if one.commands]

@@ -25,9 +25,9 @@ _NOTHING = ("No such file or directory", "Not a directory")
 
 
 def kind(host: Host, path: str, follow: bool = False) -> str:
-    """What is at a path, in words, or behind it where it is a symlink to ``follow``.
+    """The kind of a path in words; with ``follow``, that of a symlink's target.
 
-    RuntimeError where the host could not look, which testinfra's own ``exists`` takes for no.
+    RuntimeError if the host could not read it, which testinfra's own ``exists`` reports as false.
     """
     asked = host.run(f"stat -{'L' * follow}c %%F -- %s", path)
     said = asked.stderr.strip()
@@ -40,10 +40,10 @@ def kind(host: Host, path: str, follow: bool = False) -> str:
 
 
 def file_hash(host: Host, path: str) -> str:
-    """The hash of a regular file; RuntimeError where there is none that can be read.
+    """The hash of a regular file; RuntimeError if there is no readable one.
 
-    Nothing else is opened, a FIFO would wait for a writer; and the name stays out of what is
-    printed, sha256sum marks one that holds a backslash.
+    Nothing else is opened, since reading a FIFO would block. The name is not part of the output,
+    because sha256sum marks one with a backslash.
     """
     asked = host.run("test -f %s && sha256sum <%s", path, path)
     found = asked.stdout.split()
@@ -53,7 +53,7 @@ def file_hash(host: Host, path: str) -> str:
 
 
 def of_kind(path: str, wanted: str, what: str = "type", follow: bool = False) -> Expectation:
-    """A thing of one kind, in the words of ``kind``; where it is not, nothing else is told."""
+    """A path of one kind, in the words of ``kind``; for another kind, nothing else is reported."""
 
     def find(host: Host) -> str:
         """The kind of the path."""
@@ -122,5 +122,5 @@ def content(path: str, sha256: str, what: str = "content") -> Expectation:
 
 
 def shown_hash(digest: object) -> str:
-    """The beginning of a hash, enough to tell two apart."""
+    """The first digits of a hash, enough to distinguish two."""
     return f"SHA-256 {str(digest)[:SHOWN]}…"

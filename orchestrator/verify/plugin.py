@@ -1,6 +1,6 @@
 """The pytest plugin of ccm: ``pytest --hosts='ccm://web1?inventory=hosts.yaml'`` (controller).
 
-pytest loads it wherever ccm is installed, so nothing is imported before a host is asked for.
+pytest loads it wherever ccm is installed, so imports happen when a host is requested.
 """
 
 from __future__ import annotations
@@ -76,8 +76,9 @@ def _meant(item: pytest.Item) -> bool:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Tell what is wrong with a host of ours in a sentence, not as a traceback through ccm; mask
-    the secrets of what was asked of its data and plan."""
+    """Report problems of ccm's hosts in a sentence, without a traceback through ccm; mask the
+    secrets of their data and plan.
+    """
     report = yield
     host = getattr(item, "funcargs", {}).get("_testinfra_host")
     backend: Any = getattr(host, "backend", None)
@@ -102,7 +103,7 @@ def ccm_facts(host: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def ccm_data(host: Any) -> Any:
-    """The data of the manifest as it comes out for the host."""
+    """The resolved data of the manifest for the host."""
     return _member(host, "ccm_data").scope().data
 
 

@@ -31,7 +31,7 @@ MAX_TOGETHER = 64 << 20
 PATIENCE = 30.0  # a host that takes no bytes for so long is lost
 MAX_TIMEOUT = 86_400.0
 GRACE = 30.0  # beyond a command's own timeout, before a silent host counts as lost
-_TOGETHER = 64  # commands that one shell runs
+_TOGETHER = 64  # commands for one shell
 _LONGEST = 64 << 10  # characters of them in all: a system bounds the length of an argument
 
 
@@ -86,7 +86,7 @@ class Shell:
                 self._left = MAX_TOGETHER
                 return [self._answer(len(batch)) for batch in batches for _ in batch]
             except BaseException as error:
-                # Answers are told apart by their order alone, so nothing may be left unread.
+                # Answers are identified by their order alone, so all must be read.
                 self._broken = f"the connection to {self._host} was lost: {error}"
                 self._link.close()
                 if isinstance(error, UnreachableError):

@@ -31,8 +31,9 @@ class Verdict(NamedTuple):
 
 
 class Visited(NamedTuple):
-    """What a host came to; ``error`` is what kept all verdicts away. ``secrets`` are texts to
-    mask in what tests of the user's own say."""
+    """The result of a host; ``error`` is why there are no checks. ``secrets`` are texts to mask in
+    the output of the user's own tests.
+    """
 
     name: str
     verdicts: Sequence[Verdict] = ()
@@ -125,7 +126,7 @@ def _verdict(
     label, hidden = one_line(mask.text(check.id)), check.item.sensitive
     if check.broken:
         return Verdict(label, [MASKED if hidden else one_line(mask.text(check.broken))])
-    # What a template gives at its turn was not looked into.
+    # Templates that are rendered on demand were not searched.
     mask = mask.extended((), check.item.veiled or check.item.deferred_render)
     told, said = iter(observed), iter(commanded)
     found = [next(said if one.commands else told) for one in check.expectations]
@@ -140,10 +141,11 @@ def visit_all(
     watch: Callable[[Window[Any]], None] = lambda window: None,
     asked: Callable[[int], None] = lambda hosts: None,
 ) -> dict[str, Visited]:
-    """Ask many hosts side by side; host name → what it said.
+    """Observe many hosts concurrently; host name → result.
 
-    ``watch`` gets the window before it starts, so that a signal can interrupt it: then this ends
-    with KeyboardInterrupt. ``asked`` is told how many hosts checked, each time one has.
+    ``watch`` receives the window before it starts, so that a signal can interrupt it: then this
+    ends with KeyboardInterrupt. ``asked`` receives the number of hosts checked, each time one is
+    done.
     """
     found: dict[str, Visited] = {}
 

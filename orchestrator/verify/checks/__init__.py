@@ -1,8 +1,8 @@
-"""What a verify asks about a resource: a module for each type, found by its name (controller).
+"""The checks of a verify: a module for each type, found by its name (controller).
 
-Its ``expectations`` takes a ``Subject`` and returns what is expected of it, nothing where nothing
-can be looked at. A type of a site has the same in ``verify.py`` of its folder. A type without
-either is left out of a verify, and counted.
+Its ``expectations`` takes a ``Subject`` and returns the expectations, none if nothing can be
+checked. A custom type has the same in ``verify.py`` of its directory. Resources of a type without
+either are not checked, and counted.
 """
 
 from __future__ import annotations

@@ -8,7 +8,9 @@ from orchestrator.verify.subject import Subject
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """``creates`` stands for the whole where it is given; then the archive may be gone."""
+    """``creates`` represents the complete archive if it is given; the archive file may then be
+    gone.
+    """
     path = subject.name
     if subject.get("ensure", "present") == "absent":
         return absent(path)

@@ -1,4 +1,4 @@
-"""exec: what it creates, or what its guards say (controller); nothing else tells what it did."""
+"""exec: what it creates, or its guards (controller); nothing else shows its effects."""
 
 from __future__ import annotations
 

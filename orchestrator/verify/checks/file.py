@@ -69,10 +69,10 @@ def _same(path: str, source: str) -> Expectation:
 
 
 def _mode(text: str, is_directory: bool) -> tuple[int, int]:
-    """The mode as a number, and which bits of it are judged.
+    """The mode as a number, and the bits to compare.
 
-    A directory can be entered by whoever may read or write it, and has what setuid, setgid and
-    sticky bits it likes unless the mode says something of them: a fourth digit, or a fifth.
+    A user who may read or write a directory may also enter it. Its setuid, setgid and sticky bits
+    count only if the mode has a fourth digit, or a fifth.
     """
     digits = text.lower().removeprefix("0o")
     mode = int(digits, 8)

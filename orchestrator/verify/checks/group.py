@@ -1,4 +1,4 @@
-"""group: a group and its number, as getent tells it (controller)."""
+"""group: a group and its number, from getent (controller)."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _is_installed(host: Host, name: str) -> bool:
 
 
 class Installed(NamedTuple):
-    """What testinfra tells of an installed version; a release only where the system has one."""
+    """An installed version from testinfra; a release only if the system has one."""
 
     version: str
     release: str = ""
@@ -68,9 +68,10 @@ class Installed(NamedTuple):
         return f"{self.version}-{self.release}" if self.release else self.version
 
     def is_version(self, wanted: str) -> bool:
-        """Whether it is the version wanted; an epoch of 0 and zeros before a number do not count.
+        """Whether it is the requested version; an epoch of 0 and zeros before a number do not
+        count.
 
-        An RPM's release counts where one is asked for, its epoch never: testinfra tells none.
+        An RPM's release counts if one is requested, its epoch never: testinfra does not report it.
         """
         if not self.release:
             return _parts(wanted) == _parts(self.version)

@@ -37,7 +37,7 @@ class HostBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no stubs
         return str(self.hostname)
 
     def decode(self, data: bytes) -> str:
-        """Text of a host; bytes that are none are kept in sight."""
+        """Text of a host; invalid bytes are escaped."""
         return data.decode("utf-8", "backslashreplace")
 
     def encode(self, data: str) -> bytes:
@@ -54,7 +54,7 @@ class HostBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no stubs
 
 
 class LiveBackend(HostBackend):
-    """Runs every command when it is asked for; for the user's own tests."""
+    """Runs every command on request; for the user's own tests."""
 
     def __init__(self, name: str, member: Member | None = None, **given: Any) -> None:
         super().__init__(name)
@@ -80,7 +80,7 @@ class LiveBackend(HostBackend):
 
 
 class RecordingBackend(HostBackend):
-    """Answers what was asked before, and takes note of what was not; ``opening`` is, too."""
+    """Answers recorded questions, and records new ones; with ``opening`` also the first."""
 
     def __init__(self, name: str, opening: Iterable[bytes]) -> None:
         super().__init__(name)

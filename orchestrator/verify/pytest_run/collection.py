@@ -1,4 +1,4 @@
-"""The pytest plugin of one ``ccm verify`` (controller): what is collected, what came of it."""
+"""The pytest plugin of one ``ccm verify`` (controller): collected tests, and their results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Checking:
     """Gives pytest the checks of the hosts, and the user's tests their hosts.
 
     ``visit`` is called when everything else has been collected without a mistake. ``token`` names
-    the fleet for testinfra, ``told`` gets each outcome as it comes.
+    the fleet for testinfra, ``told`` receives each outcome as it comes.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Checking:
         self._interrupted = False
 
     def assessment(self, code: int) -> Assessment:
-        """What it came to; ``code`` is what pytest returned."""
+        """The result; ``code`` is the exit code of pytest."""
         refused, visited = list(self._refused), self._visited.values()
         if code == pytest.ExitCode.USAGE_ERROR:
             refused.append("pytest rejected its options, see above")
@@ -102,7 +102,7 @@ class Checking:
         config.option.hosts = ",".join(f"ccm://{name}?fleet={token}" for name in self._hosts)
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> Any:
-        """The checks stand where the manifest is."""
+        """The checks are in the directory of the manifest."""
         if file_path != self._manifest:
             return None
         return ManifestFile.from_parent(parent, path=file_path, visited=self.visited)
@@ -129,7 +129,7 @@ class Checking:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Plain text without secrets, whoever wrote it."""
+        """Make the report plain text without secrets, whatever its source."""
         report = yield
         host = _host_of(item)
         if call.excinfo is not None:
@@ -151,7 +151,7 @@ class Checking:
         self._told(outcome)
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Count, to tell an empty choice from an empty manifest."""
+        """Count, to distinguish an empty selection from an empty manifest."""
         self._deselected += len(items)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:

@@ -27,7 +27,7 @@ _lock = threading.Lock()
 
 
 def parameters(specification: str) -> dict[str, Any]:
-    """What stands behind the question mark, in a form that can be a key; UsageError."""
+    """The text after the question mark, in a form that can be a key; UsageError."""
     url = urllib.parse.urlsplit(specification)
     found: dict[str, Any] = {}
     for key, values in urllib.parse.parse_qs(url.query, keep_blank_values=True).items():
@@ -54,7 +54,7 @@ def enter(token: str, fleet: Fleet) -> None:
 
 
 def leave(token: str) -> None:
-    """Forget an entered fleet; whoever made it closes it."""
+    """Forget an entered fleet; its creator closes it."""
     with _lock:
         _fleets.pop(_key({"fleet": token}), None)
 
@@ -90,7 +90,7 @@ def close_all() -> None:
 
 @contextlib.contextmanager
 def _in_a_sentence() -> Iterator[None]:
-    """pytest tells a CollectError by its words, every other one with a traceback."""
+    """pytest reports a CollectError by its message, every other error with a traceback."""
     try:
         yield
     except CcmError as error:

@@ -32,7 +32,7 @@ class ManifestFile(pytest.File):
         self._visited = visited
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One item for each resource that can be looked at, one for each host that cannot."""
+        """One item for each resource that can be checked, one for each host that cannot."""
         for visited in self._visited().values():
             if visited.error is not None:
                 label = NOT_REACHED if isinstance(visited.error, LOST) else NO_PLAN
@@ -52,7 +52,7 @@ class DerivedItem(pytest.Item):
 
     @classmethod
     def make(cls, parent: ManifestFile, host: str, label: str, **given: Any) -> DerivedItem:
-        """An item with an id that says the host and what is looked at."""
+        """An item with an id that names the host and the resource."""
         name = f"{host} {label}"
         item: DerivedItem = cls.from_parent(
             parent, name=name, nodeid=name, host_name=host, label=label, **given
@@ -83,7 +83,7 @@ class HostItem(DerivedItem):
 
 
 class CheckItem(DerivedItem):
-    """One resource on one host; ``lines`` are what was found otherwise than expected.
+    """One resource on one host; ``lines`` are the differences from the expectations.
 
     Its questions were asked before, together with all others.
     """
@@ -93,6 +93,6 @@ class CheckItem(DerivedItem):
         self._lines = lines
 
     def runtest(self) -> None:
-        """MismatchesError with every difference, expected beside found."""
+        """MismatchesError with every difference, expected and actual value."""
         if self._lines:
             raise MismatchesError(self._lines)

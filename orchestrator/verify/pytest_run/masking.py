@@ -1,4 +1,4 @@
-"""Takes secrets and control characters out of what pytest tells of a test (controller)."""
+"""Removes secrets and control characters from pytest's reports (controller)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Told(str):
 
 
 def hide(report: pytest.TestReport, mask: Mask) -> None:
-    """Mask all that a report tells, in a form that terminals and files may show."""
+    """Mask all texts of a report, in a form that is safe for terminals and files."""
     report.sections = [(name, mask.text(plain(text))) for name, text in report.sections]
     report.user_properties = [
         (name, mask.text(plain(str(value)))) for name, value in report.user_properties

@@ -10,9 +10,9 @@ from _pytest.terminal import TerminalReporter
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Other plugins may go on to write to pytest's report; nobody reads it.
+    """Let other plugins write to pytest's report, which nobody reads.
 
-    ``-vv`` and what only pytest's report can show keep it.
+    ``-vv`` and options that only affect pytest's report keep it.
     """
     if own_report(config):
         return

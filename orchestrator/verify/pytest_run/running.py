@@ -70,8 +70,9 @@ def verify(
     watch: Callable[[Window[Any] | None], None] = lambda window: None,
     asked: Callable[[int], None] = lambda hosts: None,
 ) -> Assessment:
-    """Run every check; ``told`` gets each outcome, ``watch`` the window while it asks the hosts,
-    and then None, ``asked`` how many of them have answered."""
+    """Run every check; ``told`` receives each outcome, ``watch`` the window while it asks the
+    hosts, and then None, ``asked`` the number of hosts that answered.
+    """
     import pytest
 
     from orchestrator.verify.members import Fleet, Means
@@ -108,6 +109,6 @@ def _arguments(checkup: Checkup) -> list[str]:
     words = ["-o", f"cache_dir={cache}", "-p", "orchestrator.verify.pytest_run.quieting"]
     words += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # testinfra is loaded before
     if not checkup.tests:
-        # Settings and conftest.py that happen to stand beside a manifest are not meant for it.
+        # Settings and conftest.py that happen to be next to a manifest are not meant for it.
         words += ["-c", os.devnull, "--rootdir", str(checkup.manifest.parent), "--noconftest"]
     return [*words, *checkup.options, *checkup.tests, str(checkup.manifest)]
