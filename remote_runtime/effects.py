@@ -85,12 +85,16 @@ class PackageEffect(NamedTuple):
 
 
 class UnitEffect(NamedTuple):
-    """The predicted state of a unit, by its full name; None means no change."""
+    """The predicted state of a unit, by its full name; None means no change.
+
+    ``ended``: it runs now, and would be stopped or restarted.
+    """
 
     name: str
     active: Optional[bool] = None
     enabled: Optional[bool] = None
     masked: Optional[bool] = None
+    ended: bool = False
 
 
 class UnknownEffect(NamedTuple):

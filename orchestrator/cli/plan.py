@@ -22,10 +22,11 @@ HELP = "Preview a push and save it as a plan, which ccm push then applies exactl
 EXAMPLE = """
 ccm plan -i hosts.yaml site.yaml -o change.plan
 ccm plan show change.plan
+ccm plan check change.plan --deny 'removes>0,reboots>3'
 ccm push change.plan
 ccm plan -i hosts.yaml --tags web site.yaml -o web.plan
 """
-BELOW = ("show", "diff", "sign")
+BELOW = ("show", "check", "diff", "sign")
 _DAY = 86_400.0
 
 

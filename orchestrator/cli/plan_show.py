@@ -10,7 +10,7 @@ from orchestrator.cli.report import add_forms, read_forms, write_forms
 if TYPE_CHECKING:
     from orchestrator.plan_files.plan_file import PlanFile
 
-HELP = "Show the changes of a plan, expired or not."
+HELP = "Show what is dangerous in a plan, then all of its changes; also of an expired plan."
 EXAMPLE = """
 ccm plan show change.plan
 ccm plan show change.plan --markdown - > comment.md    # for a merge request
@@ -45,15 +45,20 @@ def run(args: argparse.Namespace) -> int:
 
 def _write_text(kept: "PlanFile", diff: bool, verbose: bool) -> None:
     from orchestrator.report.collected import Collected
+    from orchestrator.report.dangers import Dangers
     from orchestrator.report.terminal.rows import Choice
     from orchestrator.report.terminal.style import Style
     from orchestrator.report.terminal.summary import Summary
 
-    collected = Collected(verbose=verbose)
+    collected, dangers = Collected(verbose=verbose), Dangers()
     for event in kept.replay():
         collected.handle(event)
+        dangers.handle(event)
     style = Style.of(sys.stdout)
     for line in _head(kept):
+        print(line)
+    found = list(dangers.lines(style, everything=verbose))
+    for line in ["", *found] if found else []:
         print(line)
     Summary(collected, style, Choice(diff, verbose)).write(sys.stdout)
 

@@ -28,7 +28,7 @@ _DONE = (
 )  # fmt: skip
 _KEPT = (
     "alias", "provider", "prediction_reason", "error", "changed", "failed", "skipped", "left_out",
-    "left_as",
+    "left_as", "effects",
 )  # fmt: skip
 _IDENTITY = ("address", "port", "connection", "user", "host_id", "host_key", "fail_on_error")
 

@@ -9,6 +9,7 @@ from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, Uncertainty, Unknow
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
+from remote_runtime.reporting.effects import losses
 from remote_runtime.reporting.events import Outcome
 
 CERTAIN = "certain"
@@ -127,9 +128,13 @@ class Previewer(object):
         if resource.chancy:
             outcome.passing = Uncertainty(ASSUMED, "if %s succeeds" % name)
             outcome.gate = outcome.passing.worse(outcome.gate)
+        effects: List[Effect] = []
         for action in actions:
             outcome.changes.extend(action.changes)
-            self._context.expect(_effects(action, resource, name), doubt, name)
+            left = _effects(action, resource, name)
+            effects.extend(left)
+            self._context.expect(left, doubt, name)
+        outcome.effects = losses(effects)
 
     @staticmethod
     def _look(resource: ResourceType, actions: List[Action], outcome: Outcome) -> None:

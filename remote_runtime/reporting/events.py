@@ -96,6 +96,7 @@ class Outcome(object):
         self.traces: Dict[str, str] = {}
         self.drift: Dict[str, Any] = {}  # of a resource that is not as it was applied last
         self.changes: List[Change] = []
+        self.effects: List[Dict[str, str]] = []  # in noop, what no change of it names
         self.health: List[Dict[str, Any]] = []
         self.errors: List[str] = []
         self.outputs: List[str] = []  # ends of stderr, reported after the errors
@@ -282,6 +283,8 @@ def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
         extra["prediction"] = outcome.prediction
     if outcome.prediction_reason:
         extra["prediction_reason"] = mask.text(outcome.prediction_reason)
+    if outcome.effects:
+        extra["effects"] = [dict(one, name=mask.text(one["name"])) for one in outcome.effects]
     if outcome.drift:
         extra["drift"] = mask.value(outcome.drift)
     if outcome.left_out:

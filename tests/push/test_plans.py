@@ -239,6 +239,37 @@ def test_a_plan_with_packages(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
         assert changes.count("package nginx-common") == 1
 
 
+def test_what_packages_entail_is_denied(remote: Target) -> None:
+    """A plan tells of the units that a package's scripts restart or stop, and that a service
+    restarts by a subscription; a check counts them."""
+
+    def checked(resources: str) -> tuple[dict[str, int], str]:
+        path = remote.ccm.site(f"ccm: {{resources: [{resources}]}}")
+        where = ("-i", str(remote.inventory), "-l", NAME)
+        made = remote.ccm.run("plan", *where, "-o", "a.plan", str(path))
+        assert made.code == 0, made.output
+        shown = remote.ccm.run("plan", "show", "a.plan").stdout
+        deny = ("--deny", "package_removes>0,stops>0,restarts>0")
+        document = json.loads(remote.ccm.run("plan", "check", "a.plan", *deny, "--json").stdout)
+        assert document["denied"] is True
+        return {k: v for k, v in document["counters"].items() if v}, shown
+
+    daemon = "{{package: [{{ccm-daemon: {{ensure: {}}}}}]}}"
+    other = "{package: [{ccm-pkg01: {}}]}, {service: [{ccm-pkg01: {ensure: running%s}}]}"
+    site = f"ccm: {{resources: [{daemon.format('1.0-1')}, {other % ''}]}}"
+    assert remote.push(site).code == 0
+    counted, shown = checked(
+        f"{daemon.format('1.1-1')}, {other % ', subscribe: [package#ccm-daemon]'}"
+    )
+    assert counted == {"restarts": 2, "changes": 2, "hosts": 1}
+    assert "restart         ccm-daemon.service, by package#ccm-daemon  on web1" in shown
+    assert "restart         service#ccm-pkg01  on web1" in shown
+    counted, shown = checked(daemon.format("absent"))
+    assert counted == {"removes": 1, "package_removes": 1, "stops": 1, "changes": 1, "hosts": 1}
+    assert "remove package  package#ccm-daemon  on web1" in shown
+    assert "stop            ccm-daemon.service, by package#ccm-daemon  on web1" in shown
+
+
 def test_a_plan_for_no_host_is_not_written(ccm: Ccm, tmp_path: Path) -> None:
     """Where no host could be previewed there is nothing to keep."""
     inventory = tmp_path / "hosts.yaml"

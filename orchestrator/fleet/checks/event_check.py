@@ -36,10 +36,16 @@ _STATUS = frozenset(["failed", "skipped", "changed", "stable"])
 _HEALTH = frozenset(["OK", "WARNING", "CRITICAL", "UNKNOWN"])
 
 _DRIFT = frozenset(["by", "run", "user", "at", "owner", "changed", "package", "path"])
+_EFFECT_KINDS = ("package", "user", "group", "path", "unit", "unknown")
+_EFFECT_STATES = ("absent", "stopped", "restarted", "unknown")
 _DRIFT_BY = ("someone", "you", "both", "new")
 
 _FREE = ("properties", "error", "output", "noop_message", "prediction_reason")
-_FREE_INSIDE = {"changes": ("from", "to", "diff"), "health_check": ("output",)}
+_FREE_INSIDE = {
+    "changes": ("from", "to", "diff"),
+    "effects": ("name",),
+    "health_check": ("output",),
+}
 
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
@@ -110,6 +116,20 @@ def _health(value: Any) -> bool:
     return type(value) is list and len(value) <= MAX_TEXTS and all(map(_health_result, value))
 
 
+def _effect(value: Any) -> bool:
+    return (
+        type(value) is dict
+        and value.keys() == {"kind", "name", "state"}
+        and value["kind"] in _EFFECT_KINDS
+        and type(value["name"]) is str
+        and value["state"] in _EFFECT_STATES
+    )
+
+
+def _effects(value: Any) -> bool:
+    return type(value) is list and len(value) <= MAX_TEXTS and all(map(_effect, value))
+
+
 # Every member that an event must have, with its exact type: compared in one step.
 _TYPES: dict[str, type] = {
     "protocol": str,
@@ -139,6 +159,7 @@ _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "prediction": lambda value: type(value) is str and value in ("certain", "assumed", "unknown"),
     "prediction_reason": _text,
     "drift": _drift,
+    "effects": _effects,
     "due_since": lambda value: type(value) is str and len(value) <= 200,
     "left_as": lambda value: type(value) is str and value in ("as_desired", "differs", "unknown"),
     "left_out": lambda value: type(value) is str and value in SELECTION,

@@ -129,6 +129,33 @@ class Host(unittest.TestCase):
         self.assertTrue(fog.covers("unit", NAME, True))
         self.assertFalse(fog.covers("unit", "b.service", True))
 
+    def test_what_is_stopped(self):
+        """Only what runs ends; what nobody can tell of is taken to run."""
+        for state, ended in (("active", True), ("inactive", False)):
+            commands = FakeCommands()
+            commands.on("systemctl show", SHOWN % state)
+            context = make_context(commands, noop=True)
+            booted = PathEffect("/run/systemd/system", "directory")
+            context.expect([booted], Uncertainty(), "file#x")
+            units = Units(context, {}, set())
+            self.assertEqual(units.stop(NAME), UnitEffect(NAME, active=False, ended=ended))
+        nowhere = Units(make_context(FakeCommands(["systemctl"]), noop=True), {}, set())
+        self.assertEqual(nowhere.stop(NAME), UnitEffect(NAME, active=False))
+
+    def test_units_of_others_that_restart(self):
+        """A script restarts what runs; beyond the bound it is not known whether it does."""
+        script = "".join("systemctl try-restart u%02d.service\n" % n for n in range(21))
+        for state, restarted in (("active", 20), ("inactive", 0)):
+            commands = FakeCommands()
+            commands.on("systemctl show", "ActiveState=%s\n" % state)
+            units = Units(make_context(commands, noop=True), {}, set())
+            *known, last = units.of_others("a", deb_scripts.read(script))
+            expected = [UnitEffect("u%02d.service" % n, True, ended=True) for n in range(restarted)]
+            self.assertEqual(known, expected)
+            assert isinstance(last, UnknownEffect)
+            self.assertIn("may restart u20.service", last.doubt.reason)
+            self.assertFalse(last.covers("unit", "u20.service", True))
+
     def test_instances_of_a_template(self):
         """One that a script enables and starts has its links, to the template, and runs."""
         commands = FakeCommands()

@@ -79,6 +79,16 @@ class EventTest(unittest.TestCase):
             self.assertNotIn(leak, text)
         self.assertIn("0600", text)
 
+    def test_effects(self) -> None:
+        """What else a change takes away is in the event where there is any, and masked."""
+        outcome = Outcome(item("user", "bob"))
+        self.assertNotIn("effects", EventMaker(Mask()).make(outcome, True, 0))
+        outcome.effects = [{"kind": "path", "name": "/home/s3cret!", "state": "absent"}]
+        event = EventMaker(Mask(["s3cret!"])).make(outcome, True, 0)
+        (effect,) = event["effects"]
+        self.assertEqual((effect["kind"], effect["state"]), ("path", "absent"))
+        self.assertNotIn("s3cret!", json.dumps(event))
+
     def test_url(self) -> None:
         """The login and the tokens of a URL are hidden in it, and told in another form too."""
         url = "https://me:p4ssw0rd@h/x?sig=dG9rZW4tb2YtdXJs"

@@ -215,10 +215,10 @@ class Consequences(object):
             self._effects += told.effects
             self._scripted += script_uncertainty.fog(change.name, told.open, kept.paths)
         units = units_below(kept.paths, UNIT_FOLDERS)
-        self._effects += [UnitEffect(unit, active=False) for unit in deeds.stopped - set(units)]
+        self._effects += [self._units.stop(unit) for unit in deeds.stopped - set(units)]
         for unit in units:
-            stopped = False if unit in deeds.stopped else None
-            self._effects.append(UnitEffect(unit, active=stopped))
+            stops = unit in deeds.stopped
+            self._effects.append(self._units.stop(unit) if stops else UnitEffect(unit))
             own = os.path.join(LINKS, unit)
             if unit in deeds.masked and not self._context.files.is_there(own):
                 self._effects.append(PathEffect(own, "symlink", target="/dev/null"))
@@ -276,7 +276,7 @@ class Consequences(object):
                 self._member(member, change.name)
         self._accounts(change.name, deeds, contents)
         stopped = stopped_for_upgrade(change.name, before.scripts.get("prerm", ""), change.after)
-        self._effects += [UnitEffect(unit, active=False) for unit in sorted(stopped)]
+        self._effects += [self._units.stop(unit) for unit in sorted(stopped)]
         self._effects += self._units.brought(contents, deeds)
         self._scripted += self._units.of_others(change.name, deeds)
         self._scripted += self._units.stopped(change.name, deeds)

@@ -227,10 +227,24 @@ class Units(object):
                 effects.append(PathEffect(link, "symlink", target=path))
         return effects
 
+    def stop(self, unit: str) -> UnitEffect:
+        """What a script that stops a unit leaves; one that nobody can tell of is taken to run."""
+        runs = False
+        booted = self._context.files.is_directory(BOOTED)
+        if booted and self._context.commands.find("systemctl"):
+            from remote_runtime.resources.service.providers.systemd import Provider
+
+            try:
+                runs = Provider(self._context).status(unit).running
+            except (Unknowable, ResourceError):
+                runs = True
+        return UnitEffect(unit, active=False, ended=runs)
+
     def of_others(self, name: str, deeds: Deeds) -> List[Effect]:
-        """Units that are no package's of this transaction, which a script starts or enables."""
+        """Units that are no package's of this transaction, which a script starts, restarts or
+        enables."""
         commands = self._context.commands
-        others = sorted((deeds.started | deeds.enabled) - self._own)
+        others = sorted((deeds.started | deeds.enabled | deeds.restarted) - self._own)
         most = _MOST_ASKED if others and commands.find("systemctl") else 0
         effects: List[Effect] = []
         for at, unit in enumerate(others):
@@ -241,6 +255,11 @@ class Units(object):
             if not (runs and boots):
                 doubt = Uncertainty(UNKNOWN, "the scripts of the package %s may start it" % name)
                 effects.append(UnknownEffect(doubt, _only(unit)))
+            elif unit in deeds.restarted and "ActiveState=active" in shown:
+                effects.append(UnitEffect(unit, active=True, ended=True))
+            elif unit in deeds.restarted and most and at >= most:
+                text = "the scripts of the package %s may restart %s" % (name, unit)
+                effects.append(UnknownEffect(Uncertainty(UNKNOWN, text), _nothing))
         return effects
 
     def stopped(self, name: str, deeds: Deeds) -> List[Effect]:
@@ -259,6 +278,11 @@ class Units(object):
                 doubt = Uncertainty(UNKNOWN, "the scripts of the package %s may stop it" % name)
                 effects.append(UnknownEffect(doubt, _only(unit)))
         return effects
+
+
+def _nothing(kind: str, value: str, present: bool) -> bool:
+    """What a restart covers of which nobody can tell whether it is one: the unit runs as before."""
+    return False
 
 
 def _template(unit: str) -> str:

@@ -92,7 +92,8 @@ class Consequences(object):
         units = [(self._units.definition(name), runs) for name, runs in running.items()]
         units.sort(key=lambda each: (not _is_mount(each[0]), len(mounts.place(each[0]))))
         for unit, runs in units:
-            effects.append(UnitEffect(unit.name, active=runs))
+            ended = not runs or unit.name == restarted
+            effects.append(UnitEffect(unit.name, active=runs, ended=ended))
             if _is_mount(unit):
                 mounting = mounts.Mounting(self._context)
                 effects += mounting.mounted(unit) if runs else mounts.unmounted(unit)
@@ -107,8 +108,7 @@ class Consequences(object):
             if not runs:
                 effects += [_unneeded(unit, other) for other in self._let_go(unit)]
             if unit.name.endswith(".service"):
-                stops = not runs or unit.name == restarted
-                effects += written_paths.effects(unit, self._context, starts=runs, stops=stops)
+                effects += written_paths.effects(unit, self._context, starts=runs, stops=ended)
         return effects
 
     def _let_go(self, unit: Definition) -> List[str]:

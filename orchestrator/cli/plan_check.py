@@ -1,0 +1,113 @@
+"""``ccm plan check``: deny a plan that would do too much, for pipelines (controller)."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from orchestrator.plan_files.conditions import Condition, Verdict
+    from orchestrator.plan_files.plan_file import PlanFile
+    from orchestrator.report.dangers import Dangers
+
+HELP = "Deny a plan for what it would do, such as removals or reboots."
+EXAMPLE = """
+ccm plan check change.plan --deny 'removes>0,reboots>3'
+ccm plan check change.plan --deny 'unknown>0' --deny 'hosts>20' --json
+"""
+DENIED = 1
+_UNCOUNTED = {
+    "unknown": "cannot be predicted in full and may do more than is counted",
+    "commands": "would run, and what they do is not counted",
+    "left_out": "omitted by the plan, and nothing of them is counted",
+}
+_NOUNS = {"unknown": "resource", "commands": "command", "left_out": "host"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the plan and the conditions."""
+    parser.add_argument("plan", metavar="FILE", help="the plan")
+    parser.add_argument(
+        "--deny",
+        metavar="CONDITION,...",
+        action="append",
+        required=True,
+        help="exit with 1 if a counter of the plan fulfills one of these conditions, such as"
+        " removes>0; repeatable",
+    )
+    parser.add_argument("--json", action="store_true", help="write one JSON document to stdout")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show everything")
+    parser.add_argument("-q", "--quiet", action="store_true", help="show denied conditions only")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Count, and write the answer."""
+    from orchestrator.plan_files.conditions import judged, parse_conditions
+    from orchestrator.plan_files.counters import counters_of
+    from orchestrator.plan_files.reader import read_plan
+    from orchestrator.report.dangers import dangers_in
+
+    conditions = [one for text in args.deny for one in parse_conditions(text, "--deny")]
+    kept = read_plan(args.plan)
+    verdict = judged(counters_of(kept), conditions)
+    code = DENIED if verdict.denied else 0
+    dangers = dangers_in(kept)
+    if args.json:
+        import json
+
+        print(json.dumps(_document(kept, verdict, dangers, code)))
+    else:
+        _write_text(kept, verdict, dangers, args)
+    return code
+
+
+def _document(
+    kept: "PlanFile", verdict: "Verdict", dangers: "Dangers", code: int
+) -> dict[str, Any]:
+    return {
+        "plan": kept.id,
+        "denied": bool(verdict.denied),
+        "exit_code": code,
+        "counters": verdict.counters,
+        "conditions": [
+            {
+                "condition": str(one),
+                "counter": one.counter,
+                "value": verdict.counters[one.counter],
+                "denied": one in verdict.denied,
+            }
+            for one in verdict.conditions
+        ],
+        "not_counted": {name: verdict.counters[name] for name in verdict.uncounted},
+        "dangers": [group.record() for group in dangers.groups()],
+    }
+
+
+def _write_text(
+    kept: "PlanFile", verdict: "Verdict", dangers: "Dangers", args: argparse.Namespace
+) -> None:
+    from orchestrator.report.terminal.style import Style
+    from orchestrator.report.terminal.wrapping import wrapped
+
+    style = Style.of(sys.stdout)
+    if not args.quiet:
+        print(f"plan {kept.id}")
+    for one in verdict.conditions:
+        denied = one in verdict.denied
+        if denied or not args.quiet:
+            word = style("failed", "denied ") if denied else style("ok", "allowed")
+            print(f"{word}  {_told(one, verdict)}")
+    if args.quiet:
+        return
+    for name in verdict.uncounted:
+        number = verdict.counters[name]
+        noun = f"{_NOUNS[name]}{'s' if number > 1 else ''}"
+        text = f"not counted: {number:,} {noun} {_UNCOUNTED[name]}"
+        for line in wrapped(f"{text}; to deny that:", style.width, f"--deny '{name}>0'"):
+            print(style("changed", line))
+    found = list(dangers.lines(style, everything=args.verbose))
+    for line in ["", *found] if found else []:
+        print(line)
+
+
+def _told(condition: "Condition", verdict: "Verdict") -> str:
+    return f"{condition}: {condition.counter} is {verdict.counters[condition.counter]:,}"

@@ -1,0 +1,110 @@
+"""Conditions on the counters of a plan, such as ``removes>0,reboots>3`` (controller)."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from orchestrator.plan_files.counters import COUNTERS
+from orchestrator.support.plain_text import one_line
+from remote_runtime.errors import UsageError
+from remote_runtime.text.nearest import nearest
+
+OPERATORS: dict[str, Callable[[int, int], bool]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+MOST = 100  # conditions of a list
+_WORD = r"[^\s<>=!,]*"
+_CONDITION = re.compile(rf"\s*({_WORD})\s*([<>=!]*)\s*([^\s,]*)\s*\Z")
+_NUMBER = re.compile(r"\d{1,12}\Z", re.ASCII)
+_FORM = "write COUNTER>NUMBER, such as removes>0,reboots>3"
+
+
+class Condition(NamedTuple):
+    """A plan is denied where this holds for a counter of it."""
+
+    counter: str
+    operator: str
+    limit: int
+
+    def __str__(self) -> str:
+        return f"{self.counter}{self.operator}{self.limit}"
+
+    def holds(self, counters: Mapping[str, int]) -> bool:
+        """Whether it holds."""
+        return OPERATORS[self.operator](counters[self.counter], self.limit)
+
+
+def parse_conditions(text: str, option: str) -> list[Condition]:
+    """The conditions of a list with commas. UsageError names the ``option`` and the position."""
+    found, at = [], 1
+    for part in text.split(","):
+        found.append(_parsed(part, option, at))
+        at += len(part) + 1
+    if len(found) > MOST:
+        raise UsageError(f"{option} has more than {MOST} conditions", hint="use fewer conditions")
+    return found
+
+
+def _parsed(part: str, option: str, at: int) -> Condition:
+    found = _CONDITION.match(part)
+    if found is None or not part.strip():
+        at += len(part) - len(part.lstrip())
+        told = f"not {one_line(part, 40)!r}" if part.strip() else "but there is none"
+        raise UsageError(f"{option}: expected a condition at character {at}, {told}", hint=_FORM)
+    counter, sign, limit = found.groups()
+    if counter not in COUNTERS:
+        where = f"at character {at + found.start(1)}"
+        if not counter:
+            raise UsageError(f"{option}: expected a counter {where}", hint=_known())
+        likely = nearest(counter, COUNTERS)
+        raise UsageError(
+            f"{option}: there is no counter {one_line(counter, 40)!r}, {where}",
+            hint=f"did you mean {likely}?" if likely else _known(),
+        )
+    if sign not in OPERATORS:
+        told = f", not {sign!r}" if sign else ""
+        raise UsageError(
+            f"{option}: expected an operator at character {at + found.start(2)}{told}",
+            hint=f"use one of {' '.join(OPERATORS)}: {_FORM}",
+        )
+    if not _NUMBER.match(limit):
+        told = f", not {one_line(limit, 40)!r}" if limit else ""
+        raise UsageError(
+            f"{option}: expected a number at character {at + found.start(3)}{told}", hint=_FORM
+        )
+    return Condition(counter, sign, int(limit))
+
+
+def _known() -> str:
+    return f"counters: {', '.join(COUNTERS)}"
+
+
+class Verdict(NamedTuple):
+    """What the conditions of a check came to.
+
+    ``denied`` are those that hold. ``uncounted`` are counters of what the others cannot count,
+    that are not 0 and that no condition names.
+    """
+
+    counters: Mapping[str, int]
+    conditions: Sequence[Condition]
+    denied: Sequence[Condition]
+    uncounted: Sequence[str]
+
+
+_BLIND = ("unknown", "commands", "left_out")
+
+
+def judged(counters: Mapping[str, int], conditions: Sequence[Condition]) -> Verdict:
+    """Whether a plan with these counters is denied, and what the conditions do not see."""
+    named = {one.counter for one in conditions}
+    uncounted = [name for name in _BLIND if counters[name] and name not in named]
+    return Verdict(counters, conditions, [c for c in conditions if c.holds(counters)], uncounted)

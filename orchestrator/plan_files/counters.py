@@ -1,0 +1,69 @@
+"""Counts what the events of a preview predict, for conditions on a plan (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from orchestrator.fleet.outcome import APPLY
+from orchestrator.plan_files import danger
+from orchestrator.plan_files.danger import Danger, dangers_of, runs_command, unknown_of
+from orchestrator.plan_files.plan_file import PlanFile
+
+COUNTERS = {
+    danger.REMOVES: "Everything that would be removed: paths, packages, accounts and others",
+    danger.PACKAGES: "Packages that would be removed, also by the transaction of another package",
+    danger.ACCOUNTS: "Users and groups that would be removed",
+    danger.REBOOTS: "Reboots",
+    danger.RESTARTS: "Services that would restart, also by the scripts of a package",
+    danger.STOPS: "Services that would stop, also by the scripts of a package",
+    danger.MODES: "Modes that would give the group or others more access, or set setuid or setgid",
+    "commands": "Commands that would run; their effects are not counted",
+    "changes": "Resources that would change",
+    "failures": "Resources that would fail",
+    "assumed": "Resources with an `assumed` prediction",
+    "unknown": "Resources whose changes or effects cannot be predicted in full",
+    "hosts": "Hosts that would change",
+    "left_out": "Hosts that the plan omits; nothing of them is counted",
+}
+"""Each counter and what it counts, over all hosts."""
+
+
+class Counters:
+    """The counters of a preview: of events that are added host by host."""
+
+    def __init__(self) -> None:
+        self.values = dict.fromkeys(COUNTERS, 0)
+        self._changed: set[str] = set()
+
+    def add(self, host: str, event: Mapping[str, Any]) -> list[Danger]:
+        """Count the event of a resource; its dangers. What applies a manifest is not counted: the
+        resources in there are."""
+        if event["type"] == APPLY:
+            return []
+        values, status = self.values, event["status"]
+        values["failures"] += status == "failed"
+        values["assumed"] += event.get("prediction") == danger.ASSUMED
+        values["unknown"] += bool(unknown_of(event))
+        if status == "changed":
+            values["changes"] += 1
+            self._changed.add(host)
+            values["hosts"] = len(self._changed)
+        if not event["changes"] and "effects" not in event:
+            return []
+        values["commands"] += runs_command(event)
+        found = dangers_of(event)
+        for one in found:
+            values[one.kind] += 1
+            values[danger.REMOVES] += one.kind in (danger.PACKAGES, danger.ACCOUNTS)
+        return found
+
+
+def counters_of(kept: PlanFile) -> dict[str, int]:
+    """The counters of a plan."""
+    counters = Counters()
+    for host in kept.hosts:
+        for told in kept.outcomes(host):
+            counters.add(host, told)
+    counters.values["left_out"] = len(kept.record["left_out"])
+    return counters.values

@@ -1,0 +1,199 @@
+"""What is dangerous about a preview, grouped over the fleet (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.bus import Subscriber
+from orchestrator.fleet.store.kept_runs import KeptRecord
+from orchestrator.plan_files.counters import Counters
+from orchestrator.plan_files.danger import (
+    ACCOUNTS,
+    KINDS,
+    MODES,
+    PACKAGES,
+    REBOOTS,
+    REMOVES,
+    RESTARTS,
+    STOPS,
+    Danger,
+)
+from orchestrator.report.collected import DOUBTS
+from orchestrator.report.grouping import alike_but_for
+from orchestrator.report.host_names import named
+from orchestrator.report.terminal.style import Style
+from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.support.plain_text import one_line, visible
+
+MOST_GROUPS = 5_000  # that are told apart; the counters have all
+MOST_LINES = 14  # of the list
+MAX_WHAT = 300  # characters
+_COLUMN = 20  # where the text of a line begins
+VERBS = {
+    PACKAGES: "remove package",
+    ACCOUNTS: "remove account",
+    REMOVES: "remove",
+    REBOOTS: "reboot",
+    STOPS: "stop",
+    RESTARTS: "restart",
+    MODES: "widen mode",
+}
+_NOUNS = {
+    PACKAGES: "package removal",
+    ACCOUNTS: "account removal",
+    REMOVES: "removal",
+    REBOOTS: "reboot",
+    STOPS: "stop",
+    RESTARTS: "restart",
+    MODES: "wider mode",
+}
+
+
+class Group(NamedTuple):
+    """The same danger on several hosts; ``doubt`` says how sure it is not, "" for a certain one."""
+
+    danger: Danger
+    doubt: str
+    hosts: list[str]
+
+    @property
+    def words(self) -> str:
+        """What it is, without its hosts: as people may read it, in one line."""
+        one = self.danger
+        parts = (one.what, f"by {one.by}" if one.by else "", one.how, self.doubt)
+        return ", ".join(visible(one_line(part, MAX_WHAT)) for part in parts if part)
+
+    def record(self) -> dict[str, Any]:
+        """The form that stands in a document."""
+        predictions = {word: prediction for prediction, word in DOUBTS.items()}
+        prediction = predictions.get(self.doubt, "certain")
+        return {**self.danger._asdict(), "prediction": prediction, "hosts": self.hosts}
+
+
+class Dangers(Subscriber):
+    """Collects the dangers of a preview, and counts them: a subscriber."""
+
+    def __init__(self) -> None:
+        self.counters = Counters()
+        self._found: dict[tuple[str, ...], Group] = {}
+        self._ungrouped = 0
+        self._hosts = 0
+        self._doubtful: set[str] = set()
+
+    def handle(self, event: happening.Event) -> None:
+        """Take what a preview says of a resource."""
+        if isinstance(event, happening.RunStarted):
+            self._hosts = len(event.hosts)
+        elif isinstance(event, happening.ResourceEvent) and event.event["noop"]:
+            self._add(event.host, event.event)
+
+    def _add(self, host: str, event: Mapping[str, Any]) -> None:
+        if event["status"] == "stable" and event.get("prediction") == "certain":
+            return  # as most are
+        before = self.counters.values["unknown"]
+        found = self.counters.add(host, event)
+        if self.counters.values["unknown"] > before:
+            self._doubtful.add(host)
+        doubt = DOUBTS.get(event.get("prediction", ""), "")
+        for one in found:
+            key = (*(alike_but_for(host, text) for text in one), doubt)
+            group = self._found.get(key)
+            if group is not None:
+                group.hosts.append(host)
+            elif len(self._found) < MOST_GROUPS:
+                self._found[key] = Group(one, doubt, [host])
+            else:
+                self._ungrouped += 1
+
+    def groups(self) -> list[Group]:
+        """Each danger once: by kind, then those of the most hosts first."""
+        order = {kind: at for at, kind in enumerate(KINDS)}
+        return sorted(
+            self._found.values(), key=lambda one: (order[one.danger.kind], -len(one.hosts))
+        )
+
+    @property
+    def total(self) -> str:
+        """How many there are of each kind; "" for none."""
+        values = self.counters.values
+        counts = {kind: values[kind] for kind in KINDS}
+        counts[REMOVES] -= counts[PACKAGES] + counts[ACCOUNTS]
+        return ", ".join(
+            f"{number:,} {_NOUNS[kind]}{'s' if number > 1 else ''}"
+            for kind, number in counts.items()
+            if number
+        )
+
+    @property
+    def unknown(self) -> str:
+        """What is not counted, as nobody can tell it; "" for nothing."""
+        values = self.counters.values
+        parts = []
+        if number := values["unknown"]:
+            hosts = len(self._doubtful)
+            where = f" on {hosts:,} host{'s' if hosts > 1 else ''}"
+            resources = f"{number:,} resource{'s' if number > 1 else ''}{where}"
+            parts.append(f"{resources} cannot be predicted in full")
+        if number := values["commands"]:
+            parts.append(f"{number:,} command{'s' if number > 1 else ''} would run")
+        return "; ".join(parts)
+
+    def where(self, hosts: list[str], limit: int) -> str:
+        """The hosts of a group, by name in about so many characters."""
+        if len(hosts) == self._hosts > 1 and len(set(hosts)) == len(hosts):
+            return f"on all {self._hosts:,} hosts"
+        return f"on {named(list(dict.fromkeys(hosts)), limit)}"
+
+    def lines(self, style: Style, *, everything: bool = False) -> Iterator[str]:
+        """The list for people, a title first; nothing where nothing is dangerous or unknown."""
+        total, unknown = self.total, self.unknown
+        if not total and not self.counters.values["unknown"]:
+            return
+        yield style("title", f"Dangerous: {total or 'nothing that is known'}")
+        groups = self.groups()
+        shown = groups if everything else self._bounded(groups)
+        for group in shown:
+            text = f"{group.words}  {self.where(group.hosts, style.width // 3)}"
+            yield from _row("failed", VERBS[group.danger.kind], text, style)
+        left = len(groups) - len(shown) + self._ungrouped
+        if left:
+            yield style("faint", f"    … {left:,} more, -v shows all")
+        if unknown:
+            yield from _row("changed", "not counted", unknown, style)
+
+    @property
+    def ungrouped(self) -> int:
+        """How many are counted and in no group."""
+        return self._ungrouped
+
+    @staticmethod
+    def _bounded(groups: list[Group]) -> list[Group]:
+        """Of each kind some, those of the most hosts first."""
+        if len(groups) <= MOST_LINES:
+            return groups
+        kinds = {one.danger.kind for one in groups}
+        each = max(1, MOST_LINES // len(kinds))
+        taken: dict[str, int] = {}
+        shown = []
+        for one in groups:
+            taken[one.danger.kind] = taken.get(one.danger.kind, 0) + 1
+            if taken[one.danger.kind] <= each:
+                shown.append(one)
+        return shown
+
+
+def _row(role: str, word: str, text: str, style: Style) -> Iterator[str]:
+    """A word, and behind it in their column the lines of a text."""
+    first, *more = wrapped(text, style.width - _COLUMN)
+    yield f"    {style(role, f'{word:<{_COLUMN - 4}}')}{first}"
+    yield from (f"{'':<{_COLUMN}}{line}" for line in more)
+
+
+def dangers_in(kept: KeptRecord) -> Dangers:
+    """Those of a preview that is kept, as a plan or a run."""
+    found = Dangers()
+    for event in kept.replay():
+        found.handle(event)
+    return found

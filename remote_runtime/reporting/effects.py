@@ -1,0 +1,69 @@
+"""What an event of a preview says of effects that no change of it names (target)."""
+
+from typing import Dict, Iterable, List, Tuple
+
+from remote_runtime.effects import (
+    UNKNOWN,
+    AccountEffect,
+    Effect,
+    PackageEffect,
+    PathEffect,
+    UnitEffect,
+    UnknownEffect,
+    everything,
+)
+
+ABSENT, STOPPED, RESTARTED = "absent", "stopped", "restarted"
+MOST = 200  # effects of one event
+_LONGEST = 1000  # characters of a name
+
+Key = Tuple[str, str]
+
+
+def losses(effects: Iterable[Effect]) -> List[Dict[str, str]]:
+    """What the effects of a resource take away or interrupt: each a ``kind`` (package, user, group,
+    path, unit), a ``name`` and a ``state``; the kind ``unknown`` has the reason as its name.
+
+    A path is only told where it goes with an account, and what is unknown only of packages and of
+    what says nothing of its effects: of all others the changes and the prediction of the event say
+    it. At most ``MOST``; how many more there are is told as unknown.
+    """
+    effects = list(effects)
+    packages = any(isinstance(one, PackageEffect) for one in effects)
+    accounts = any(isinstance(one, AccountEffect) and not one.present for one in effects)
+    found: Dict[Key, str] = {}
+    for one in effects:
+        if isinstance(one, PackageEffect) and not one.version:
+            found["package", one.name] = ABSENT
+        elif isinstance(one, AccountEffect) and not one.present:
+            found[one.kind, one.name] = ABSENT
+        elif isinstance(one, PathEffect) and one.kind == ABSENT and accounts:
+            found["path", one.path] = ABSENT
+        elif isinstance(one, UnitEffect):
+            _of_unit(one, found)
+        elif isinstance(one, UnknownEffect) and _is_told(one, packages):
+            found[UNKNOWN, one.doubt.reason] = UNKNOWN
+    told = [
+        {"kind": kind, "name": name[:_LONGEST], "state": state}
+        for (kind, name), state in found.items()
+    ]
+    if len(told) > MOST:
+        left = len(told) - MOST
+        told[MOST:] = [{"kind": UNKNOWN, "name": "%d more effects" % left, "state": UNKNOWN}]
+    return told
+
+
+def _is_told(effect: UnknownEffect, packages: bool) -> bool:
+    """Whether neither changes nor prediction say it; a command is told by its text."""
+    if packages:
+        return effect.doubt.level == UNKNOWN
+    return effect.covers is everything and not effect.text
+
+
+def _of_unit(effect: UnitEffect, found: Dict[Key, str]) -> None:
+    """A unit that ends and runs again is restarted."""
+    key = ("unit", effect.name)
+    if effect.ended:
+        found[key] = RESTARTED if effect.active else STOPPED
+    elif effect.active and found.get(key) == STOPPED:
+        found[key] = RESTARTED

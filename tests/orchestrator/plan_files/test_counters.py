@@ -1,0 +1,51 @@
+"""The counters of a plan are sums over its hosts."""
+
+import re
+from pathlib import Path
+
+from orchestrator.plan_files.counters import COUNTERS, Counters, counters_of
+from tests.docs.pages import DOCS
+from tests.orchestrator.plan_files.made import event, keep
+from tests.orchestrator.plan_files.test_danger import GONE, effect, told
+
+
+def test_counters_of_a_plan(tmp_path: Path) -> None:
+    """Each host counts; hosts without a plan are counted by themselves."""
+    kept = keep(tmp_path, hosts=("web1", "web2"))
+    kept.record["left_out"]["web3"] = {"outcome": "unreachable", "kind": "k", "message": "m"}
+    found = counters_of(kept)
+    assert list(found) == list(COUNTERS)
+    assert {name: number for name, number in found.items() if number} == {
+        "changes": 6, "hosts": 2, "left_out": 1,
+    }  # fmt: skip
+
+
+def test_removals_include_packages_and_accounts() -> None:
+    """``removes`` is all that goes, so that nothing slips through under another name."""
+    counters = Counters()
+    counters.add("web1", told("file", "/x", GONE))
+    counters.add("web1", {**told("package", "a", GONE), "effects": [effect("package", "a")]})
+    counters.add("web2", {**told("group", "g", GONE), "effects": [effect("group", "g")]})
+    values = counters.values
+    assert (values["removes"], values["package_removes"], values["account_removes"]) == (3, 1, 1)
+
+
+def test_what_is_no_change_counts_too() -> None:
+    """Failures, doubts and commands have their counters; what applies a manifest has none."""
+    counters = Counters()
+    counters.add("web1", event("web1", "/x", status="failed", changed=False, changes=[]))
+    counters.add("web1", event("web1", "/x", status="stable", prediction="unknown", changes=[]))
+    counters.add("web1", event("web1", "/x", prediction="assumed"))
+    counters.add("web1", told("exec", "x", ("command", None, "x")))
+    counters.add("web1", event("web1", "child.yaml", type="apply", prediction="unknown"))
+    assert {name: number for name, number in counters.values.items() if number} == {
+        "commands": 1, "changes": 2, "failures": 1, "assumed": 1, "unknown": 1, "hosts": 1,
+    }  # fmt: skip
+
+
+def test_the_reference_lists_each_counter() -> None:
+    """The page has the counters with their descriptions, in this order."""
+    page = (DOCS / "reference" / "plan-counters.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` +\| (.+?) +\|$", page.partition("\n## ")[0], re.MULTILINE)
+    assert dict(rows) == COUNTERS
+    assert [name for name, _ in rows] == list(COUNTERS)

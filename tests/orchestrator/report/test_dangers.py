@@ -1,0 +1,85 @@
+"""What is dangerous about a preview is listed once for the fleet."""
+
+from typing import Any
+
+import pytest
+
+from orchestrator.fleet import events as happening
+from orchestrator.report.dangers import MOST_LINES, Dangers
+from orchestrator.report.terminal.style import Style
+from tests.orchestrator.plan_files.test_danger import GONE, effect, told
+
+
+def dangers(events: dict[str, list[dict[str, Any]]], *others: str) -> Dangers:
+    """Those of the events of each host."""
+    found = Dangers()
+    found.handle(happening.RunStarted("R", 1.0, (*events, *others), True))
+    for host, own in events.items():
+        for event in own:
+            found.handle(happening.ResourceEvent(host, event, ""))
+    return found
+
+
+def lines(found: Dangers, width: int = 80, **options: Any) -> list[str]:
+    return list(found.lines(Style(width=width), **options))
+
+
+def test_hosts_with_the_same_danger_stand_together() -> None:
+    """By kind, then by hosts; a name that holds the host's own is the same."""
+    events = {
+        host: [
+            told("file", f"/etc/{host}.conf", GONE),
+            told("reboot", "k", ("ensure", None, "rebooted"), prediction="assumed"),
+        ]
+        for host in ("web1", "web2", "web3")
+    }
+    events["web2"].append(told("file", "/x", ("mode", "0600", "0644")))
+    assert lines(dangers(events, "web4")) == [
+        "Dangerous: 3 removals, 3 reboots, 1 wider mode",
+        "    remove          file#/etc/web1.conf  on web[1-3] (3 hosts)",
+        "    reboot          reboot#k, assumed  on web[1-3] (3 hosts)",
+        "    widen mode      file#/x, 0600 → 0644  on web2",
+    ]
+    assert "file#/etc/web1.conf  on all 3 hosts" in "\n".join(lines(dangers(events)))
+
+
+def test_nothing_dangerous() -> None:
+    """There is no list then, and commands alone make none; what is unknown does."""
+    harmless = told("file", "/x", ("content", "a", "b"))
+    command = told("exec", "x", ("command", None, "x"))
+    assert lines(dangers({"web1": [harmless, command]})) == []
+    unknown = told("file", "/x", prediction="unknown")
+    assert lines(dangers({"web1": [unknown, command]}), 100) == [
+        "Dangerous: nothing that is known",
+        "    not counted     1 resource on 1 host cannot be predicted in full; 1 command would run",
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_it_is_bounded(width: int) -> None:
+    """Thousands of dangers need few lines, of each kind some, and none is wider than the screen."""
+    many = [told("file", f"/etc/{'deep/' * 30}{n}", GONE) for n in range(6000)]
+    many += [
+        {**told("package", f"p{n}", ("ensure", "1", "2")),
+         "effects": [effect("unit", f"u{n}.service", "restarted")]}
+        for n in range(50)
+    ]  # fmt: skip
+    found = dangers({"web1": many[-100:] + many[:-100]})
+    shown = lines(found, width)
+    assert shown[0] == "Dangerous: 6,000 removals, 50 restarts"
+    assert len(shown) < 4 * MOST_LINES
+    assert max(map(len, shown)) <= width
+    assert sum("restart  " in line for line in shown) == MOST_LINES // 2
+    assert f"… {6050 - MOST_LINES:,} more, -v shows all" in shown[-1]
+
+
+def test_names_of_strangers_are_harmless() -> None:
+    """Escape sequences, newlines and characters without width act on no terminal."""
+    name = "/x\x1b[2J\ny\u200b\u202e"
+    found = dangers({"web1": [told("file", name, GONE)]})
+    assert lines(found)[1:] == ["    remove          file#/x y\\u200b  on web1"]
+
+
+def test_a_push_has_no_list() -> None:
+    """What is done is no preview."""
+    assert lines(dangers({"web1": [told("file", "/x", GONE, noop=False)]})) == []
