@@ -29,6 +29,7 @@ from orchestrator.support.plain_text import one_line, visible
 
 MOST_GROUPS = 5_000  # that are told apart; the counters have all
 MOST_LINES = 14  # of the list
+NOTHING_KNOWN = "nothing that is known"
 MAX_WHAT = 300  # characters
 _COLUMN = 20  # where the text of a line begins
 VERBS = {
@@ -127,6 +128,11 @@ class Dangers(Subscriber):
         )
 
     @property
+    def is_told(self) -> bool:
+        """Whether there is something dangerous, or nobody can tell."""
+        return bool(self.total or self.counters.values["unknown"])
+
+    @property
     def unknown(self) -> str:
         """What is not counted, as nobody can tell it; "" for nothing."""
         values = self.counters.values
@@ -148,10 +154,9 @@ class Dangers(Subscriber):
 
     def lines(self, style: Style, *, everything: bool = False) -> Iterator[str]:
         """The list for people, a title first; nothing where nothing is dangerous or unknown."""
-        total, unknown = self.total, self.unknown
-        if not total and not self.counters.values["unknown"]:
+        if not self.is_told:
             return
-        yield style("title", f"Dangerous: {total or 'nothing that is known'}")
+        yield style("title", f"Dangerous: {self.total or NOTHING_KNOWN}")
         groups = self.groups()
         shown = groups if everything else self._bounded(groups)
         for group in shown:
@@ -160,8 +165,8 @@ class Dangers(Subscriber):
         left = len(groups) - len(shown) + self._ungrouped
         if left:
             yield style("faint", f"    … {left:,} more, -v shows all")
-        if unknown:
-            yield from _row("changed", "not counted", unknown, style)
+        if self.unknown:
+            yield from _row("changed", "not counted", self.unknown, style)
 
     @property
     def ungrouped(self) -> int:

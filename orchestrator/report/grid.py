@@ -12,6 +12,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, is_apply
 from orchestrator.fleet.store.kept_runs import KeptRecord, SavedRun
 from orchestrator.report.collected import Entries, Entry, entry_of, is_told
+from orchestrator.report.dangers import Dangers
 from orchestrator.report.failures import SharedFailure, failures_of
 from orchestrator.report.grouping import alike, alike_but_for, alike_entry
 from orchestrator.report.terminal.paragraphs import Asked
@@ -64,11 +65,14 @@ class Grid:
         self.notices: dict[tuple[str, str], list[str]] = {}
         self.turns = Turns()
         self.standing = Standing()
+        self.dangers = Dangers()
         self._entries = Entries(most)
         self._known: set[str] = set()
         for event in kept.replay(whole=True):
             self.turns.handle(event)
             self.standing.handle(event)
+            if self.noop and not self._drift:
+                self.dangers.handle(event)
             if isinstance(event, happening.ResourceEvent):
                 self._add(event.event)
             elif isinstance(event, happening.HostFinished):

@@ -5,6 +5,7 @@ from typing import TextIO
 
 from orchestrator.fleet.store.kept_runs import KeptRecord
 from orchestrator.report.collected import Entry
+from orchestrator.report.dangers import NOTHING_KNOWN, VERBS, Dangers
 from orchestrator.report.durations import took
 from orchestrator.report.failures import SharedFailure
 from orchestrator.report.files.markdown_text import cell, code, fence, inline
@@ -58,6 +59,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
     if part:
         yield f"\nPart of the manifest: {inline(part)}\n"
     yield from _rollout(grid)
+    yield from _dangerous(grid.dangers)
     shared = grid.failures()
     if shared:
         yield "\n### What failed\n\n"
@@ -85,6 +87,22 @@ def _blocks(grid: Grid) -> Iterator[str]:
     for (level, text), hosts in grid.notices.items():
         who = f" \\[{inline(named(hosts, _HOSTS))}\\]" if hosts else ""
         yield f"- {inline(level)}: {inline(text)}{who}\n"
+
+
+def _dangerous(dangers: Dangers) -> Iterator[str]:
+    """What a preview would remove, interrupt or open, each danger with its hosts."""
+    if not dangers.is_told:
+        return
+    yield f"\n### Dangerous\n\n{inline(dangers.total or NOTHING_KNOWN)}\n\n"
+    groups = dangers.groups()
+    for group in groups[:MOST_ROWS]:
+        hosts = inline(named(list(dict.fromkeys(group.hosts)), _HOSTS))
+        yield f"- {VERBS[group.danger.kind]} {inline(group.words)} on {hosts}\n"
+    left = len(groups[MOST_ROWS:]) + dangers.ungrouped
+    if left:
+        yield f"- … and {left:,} more\n"
+    if dangers.unknown:
+        yield f"- not counted: {inline(dangers.unknown)}\n"
 
 
 def _failure(failure: SharedFailure, grid: Grid) -> str:

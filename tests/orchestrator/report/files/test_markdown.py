@@ -22,6 +22,7 @@ def test_trouble_comes_first_and_changes_have_their_diffs() -> None:
     assert text.index("does not answer") < text.index("### Failures") < text.index("### Changes")
     assert "- `file#/etc/motd` on `web[1-7]` (7 hosts)\n  ```diff\n" in text
     assert text.count("+new web") == 1
+    assert "### Dangerous" not in text
 
 
 def test_a_preview_says_that_it_is_one() -> None:
@@ -29,6 +30,21 @@ def test_a_preview_says_that_it_is_one() -> None:
     text = markdown(mixed_run(noop=True))
     assert text.startswith("## Preview of")
     assert "### Would change" in text
+
+
+def test_a_preview_begins_with_what_is_dangerous() -> None:
+    """Removals and what nobody can tell come before everything else, and act on no forge."""
+    kept = Kept("web1", "web2", noop=True)
+    gone = [{"what": "ensure", "from": "present", "to": "absent"}]
+    for host in ("web1", "web2"):
+        kept.event(host, "/etc/@all", "changed", changes=gone, noop=True, prediction="certain")
+    kept.event("web1", "/etc/x", "changed", noop=True, prediction="unknown")
+    text = markdown(kept.end())
+    assert (
+        "\n### Dangerous\n\n2 removals\n\n- remove `file#/etc/@all` on `web[1-2]` (2 hosts)\n"
+        "- not counted: 1 resource on 1 host cannot be predicted in full\n"
+    ) in text
+    assert text.index("### Dangerous") < text.index("### Would change")
 
 
 def test_what_hosts_say_is_no_markup() -> None:
