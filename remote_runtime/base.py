@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # All that a type is written with comes from here.
 __all__ = [
     "AccountEffect",
+    "AccountStateType",
     "Action",
     "Change",
     "Diff",
@@ -348,3 +349,9 @@ class PathStateType(StateType):
     def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         """The path itself. See the base class."""
         return [(name, properties.get("ensure") != "absent")]
+
+
+class AccountStateType(StateType):
+    """A state type whose resources are named by the ``account`` that they are: user or group."""
+
+    account = ""

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Callable, List, NamedTuple, Optional, Sequence
 
 if TYPE_CHECKING:
     from remote_runtime.content import Content
+    from remote_runtime.system.account_files import Group, User
 
 ASSUMED, UNKNOWN = "assumed", "unknown"
 _ORDER = ("", ASSUMED, UNKNOWN)
@@ -64,12 +65,14 @@ class MountEffect(NamedTuple):
 
 
 class AccountEffect(NamedTuple):
-    """A user or group (``kind``) that comes or goes; a negative ``number`` is not known yet."""
+    """A user or group (``kind``) that comes, changes or goes; a negative ``number`` is not known
+    yet. ``entry`` is all that is kept of it, None where more than the number is not known."""
 
     kind: str
     name: str
     number: int = -1
     present: bool = True
+    entry: "Union[User, Group, None]" = None
 
 
 class PackageEffect(NamedTuple):

@@ -5,9 +5,11 @@ the machine in a push. In a preview it gets a copy of the overlay, whose record 
 effects of the action. A state type has no other way to the host: it holds no context.
 """
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Type
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Type, Union
 
 from remote_runtime.base import (
+    AccountEffect,
+    AccountStateType,
     Action,
     Change,
     Diff,
@@ -32,6 +34,7 @@ from remote_runtime.reporting.masking import MASKED
 
 if TYPE_CHECKING:
     from remote_runtime.overlay.overlay import World
+    from remote_runtime.system.account_files import Group, User
 
 Step = Callable[[Host], None]
 
@@ -226,6 +229,8 @@ class StateResource(ResourceType):
 
     def pins(self, state: Any) -> Sequence[Effect]:
         """See the base class."""
+        if isinstance(self._type, AccountStateType):
+            return self._account_pins(self._type.account)
         if not isinstance(self._type, PathStateType):
             return ()
         if state.found is None:
@@ -233,3 +238,15 @@ class StateResource(ResourceType):
         if state.found.get("type") == "symlink" and "target" in state.found:
             return [PathEffect(self.name, "symlink", target=state.found["target"])]
         return ()
+
+    def _account_pins(self, kind: str) -> Sequence[Effect]:
+        accounts = self._reader().accounts
+        entry: "Union[User, Group, None]"
+        with self.context.ignoring():
+            if kind == "user":
+                entry = user = accounts.user(self.name)
+                number = -1 if user is None else user.uid
+            else:
+                entry = group = accounts.group(self.name)
+                number = -1 if group is None else group.gid
+        return [AccountEffect(kind, self.name, number, present=entry is not None, entry=entry)]

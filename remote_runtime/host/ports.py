@@ -7,12 +7,14 @@ also ``Unknowable``, if the result is unknown before the push.
 """
 
 import os
-from typing import List, NamedTuple, NoReturn, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, NoReturn, Optional, Sequence
 
 from remote_runtime.errors import ResourceError
 
+if TYPE_CHECKING:
+    from remote_runtime.system.account_files import Group, User
+
 LARGEST = 1 << 20  # bytes of a file that is read completely
-GROUPS = "/etc/group"
 OURS = -1  # the user or group that the kernel gives to what the run makes
 
 
@@ -88,6 +90,18 @@ class Files(FileReader):
             self._require_empty(path)
         self._symlink(target, path, in_directory=empty)
 
+    def copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
+        """Make a directory with a copy of all that is in another one, in one rename.
+
+        It gets this mode; what is in it keeps its own. All of it gets this owner and group.
+        Devices, sockets and pipes are left out. Refused where anything is at the path.
+        """
+        self._require_parent(path)
+        node = self.lstat(path)
+        if node is not None:
+            _refuse(path, node, "use another path")
+        self._copy_tree(source, path, mode=mode, uid=uid, gid=gid)
+
     def set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
         """Set mode, owner and group of the file or directory at the path itself."""
         node = self.lstat(path)
@@ -133,6 +147,9 @@ class Files(FileReader):
         raise NotImplementedError
 
     def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
+        raise NotImplementedError
+
+    def _copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
         raise NotImplementedError
 
     def _symlink(self, target: str, path: str, in_directory: bool) -> None:
@@ -189,106 +206,71 @@ class AccountReader(object):
         push gives it."""
         raise NotImplementedError
 
+    def user(self, name: str) -> "Optional[User]":
+        """All that is kept of a user, None for an unknown one."""
+        raise NotImplementedError
+
+    def group(self, name: str) -> "Optional[Group]":
+        """All that is kept of a group, None for an unknown one."""
+        raise NotImplementedError
+
+    def user_name(self, uid: int) -> str:
+        """The user that has a number, "" where none has."""
+        raise NotImplementedError
+
     def group_name(self, gid: int) -> str:
         """The group that has a number, "" where none has."""
         raise NotImplementedError
 
-    def primary_users(self, gid: int) -> List[str]:
-        """The users whose primary group has a number, sorted."""
+    def groups_of(self, user: str) -> List[str]:
+        """The supplementary groups of a user that are in the host's own file, sorted."""
+        raise NotImplementedError
+
+    def logins(self) -> Sequence[str]:
+        """The users that must not be locked out: root, and who is logged in for this run."""
         raise NotImplementedError
 
 
 class Accounts(AccountReader):
-    """Reads and changes users and groups. Only root may change them, in the files of the host."""
+    """Reads and changes users and groups. Only root may change them, in the files of the host.
+
+    ``wanted`` has what is to be changed, and nothing else: ``uid``, ``group`` (the primary one),
+    ``groups``, ``append`` (keep other groups), ``comment``, ``home``, ``move_home``,
+    ``create_home``, ``shell``, ``password`` (a hash), ``locked`` and ``expires`` (the day since the
+    epoch, None for never).
+    """
 
     def add_group(self, name: str, gid: Optional[int] = None, system: bool = False) -> None:
-        """Create a group; ``gid`` is None for a free number; ``system`` selects the range of
+        """Create a group; ``gid`` is None for the next number; ``system`` selects the range of
         numbers.
         """
-        self._require_root("groups")
-        if gid is not None:
-            self._require_free(gid)
-        self._add_group(name, gid, system)
+        raise NotImplementedError
 
     def set_gid(self, name: str, gid: int) -> None:
         """Give a group another number. Files keep the old one; primary groups of users follow."""
-        self._require_local_group(name)
-        self._require_free(gid)
-        self._set_gid(name, gid)
+        raise NotImplementedError
 
     def remove_group(self, name: str, force: bool = False) -> None:
         """Remove a group; ``force``: even one that the user of the run belongs to."""
-        gid = self.gid(name)
-        if gid is None:
-            return
-        self._require_local_group(name)
-        users = self.primary_users(gid)
-        if users:
-            raise ResourceError(
-                "%s is the primary group of the user %s" % (name, users[0]),
-                kind="resource.account",
-                hint="give the user another primary group first",
-            )
-        if gid in own_groups() and not force:
-            raise ResourceError(
-                "the user of this run belongs to the group %s" % name,
-                kind="resource.account.lockout",
-                hint="without it, the next run may not get in; take the user out of it first",
-            )
-        self._remove_group(name)
-
-    # -- what an implementation does, once the rules above are met ------------------------------
-
-    def _add_group(self, name: str, gid: Optional[int], system: bool) -> None:
         raise NotImplementedError
 
-    def _set_gid(self, name: str, gid: int) -> None:
+    def add_user(self, name: str, wanted: Mapping[str, Any], system: bool = False) -> None:
+        """Create a user; without a ``group`` it gets one of its own name."""
         raise NotImplementedError
 
-    def _remove_group(self, name: str) -> None:
+    def change_user(self, name: str, wanted: Mapping[str, Any]) -> None:
+        """Change a user. Another number or home is refused while processes run as the user."""
         raise NotImplementedError
 
-    def _is_local_group(self, name: str) -> bool:
-        """Whether a group is in the host's own file, or will be."""
+    def remove_user(
+        self, name: str, home: Optional[bool] = False, kill: Optional[bool] = False
+    ) -> None:
+        """Remove a user, and its own group as the system's tools do; with ``home`` its home
+        directory and mail, too, before the user.
+
+        Refused while processes run as the user; ``kill`` ends them.
+        """
         raise NotImplementedError
-
-    def _require_root(self, what: str) -> None:
-        if os.geteuid() != 0:
-            raise ResourceError(
-                "only root may change %s" % what,
-                kind="resource.account",
-                hint="use become for the host, or connect as root",
-            )
-
-    def _require_local_group(self, name: str) -> None:
-        self._require_root("groups")
-        if not self._is_local_group(name):
-            raise ResourceError(
-                "the group %s is not in %s" % (name, GROUPS),
-                kind="resource.account",
-                hint="it comes from another database of the host, such as LDAP; change it there",
-            )
-
-    def _require_free(self, gid: int) -> None:
-        other = self.group_name(gid)
-        if other:
-            raise ResourceError(
-                "gid %d belongs to the group %s" % (gid, other),
-                kind="resource.account",
-                hint="choose another gid, or change that group in an earlier resource",
-            )
-
-
-def own_groups() -> Set[int]:
-    """The groups of the login user of this run, even if sudo made it root."""
-    import pwd
-
-    groups = {os.getegid(), *os.getgroups()}
-    try:
-        entry = pwd.getpwnam(os.environ.get("SUDO_USER", ""))
-    except KeyError:
-        return groups
-    return groups | set(os.getgrouplist(entry.pw_name, entry.pw_gid))
 
 
 class CommandReader(object):
@@ -329,10 +311,12 @@ class HostReader(object):
         self.commands = commands
 
 
-class Host(object):
+class Host(HostReader):
     """A host that can be read and changed."""
 
+    files: Files
+    accounts: Accounts
+    commands: Commands
+
     def __init__(self, files: Files, accounts: Accounts, commands: Commands) -> None:
-        self.files = files
-        self.accounts = accounts
-        self.commands = commands
+        super().__init__(files, accounts, commands)

@@ -1,10 +1,12 @@
 """Users and groups as they will be at a resource's turn (target)."""
 
-from typing import Dict, NamedTuple, Optional, Tuple
+import os
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import AccountEffect
 from remote_runtime.overlay.uncertainty import UnknownRegions
+from remote_runtime.system.account_files import Group, User
 from remote_runtime.system.accounts import Accounts, Identity
 
 _FIRST = -1000  # numbers below stand for accounts that get theirs when they are made
@@ -17,6 +19,7 @@ class Table(NamedTuple):
     numbers: Dict[str, int]
     today: Dict[str, int]
     since: int
+    path: str = ""
 
 
 def parsed(text: str) -> Dict[str, int]:
@@ -69,6 +72,55 @@ class WorldAccounts(Accounts):
         self._stand_ins[number] = effect.name
         return number
 
+    def user(self, name: str) -> Optional[User]:
+        found: Optional[User] = self._entry("user", name, self._host.user(name))
+        return found
+
+    def group(self, name: str) -> Optional[Group]:
+        found: Optional[Group] = self._entry("group", name, self._host.group(name))
+        return found
+
+    def _entry(self, kind: str, name: str, on_host: Any) -> Any:
+        """What will be kept of an account. ``Unknowable`` where only its number is known."""
+        effect, since = self.planned.get((kind, name), (None, 0))
+        table = self.tables.get(kind)
+        if table is not None and table.since > since:
+            raise Unknowable("%s %s depends on the new %s" % (kind, name, table.path))
+        found = on_host if effect is None else effect.entry
+        there = found is not None if effect is None else effect.present
+        self._clouds.heed(kind, name, there, since)
+        if effect is not None and effect.present and effect.entry is None:
+            raise Unknowable("%s %s is not known before it is created" % (kind, name))
+        return found if there else None
+
+    def users(self) -> Sequence[User]:
+        return self._entries("user", {user.name: user for user in self._host.users()})
+
+    def groups(self) -> Sequence[Group]:
+        return self._entries("group", {group.name: group for group in self._host.groups()})
+
+    def _entries(self, kind: str, found: Dict[str, Any]) -> Sequence[Any]:
+        if kind in self.tables:
+            raise Unknowable("the accounts depend on the new %s" % self.tables[kind].path)
+        since = 0
+        for (its_kind, name), (effect, laid) in self.planned.items():
+            if its_kind != kind:
+                continue
+            since = max(since, laid)
+            if not effect.present:
+                found.pop(name, None)
+            elif effect.entry is not None:
+                found[name] = effect.entry
+            else:  # of a package
+                entry = User(name, effect.number, gid=-1) if kind == "user" else None
+                found[name] = entry or Group(name, effect.number)
+        self._clouds.heed(kind, "*", True, since)
+        return list(found.values())
+
+    def is_local(self, kind: str, name: str) -> bool:
+        effect, _ = self.planned.get((kind, name), (None, 0))
+        return effect.present if effect is not None else self._host.is_local(kind, name)
+
     def user_name(self, uid: int) -> str:
         return self._named("user", uid) or self._host.user_name(uid)
 
@@ -88,7 +140,30 @@ class WorldAccounts(Accounts):
         gone = str(number) if number in table.today.values() else ""
         return names[0] if names else gone
 
+    def planned_identity(self, user: Optional[str]) -> Optional[Identity]:
+        """Whom a command runs as that runs as a user of whom all is planned; None for others."""
+        effect, _ = self.planned.get(("user", user or ""), (None, 0))
+        if effect is None or not isinstance(effect.entry, User) or "group" in self.tables:
+            return None
+        entry = effect.entry
+        groups = {group.gid for group in self.groups() if entry.name in group.members}
+        if min(entry.uid, entry.gid, *groups) < 0:
+            return None
+        return Identity(
+            entry.uid,
+            entry.gid,
+            groups=tuple(sorted({entry.gid, *groups})),
+            name=entry.name,
+            home=entry.home,
+            shell=entry.shell or "/bin/sh",
+            current=entry.uid == os.geteuid(),
+        )
+
     def identity(self, user: Optional[str] = None, group: Optional[str] = None) -> Identity:
+        planned = self.planned_identity(user)
+        if planned is not None:
+            gid = planned.gid if group is None else self.gid(group)
+            return planned._replace(gid=gid)
         for kind, name in (("user", user), ("group", group)):
             changed = (kind, name) in self.planned or kind in self.tables
             if (

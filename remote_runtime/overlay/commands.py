@@ -31,6 +31,8 @@ _ONE_FILE = re.compile(r"\s-(?:ef|samefile)\s")
 _ABOUT_INODES = re.compile(
     r"\s-(?:inum|links|xdev|mount)\b|\bmountpoint\b|\bstat\b.*%-?\d*[hidDm]\b|\bls\s+-\w*i"
 )
+# What tells the name of the user who runs it, which only the push makes.
+_ABOUT_ITSELF = re.compile(r"(?:^|[\s;|&(`/])(?:id|whoami|logname|groups)(?:[\s;|&)`]|$)|~")
 _SCRIPT = 64 << 10  # bytes of one that is read for what it names
 
 
@@ -180,6 +182,20 @@ class WorldCommands(Commands):
     def is_there(self, path: str) -> bool:
         return self._files.exists(path)
 
+    def _as_planned(self, argv: Sequence[str], user: Optional[str]) -> bool:
+        """Whether a program runs as a user that only the push creates. ``Unknowable`` where it
+        would ask the host for its own name."""
+        planned = self._theirs.planned_identity(user) is not None
+        if planned and _ABOUT_ITSELF.search(" ".join(argv)):
+            raise Unknowable("%s would not know the user %s yet" % (argv[0], user))
+        return planned
+
+    def _settle_hearsay(self) -> None:
+        for package in list(self._hearsay):
+            if not self._hearsay[package]():
+                raise Unknowable("nothing can be run on what another host says of %s" % package)
+            del self._hearsay[package]
+
     def run(
         self,
         argv: Sequence[str],
@@ -205,7 +221,8 @@ class WorldCommands(Commands):
             self._ask(argv, beyond, path)
         read = self._heed(argv, cwd or "/", path)
         identity = self._theirs.identity(user, group)
-        if not self._layer.nodes or self._sees_today(argv, cwd or "/", path, read):
+        today = not self._layer.nodes or self._sees_today(argv, cwd or "/", path, read)
+        if today and not self._as_planned(argv, user):
             return self._host.run(
                 argv,
                 cwd,
@@ -229,10 +246,7 @@ class WorldCommands(Commands):
         if cwd is not None and not self._files.is_directory(cwd):
             raise CommandNotStarted(argv[0], "the working directory %s does not exist" % cwd)
         env = self.environment(identity, env, path)
-        for package in list(self._hearsay):
-            if not self._hearsay[package]():
-                raise Unknowable("nothing can be run on what another host says of %s" % package)
-            del self._hearsay[package]
+        self._settle_hearsay()
         start = Start(
             argv, program, cwd=cwd or "/", env=env, identity=identity, umask=umask, input=input
         )

@@ -159,7 +159,7 @@ class World(object):
             text = None
         if text is not None:
             numbers = parsed(text.decode("utf-8", "replace"))
-            self.accounts.tables[kind] = Table(numbers, today, self.sequence)
+            self.accounts.tables[kind] = Table(numbers, today, self.sequence, path)
         self.clouds.add(_accounts_of(path, known=text is not None), self.sequence)
         if doubt.level:
             self.clouds.add(

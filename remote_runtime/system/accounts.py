@@ -1,9 +1,12 @@
 """The only door to users and groups (target)."""
 
 import os
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError
+
+if TYPE_CHECKING:
+    from remote_runtime.system.account_files import Database, Group, User
 
 _NAME, _NUMBER = 0, 2  # in the entries of users and groups alike
 
@@ -28,10 +31,41 @@ class Accounts(object):
         self._groups: Dict[str, int] = {}
         self._user_names: Dict[int, str] = {}
         self._group_names: Dict[int, str] = {}
+        self._whole: Optional["Database"] = None
 
     def forget(self) -> None:
         """Ask the system again; after a package or a command may have changed accounts."""
-        self.__init__()  # type: ignore[misc]  # as new; no class is below this one
+        Accounts.__init__(self)
+
+    @property
+    def whole(self) -> "Database":
+        """Every user and group with all that is kept of it, read once for all of them."""
+        if self._whole is None:
+            from remote_runtime.system.account_files import Database
+
+            self._whole = Database()
+        return self._whole
+
+    def user(self, name: str) -> "Optional[User]":
+        """All that is kept of a user, None for an unknown one."""
+        return self.whole.user(name)
+
+    def group(self, name: str) -> "Optional[Group]":
+        """All that is kept of a group, None for an unknown one."""
+        return self.whole.group(name)
+
+    def users(self) -> "Sequence[User]":
+        """Every user that the databases list."""
+        return self.whole.users()
+
+    def groups(self) -> "Sequence[Group]":
+        """Every group that the databases list."""
+        return self.whole.groups()
+
+    def is_local(self, kind: str, name: str) -> bool:
+        """Whether a user or group (``kind``) stands in a file of this host, which can be changed
+        here."""
+        return self.whole.is_local(kind, name)
 
     def uid(self, owner: str) -> int:
         """The id of a user; digits only are one. ``ResourceError`` for an unknown name."""

@@ -1,17 +1,22 @@
 """Users and groups of the machine (target)."""
 
-from typing import TYPE_CHECKING, List, Optional
+import os
+from typing import TYPE_CHECKING, List, Optional, Sequence
 
-from remote_runtime.host import ports
+from remote_runtime.errors import ResourceError
+from remote_runtime.host import accounts, ports
+from remote_runtime.host.accounts import Entry, Outcome
+from remote_runtime.system.account_files import Group, User
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts as Door
+    from remote_runtime.system.process.commands import Commands
 
-_LARGEST = 4 << 20  # bytes of a file of accounts
+_PATIENCE = 5.0  # seconds that processes have to end
 
 
 class AccountReader(ports.AccountReader):
-    """Reads through the door to accounts: the machine's own, or that of an overlay."""
+    """Reads through the door to users and groups: the machine's own, or that of an overlay."""
 
     def __init__(self, door: "Door") -> None:
         self._door = door
@@ -24,42 +29,125 @@ class AccountReader(ports.AccountReader):
         """See the base class."""
         return self._door.number("group", group)
 
+    def user(self, name: str) -> Optional[User]:
+        """See the base class."""
+        return self._door.user(name)
+
+    def group(self, name: str) -> Optional[Group]:
+        """See the base class."""
+        return self._door.group(name)
+
+    def user_name(self, uid: int) -> str:
+        """See the base class."""
+        name = self._door.user_name(uid)
+        # A number without a name is its own; a planned user may have given the number back.
+        return name if name != str(uid) and self.uid(name) == uid else ""
+
     def group_name(self, gid: int) -> str:
         """See the base class."""
         name = self._door.group_name(gid)
-        # A number without a name is its own; a planned group may have given the number back.
         return name if name != str(gid) and self.gid(name) == gid else ""
 
-    def primary_users(self, gid: int) -> List[str]:
+    def groups_of(self, user: str) -> List[str]:
         """See the base class."""
-        import pwd
+        names = [group.name for group in self._door.groups() if user in group.members]
+        return sorted(name for name in names if self._is_local("group", name))
 
-        names = [entry.pw_name for entry in pwd.getpwall() if entry.pw_gid == gid]
-        return sorted(name for name in names if self.uid(name) is not None)
+    def logins(self) -> Sequence[str]:
+        """See the base class."""
+        numbers = {0, os.geteuid()}
+        try:
+            with open("/proc/self/loginuid", "rb") as file:
+                numbers.add(int(file.read()))
+        except (OSError, ValueError):
+            pass  # a kernel that does not tell
+        if os.environ.get("SUDO_UID", "").isdigit():
+            numbers.add(int(os.environ["SUDO_UID"]))
+        return [user.name for user in self._door.users() if user.uid in numbers]
+
+    def _all(self, kind: str) -> Sequence[Entry]:
+        return self._door.users() if kind == "user" else self._door.groups()
+
+    def _is_local(self, kind: str, name: str) -> bool:
+        return self._door.is_local(kind, name)
 
 
-class Accounts(AccountReader, ports.Accounts):
-    """Changes users and groups with the programs of the shadow suite."""
+class Accounts(AccountReader, accounts.Accounts):
+    """Runs the programs of the host."""
 
-    def __init__(self, door: "Door", files: ports.FileReader, commands: ports.Commands) -> None:
+    def __init__(self, door: "Door", files: ports.Files, programs: "Commands") -> None:
         super().__init__(door)
-        self._files, self._commands = files, commands
+        self.files, self._programs = files, programs
 
-    def _is_local_group(self, name: str) -> bool:
-        return in_table(self._files, ports.GROUPS, name)
+    def _require_idle(self, user: User) -> None:
+        require_idle(user)
 
-    def _add_group(self, name: str, gid: Optional[int], system: bool) -> None:
-        number = [] if gid is None else ["-g", str(gid)]
-        self._commands.run(["groupadd", *(["-r"] if system else []), *number, name])
+    def _kill(self, user: User) -> None:
+        import signal
+        import time
 
-    def _set_gid(self, name: str, gid: int) -> None:
-        self._commands.run(["groupmod", "-g", str(gid), name])
+        end = time.monotonic() + _PATIENCE
+        sent = signal.SIGTERM
+        while True:
+            left = processes(user)
+            if not left:
+                return
+            for pid in left:
+                try:
+                    os.kill(pid, sent)
+                except ProcessLookupError:
+                    pass  # it has ended
+            if sent == signal.SIGKILL and time.monotonic() > end + _PATIENCE:
+                require_idle(user)
+            if time.monotonic() > end:
+                sent = signal.SIGKILL
+            time.sleep(0.05)
 
-    def _remove_group(self, name: str) -> None:
-        self._commands.run(["groupdel", name])
+    def _move(self, old: str, new: str) -> None:
+        self._run(["mv", "-T", old, new])
+
+    def _perform(self, argv: Sequence[str], outcome: Outcome, secret: str = "") -> None:
+        try:
+            self._run(argv, secret)
+        finally:
+            self._door.forget()
+
+    def _run(self, argv: Sequence[str], secret: str = "") -> None:
+        why, hint = self._programs.lacking(argv[0])
+        if why:
+            raise ResourceError(why, kind="resource.command", hint=hint)
+        result = self._programs.run(argv, input=secret.encode("utf-8") if secret else None)
+        if result.code != 0:
+            raise ResourceError(
+                "%s: %s" % (argv[0], result.ending(None)),
+                kind="resource.command",
+                output=result.tail(),
+            )
 
 
-def in_table(files: ports.FileReader, path: str, name: str) -> bool:
-    """Whether a name has a line in /etc/passwd or /etc/group."""
-    text = files.read(path, _LARGEST).decode("utf-8", "replace")
-    return any(line.startswith(name + ":") for line in text.split("\n"))
+def processes(user: User) -> List[int]:
+    """The processes that run as a user of the host."""
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open("/proc/%s/status" % name, "rb") as file:
+                lines = [line.split() for line in file if line.startswith((b"Uid:", b"State:"))]
+        except OSError:
+            continue  # it has ended
+        ended = any(line[1] in (b"Z", b"X") for line in lines if line[0] == b"State:")
+        if not ended and any(int(line[1]) == user.uid for line in lines if line[0] == b"Uid:"):
+            found.append(int(name))
+    return found
+
+
+def require_idle(user: User) -> None:
+    """``ResourceError`` while processes run as a user of the host."""
+    running = processes(user)
+    if running:
+        raise ResourceError(
+            "the user %s is in use: process %d runs as that user" % (user.name, running[0]),
+            kind="resource.account",
+            hint="stop what runs as the user in an earlier resource",
+        )

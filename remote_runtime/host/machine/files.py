@@ -89,6 +89,15 @@ class Files(FileReader, ports.Files):
         self._door.create_directory(path, mode, uid, gid)
         self._changed.add(path)
 
+    def _copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
+        from remote_runtime.system.attributes import labels_files
+        from remote_runtime.system.copy_tree import copy
+
+        copy(self._door, source, path=path, mode=mode, uid=uid, gid=gid)
+        self._changed.add(path)
+        if labels_files() and self._commands.find("restorecon"):
+            self._commands.run(["restorecon", "-R", path])
+
     def _symlink(self, target: str, path: str, in_directory: bool) -> None:
         place = self._door.place(path, "write")
         at = place.folder.descriptor

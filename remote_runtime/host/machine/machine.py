@@ -22,4 +22,4 @@ def machine(door: "Files", theirs: "Accounts", programs: "Commands", changed: Se
     """The machine behind these doors; ``changed`` gets each path that is written or removed."""
     paths = files.Files(door, programs, changed)
     runs = commands.Commands(programs, theirs.forget)
-    return Host(paths, accounts.Accounts(theirs, paths, runs), runs)
+    return Host(paths, accounts.Accounts(theirs, paths, programs), runs)

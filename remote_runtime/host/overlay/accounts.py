@@ -1,44 +1,120 @@
-"""Users and groups of a preview (target)."""
+"""Users and groups of a preview (target): what the programs would do is recorded."""
 
-from typing import Optional
+import os
+import stat
+from typing import Sequence
 
-from remote_runtime.effects import AccountEffect
-from remote_runtime.host import ports
-from remote_runtime.host.machine.accounts import AccountReader, in_table
+from remote_runtime.changes import Unknowable
+from remote_runtime.effects import (
+    UNKNOWN,
+    AccountEffect,
+    PathEffect,
+    Uncertainty,
+    UnknownEffect,
+    below,
+)
+from remote_runtime.errors import ResourceError
+from remote_runtime.host import accounts
+from remote_runtime.host.accounts import Outcome
+from remote_runtime.host.machine.accounts import AccountReader, require_idle
 from remote_runtime.host.machine.commands import CommandReader
-from remote_runtime.host.machine.files import FileReader
 from remote_runtime.host.overlay.files import Files
 from remote_runtime.host.overlay.record import Record
+from remote_runtime.system import account_files
+from remote_runtime.system.account_files import User
+
+_TABLES = ("passwd", "shadow", "group", "gshadow")
+_BESIDE = ("passwd-", "shadow-", "group-", "gshadow-", "subuid", "subgid", "subuid-", "subgid-")
+_MOST = 5000  # paths of a home directory
 
 
-class Accounts(AccountReader, ports.Accounts):
+class Accounts(AccountReader, accounts.Accounts):
     """Records what becomes of users and groups; no program is run."""
 
     def __init__(self, record: Record, files: Files, commands: CommandReader) -> None:
         super().__init__(record.world.accounts)
-        self._record, self._files, self._commands = record, files, commands
+        self.files: Files = files
+        self._record, self._commands = record, commands
 
-    def _is_local_group(self, name: str) -> bool:
-        world = self._record.world
-        if ("group", name) in world.accounts.planned:
-            return True
-        table = world.accounts.tables.get("group")
-        if table is not None:
-            return name in table.numbers
-        # Uncertainty about the file is uncertainty about the group, which was checked before.
-        return in_table(FileReader(world.today), ports.GROUPS, name)
+    def _require_idle(self, user: User) -> None:
+        try:
+            require_idle(user)
+        except ResourceError as error:
+            if any(unit.active is False for unit in self._record.world.units.values()):
+                raise Unknowable(
+                    "%s now, which an earlier change may end" % error.message
+                ) from error
+            raise
 
-    def _add_group(self, name: str, gid: Optional[int], system: bool) -> None:
-        self._change("groupadd", AccountEffect("group", name, -1 if gid is None else gid))
+    def _kill(self, user: User) -> None:
+        try:
+            require_idle(user)
+        except ResourceError:
+            self._record.runs = True  # as ends of processes may fail, or start others
 
-    def _set_gid(self, name: str, gid: int) -> None:
-        self._change("groupmod", AccountEffect("group", name, gid))
+    def _perform(self, argv: Sequence[str], outcome: Outcome, secret: str = "") -> None:
+        self._commands.require(argv[0])
+        etc = account_files.ETC
+        for path in ("%s/%s" % (etc, name) for name in _TABLES):
+            if self.files.stat(path) is not None:
+                self.files.require_replaceable(path)
+        for kind, name in outcome.gone:
+            self._record.add(AccountEffect(kind, name, present=False))
+        for entry in outcome.entries:
+            kind = "user" if isinstance(entry, User) else "group"
+            number = entry.uid if isinstance(entry, User) else entry.gid
+            self._record.add(AccountEffect(kind, entry.name, number, entry=entry))
+        doubt = Uncertainty(
+            UNKNOWN, "%s changes the accounts that are kept there" % self._record.by
+        )
+        beside = {"%s/%s" % (etc, name) for name in _BESIDE}
+        self._record.add(
+            UnknownEffect(doubt, lambda kind, value, there: kind != "host" and value in beside)
+        )
 
-    def _remove_group(self, name: str) -> None:
-        self._change("groupdel", AccountEffect("group", name, present=False))
+    def _made(self, user: User) -> None:
+        """The mail spool."""
+        folder = self._rules.get("MAIL_DIR")
+        path = "%s/%s" % (folder, user.name)
+        if self.files.stat(folder) is None or self.files.lstat(path) is not None:
+            return
+        mail = self.gid("mail")
+        mode, gid = (0o600, user.gid) if mail is None else (0o660, mail)
+        self.files.write(path, b"", mode=mode, uid=user.uid, gid=gid)
 
-    def _change(self, program: str, effect: AccountEffect) -> None:
-        """Note what a program does, which replaces the file of the groups."""
-        self._commands.require(program)
-        self._files.require_replaceable(ports.GROUPS)
-        self._record.add(effect)
+    def _changed(self, user: User, new: User) -> None:
+        if (new.uid, new.gid) != (user.uid, user.gid):
+            for top in (new.home, "%s/%s" % (self._rules.get("MAIL_DIR"), user.name)):
+                self._give(top, user, new)
+
+    def _move(self, old: str, new: str) -> None:
+        node = self.files.lstat(old)
+        if node is None:
+            return
+        self._record.add(PathEffect(old, "absent"))
+        self._record.add(PathEffect(new, "directory", node.mode, uid=node.uid, gid=node.gid))
+        doubt = Uncertainty(UNKNOWN, "%s moves there what %s holds" % (self._record.by, old))
+        self._record.add(UnknownEffect(doubt, below(new)))
+
+    def _give(self, top: str, user: User, new: User) -> None:
+        """What of a tree is the user's or of its group stays that, by the new numbers."""
+        waiting, seen = [top], 0
+        while waiting:
+            path = waiting.pop()
+            node = self.files.lstat(path)
+            seen += 1
+            if seen > _MOST:
+                doubt = Uncertainty(UNKNOWN, "%s gives away what is there" % self._record.by)
+                self._record.add(UnknownEffect(doubt, below(top, itself=True)))
+                return
+            if node is None:
+                continue
+            uid = new.uid if node.uid == user.uid else node.uid
+            gid = new.gid if node.gid == user.gid else node.gid
+            if (uid, gid) != (node.uid, node.gid) and node.kind != "other":
+                special = node.mode & (stat.S_ISUID | stat.S_ISGID) if node.kind == "file" else 0
+                mode = node.mode & ~special if special else None
+                of = (path, node.kind, mode, uid)
+                self._record.add(PathEffect(*of, gid=gid, target=node.target, once=True))
+            if node.kind == "directory":
+                waiting += [os.path.join(path, name) for name in self.files.entries(path)]

@@ -13,6 +13,7 @@ from remote_runtime.host.overlay.record import Record
 from remote_runtime.system.errno_messages import refusal
 
 _LONGEST = 4095  # bytes of a symlink's text
+_MOST = 16 << 20  # bytes of a file that is copied
 _IN_INODE = 60  # bytes of a symlink's text that need no block of their own
 
 
@@ -49,6 +50,37 @@ class Files(FileReader, ports.Files):
                 gid=own_gid if gid < 0 else gid,
             )
         )
+
+    def _copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
+        self._door.obstacles(path).making(uid, gid, mode)
+        self._record.add(PathEffect(path, "directory", mode=mode, uid=uid, gid=gid, once=True))
+        self._fill(source, path, uid, gid)
+
+    def _fill(self, source: str, path: str, uid: int, gid: int) -> None:
+        found = self.stat(source)
+        for name in self.entries(source) if found is not None and found.kind == "directory" else ():
+            here, there = os.path.join(source, name), os.path.join(path, name)
+            node = self.lstat(here)
+            if node is None or node.kind == "other":
+                continue
+            content = None
+            if node.kind == "file":
+                content = Bytes(self.read(here, _MOST))
+                self._door.obstacles(there).writing(node.size, uid, gid, node.mode)
+            self._record.add(
+                PathEffect(
+                    there,
+                    node.kind,
+                    mode=node.mode,
+                    uid=uid,
+                    gid=gid,
+                    content=content,
+                    target=node.target,
+                    once=True,
+                )
+            )
+            if node.kind == "directory":
+                self._fill(here, there, uid, gid)
 
     def _symlink(self, target: str, path: str, in_directory: bool) -> None:
         size = len(os.fsencode(target))

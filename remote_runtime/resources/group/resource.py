@@ -2,12 +2,14 @@
 
 from typing import Any, Mapping, Optional
 
-from remote_runtime.base import Diff, StateType, Unknowable
+from remote_runtime.base import AccountStateType, Diff, Unknowable
 from remote_runtime.host.ports import Host, HostReader
 
 
-class Resource(StateType):
+class Resource(AccountStateType):
     """One group."""
+
+    account = "group"
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         gid = host.accounts.gid(self.name)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from remote_runtime.host import ports
+from remote_runtime.system import account_files
 from tests.contract.scenario import Scenario
 from tests.contract.world import World
 
@@ -43,7 +43,7 @@ def host(world: World, text: str) -> Path:
         ("os.geteuid", lambda: 0),
     ):
         world.later.enter_context(mock.patch(target, new))
-    world.later.enter_context(mock.patch.object(ports, "GROUPS", str(path)))
+    world.later.enter_context(mock.patch.object(account_files, "ETC", str(world.root)))
     return path
 
 

@@ -4,8 +4,9 @@ from unittest import mock
 
 from remote_runtime.effects import AccountEffect
 from remote_runtime.errors import ResourceError
-from remote_runtime.host import ports
+from remote_runtime.host.accounts import own_groups
 from remote_runtime.resources.group.resource import Resource
+from remote_runtime.system import account_files
 from tests.remote_runtime.fakes import FolderTest, item, one
 from tests.remote_runtime.host.kinds import Kinds, run
 
@@ -16,19 +17,18 @@ class GroupTest(FolderTest):
     def setUp(self) -> None:
         super().setUp()
         self.numbers: Dict[str, int] = {"root": 0, "web": 33, "remote": 5000, "ops": 4200}
-        table = self.write("group", b"root:x:0:\nweb:x:33:\nops:x:4200:\n")
+        self.write("group", b"root:x:0:\nweb:x:33:\nops:x:4200:\n")
+        self.write("passwd", b"root:x:0:33::/root:/bin/sh\n")
 
         def by_number(number: int) -> Any:
             return {gid: (name, "x", gid, []) for name, gid in self.numbers.items()}[number]
 
-        user = mock.Mock(pw_name="root", pw_gid=33)
         patches: List[Any] = [
             mock.patch("grp.getgrnam", lambda name: (name, "x", self.numbers[name], [])),
             mock.patch("grp.getgrgid", by_number),
-            mock.patch("pwd.getpwall", return_value=[user]),
             mock.patch("os.geteuid", return_value=0),
             mock.patch("os.getgroups", return_value=[0, 4200]),
-            mock.patch.object(ports, "GROUPS", table),
+            mock.patch.object(account_files, "ETC", self.root),
         ]
         for patch in patches:
             patch.start()
@@ -87,6 +87,6 @@ class OwnGroupsTest(FolderTest):
     def test_sudo(self) -> None:
         """Of whoever logged in, where sudo made it root."""
         with mock.patch.dict(os.environ, {"SUDO_USER": "root"}):
-            self.assertIn(0, ports.own_groups())
+            self.assertIn(0, own_groups())
         with mock.patch.dict(os.environ, {"SUDO_USER": "no such user"}):
-            self.assertEqual(ports.own_groups(), {os.getegid(), *os.getgroups()})
+            self.assertEqual(own_groups(), {os.getegid(), *os.getgroups()})

@@ -14,26 +14,20 @@ from tests.remote_runtime.fakes import FolderTest, context, item, one, run_items
 from tests.remote_runtime.host.kinds import kind_of, run, thing
 
 READS = {
-    "lstat",
-    "stat",
-    "read",
-    "entries",
-    "uid",
-    "gid",
-    "find",
-    "user",
-    "group",
-    "users",
-    "group_name",
-    "primary_users",
+    *("lstat", "stat", "read", "entries", "uid", "gid", "find", "user", "group", "group_name"),
+    *("user_name", "groups_of", "logins"),
 }
+OURS = {"uid": os.geteuid(), "gid": os.getegid()}
 
 
-ON_ACCOUNTS = (
-    ("add_group", ("ccm-new",)),
-    ("set_gid", ("root", 4100)),
-    ("remove_group", ("mail", True)),
-)
+def accounts() -> List[Any]:
+    """What the files of accounts hold."""
+    found = []
+    for path in ("/etc/passwd", "/etc/shadow", "/etc/group", "/etc/gshadow"):
+        if os.access(path, os.R_OK):
+            with open(path, "rb") as file:
+                found.append((file.read(), os.stat(path).st_mtime_ns))
+    return found
 
 
 def writes_of(port: Any) -> List[str]:
@@ -43,9 +37,7 @@ def writes_of(port: Any) -> List[str]:
 
 def held(root: str) -> Dict[str, Any]:
     """All that is below a folder."""
-    found: Dict[str, Any] = {}
-    with open("/etc/group", "rb") as file:
-        found["/etc/group"] = file.read()
+    found = {}
     for folder, folders, names in os.walk(root):
         for path in [folder] + [os.path.join(folder, name) for name in folders + names]:
             status = os.lstat(path)
@@ -75,27 +67,35 @@ class SafetyTest(FolderTest):
             ("set_attributes", lambda: files.set_attributes(at("file"), 0o600, -1, -1)),
             ("unlink", lambda: files.unlink(at("file"))),
             ("rmdir", lambda: files.rmdir(at("bare"))),
+            ("copy_tree", lambda: files.copy_tree(at("tree"), at("copy"), mode=0o755, **OURS)),
             ("remove_tree", lambda: files.remove_tree(at("tree"))),
+        ]
+
+    def attacks_on_accounts(self, accounts: Any) -> List[Tuple[str, Callable[[], object]]]:
+        """The same of users and groups, of which the tests change none of this machine."""
+        return [
+            ("add_user", lambda: accounts.add_user("ccm-evil", {"home": self.path("home")})),
+            ("change_user", lambda: accounts.change_user("ccm-evil", {"shell": "/bin/x"})),
+            ("change_user", lambda: accounts.change_user("nobody", {"password": "x"})),
+            ("remove_user", lambda: accounts.remove_user("nobody")),
+            ("add_group", lambda: accounts.add_group("ccm-bad")),
+            ("set_gid", lambda: accounts.set_gid("nogroup", 4711)),
+            ("remove_group", lambda: accounts.remove_group("nogroup")),
         ]
 
     def test_each_port_in_each_way(self) -> None:
         """Every method that writes is called in the preview of a malicious type, in each of its
         methods, and no byte changes; in a push each of them does change something."""
         self.assertEqual(
-            {name for name, _ in self.attacks(None)} | {"run"} | {name for name, _ in ON_ACCOUNTS},
+            {name for name, _ in self.attacks(None) + self.attacks_on_accounts(None)} | {"run"},
             set(writes_of(Files)) | set(writes_of(Commands)) | set(writes_of(Accounts)),
         )
-        before = held(self.root)
+        before = held(self.root), accounts()
 
         def attack(host: Any) -> None:
-            for _, call in self.attacks(host.files):
+            for _, call in self.attacks(host.files) + self.attacks_on_accounts(host.accounts):
                 try:
                     call()
-                except (ResourceError, AttributeError):
-                    pass
-            for name, given in ON_ACCOUNTS:
-                try:
-                    getattr(host.accounts, name)(*given)
                 except (ResourceError, AttributeError):
                     pass
             touch = ["touch", self.path("touched")]
@@ -111,13 +111,13 @@ class SafetyTest(FolderTest):
         for properties in ({}, {"ensure": "absent"}):
             for event in run(kind, thing("a", **properties), thing("b", **properties), noop=True):
                 self.assertTrue(event["noop"])
-        self.assertEqual(held(self.root), before)
+        self.assertEqual((held(self.root), accounts()), before)
         ctx = context()
         host = machine(ctx.files, ctx.accounts, ctx.commands, set())
         for name, call in self.attacks(host.files):
-            before = held(self.root)
+            now = held(self.root)
             call()
-            self.assertNotEqual(held(self.root), before, name)
+            self.assertNotEqual(held(self.root), now, name)
 
     def test_readers_have_no_writes(self) -> None:
         """What ``read`` gets has no method that writes, neither in a push nor in a preview."""

@@ -1,0 +1,397 @@
+"""What becomes of users and groups, the same on the machine and on the overlay (target).
+
+Each change is made of programs of the host and of what the databases hold once they have run. The
+machine runs the programs, and the overlay records the outcome. What a program would choose itself,
+such as the next number, is chosen here and given to it.
+"""
+
+import os
+from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.errors import ResourceError
+from remote_runtime.host import ports
+from remote_runtime.host.login_rules import LoginRules
+from remote_runtime.system import account_files
+from remote_runtime.system.account_files import LOCKED, Group, User, date_of
+
+Entry = Union[User, Group]
+_OPTIONS = (("uid", "-u"), ("comment", "-c"), ("home", "-d"), ("shell", "-s"))
+_FILES = {"user": "passwd", "group": "group"}
+
+
+class Outcome(NamedTuple):
+    """What the databases hold then, and the accounts (kind and name) that are gone."""
+
+    entries: Sequence[Entry] = ()
+    gone: Sequence[Tuple[str, str]] = ()
+
+
+class Accounts(ports.Accounts):
+    """The rules; an implementation reads, and performs what they come to."""
+
+    files: ports.Files
+
+    @property
+    def _rules(self) -> LoginRules:
+        return LoginRules(self.files)
+
+    # -- what an implementation has ---------------------------------------------------------------
+
+    def _all(self, kind: str) -> Sequence[Entry]:
+        """Every user or group; a negative number stands for one that the push gives."""
+        raise NotImplementedError
+
+    def _is_local(self, kind: str, name: str) -> bool:
+        raise NotImplementedError
+
+    def _require_idle(self, user: User) -> None:
+        """``ResourceError`` while processes run as a user."""
+        raise NotImplementedError
+
+    def _kill(self, user: User) -> None:
+        """End what runs as a user."""
+        raise NotImplementedError
+
+    def _perform(self, argv: Sequence[str], outcome: Outcome, secret: str = "") -> None:
+        """Run a program of the host, with a text on its standard input."""
+        raise NotImplementedError
+
+    def _move(self, old: str, new: str) -> None:
+        """Move a directory to where nothing is."""
+        raise NotImplementedError
+
+    def _made(self, user: User) -> None:
+        """What ``useradd`` makes beside the account, on the overlay."""
+
+    def _changed(self, user: User, new: User) -> None:
+        """What ``usermod`` changes beside the account, on the overlay."""
+
+    # -- groups -----------------------------------------------------------------------------------
+
+    def add_group(self, name: str, gid: Optional[int] = None, system: bool = False) -> None:
+        """See the base class."""
+        _require_root("group")
+        if gid is None:
+            try:
+                gid = self._next("group", system)
+            except Unknowable:  # which keeps the group itself certain
+                gid = -1
+        else:
+            self._require_free("group", gid)
+        words = ["groupadd", *(["-r"] if system else []), "-g", str(gid), name]
+        self._perform(words, Outcome([Group(name, gid)]))
+
+    def set_gid(self, name: str, gid: int) -> None:
+        """See the base class."""
+        self._require_local("group", name)
+        self._require_free("group", gid)
+        group = self.group(name) or Group(name, gid)
+        users = [u._replace(gid=gid) for u in self._primary_users(group.gid)]
+        self._perform(
+            ["groupmod", "-g", str(gid), name], Outcome([group._replace(gid=gid), *users])
+        )
+
+    def remove_group(self, name: str, force: bool = False) -> None:
+        """See the base class."""
+        gid = self.gid(name)
+        if gid is None:
+            return
+        self._require_local("group", name)
+        users = self._primary_users(gid)
+        if users:
+            raise ResourceError(
+                "%s is the primary group of the user %s" % (name, users[0].name),
+                kind="resource.account",
+                hint="give the user another primary group first",
+            )
+        if gid in own_groups() and not force:
+            raise ResourceError(
+                "the user of this run belongs to the group %s" % name,
+                kind="resource.account.lockout",
+                hint="without it, the next run may not get in; take the user out of it first",
+            )
+        self._perform(["groupdel", name], Outcome(gone=[("group", name)]))
+
+    def _primary_users(self, gid: int) -> List[User]:
+        return [u for u in self._all("user") if isinstance(u, User) and u.gid == gid >= 0]
+
+    # -- users ------------------------------------------------------------------------------------
+
+    def add_user(self, name: str, wanted: Mapping[str, Any], system: bool = False) -> None:
+        """See the base class."""
+        _require_root("user")
+        if "uid" in wanted:
+            self._require_free("user", wanted["uid"])
+        uid = int(wanted["uid"]) if "uid" in wanted else self._next("user", system)
+        groups = self._supplementary(wanted.get("groups") or ())
+        home = str(wanted.get("home") or "%s/%s" % (self._rules.get("HOME"), name))
+        if wanted.get("create_home"):
+            self._require_home(home)
+        own = "group" not in wanted and self.gid(name) is None
+        gid = self._primary(name, uid, wanted.get("group"), system)
+        shell = str(wanted.get("shell") or self._rules.get("SHELL"))
+        comment = str(wanted.get("comment") or "")
+        user = User(name, uid, gid=gid, comment=comment, home=home, shell=shell, shadow=LOCKED)
+        words = ["useradd", "-M", *(["-r"] if system else []), "-u", str(uid), "-g", str(gid)]
+        words += [
+            "-d",
+            home,
+            "-s",
+            shell,
+            "-c",
+            comment,
+            *(["-G", ",".join(groups)] if groups else []),
+        ]
+        members = self._memberships(name, groups, keep=True)
+        try:
+            self._perform([*words, name], Outcome([user, *members]))
+        except ResourceError:
+            if own:
+                self._perform(["groupdel", name], Outcome(gone=[("group", name)]))
+            raise
+        if self._rules.get("CREATE_MAIL_SPOOL") == "yes" and not system:
+            self._made(user)
+        self._finish(user, wanted)
+
+    def change_user(self, name: str, wanted: Mapping[str, Any]) -> None:
+        """See the base class."""
+        self._require_local("user", name)
+        user = new = self._known(name)
+        words: List[str] = []
+        for key, option in _OPTIONS:
+            if key in wanted:
+                words += [option, str(wanted[key])]
+                new = new._replace(**{key: wanted[key]})
+        if "group" in wanted:
+            new = new._replace(gid=self._existing(wanted["group"]))
+            words += ["-g", str(wanted["group"])]
+        if new.uid != user.uid:
+            self._require_free("user", new.uid)
+        if (new.uid, new.home) != (user.uid, user.home):
+            self._require_idle(user)
+        members: Sequence[Entry] = ()
+        if "groups" in wanted:
+            groups, keep = self._supplementary(wanted["groups"]), bool(wanted.get("append"))
+            words += [*(["-a"] if keep else []), "-G", ",".join(groups)]
+            members = self._memberships(name, groups, keep)
+        if new.home != user.home and wanted.get("move_home"):
+            self._move_home(user.home, new.home)
+        if words:
+            self._perform(["usermod", *words, name], Outcome([new, *members]))
+            self._changed(user, new)
+        self._finish(new, wanted)
+
+    def _finish(self, user: User, wanted: Mapping[str, Any]) -> None:
+        """What is changed one by one, in an order that a later run completes."""
+        if "password" in wanted or "locked" in wanted:
+            user = self._with_password(user, wanted)
+        if "expires" in wanted and wanted["expires"] != user.expires:
+            day = wanted["expires"]
+            words = ["usermod", "-e", "" if day is None else date_of(day), user.name]
+            self._perform(words, Outcome([user._replace(expires=day)]))
+        node = self.files.stat(user.home) if wanted.get("create_home") else None
+        if wanted.get("create_home") and (node is None or node.kind != "directory"):
+            mode = self._rules.home_mode
+            skeleton = self._rules.get("SKEL")
+            self.files.copy_tree(skeleton, user.home, mode=mode, uid=user.uid, gid=user.gid)
+
+    def _with_password(self, user: User, wanted: Mapping[str, Any]) -> User:
+        before = user.shadow or ""
+        shadow = str(wanted.get("password", before.lstrip(LOCKED)))
+        locked = wanted.get("locked", before.startswith(LOCKED) and "password" not in wanted)
+        if not (locked or shadow):
+            raise ResourceError(
+                "the user %s has no password, and cannot be unlocked" % user.name,
+                kind="resource.account",
+                hint="set password to a hash",
+            )
+        new = user._replace(shadow=(LOCKED if locked else "") + shadow)
+        if new.shadow != before:
+            self._perform(["chpasswd", "-e"], Outcome([new]), "%s:%s\n" % (user.name, new.shadow))
+        return new
+
+    def remove_user(
+        self, name: str, home: Optional[bool] = False, kill: Optional[bool] = False
+    ) -> None:
+        """See the base class."""
+        if self.uid(name) is None:
+            return
+        self._require_local("user", name)
+        user = self._known(name)
+        if kill:
+            self._kill(user)
+        else:
+            self._require_idle(user)
+        if home:
+            self._remove_home(user)
+        gone = [("user", name)]
+        own = self.group(name)
+        others = [u for u in self._primary_users(user.gid) if u.name != name]
+        goes = own is not None and own.gid == user.gid and not set(own.members) - {name}
+        if goes and not others and self._rules.get("USERGROUPS_ENAB") == "yes":
+            gone.append(("group", name))
+        left = self._memberships(name, [], keep=False)
+        members = [group for group in left if ("group", group.name) not in gone]
+        self._perform(["userdel", name], Outcome(members, gone))
+
+    # -- home directories -------------------------------------------------------------------------
+
+    def _require_home(self, home: str) -> None:
+        """``ResourceError`` where no home directory can be created."""
+        node, parent = self.files.stat(home), os.path.dirname(home)
+        above = self.files.stat(parent)
+        if node is not None and node.kind != "directory":
+            raise ResourceError(
+                "the home directory %s is a %s" % (home, node.kind),
+                kind="resource.file.kind",
+                hint="choose another home directory",
+            )
+        if node is None and (above is None or above.kind != "directory"):
+            what = "does not exist" if above is None else "is not a directory"
+            raise ResourceError(
+                "the parent directory %s %s" % (parent, what),
+                kind="resource.missing",
+                hint="manage it in an earlier file resource with ensure: directory",
+            )
+
+    def _move_home(self, old: str, new: str) -> None:
+        """A move that was cut short behind its rename is complete."""
+        there = self.files.lstat(old)
+        if there is None:
+            return
+        if self.files.lstat(new) is not None:
+            raise ResourceError(
+                "%s cannot be moved to %s, which exists" % (old, new),
+                kind="resource.account",
+                hint="choose another home directory, or leave out move_home",
+            )
+        if there.kind != "directory":
+            raise ResourceError("the home directory %s is a %s" % (old, there.kind))
+        self._require_home(new)
+        self._move(old, new)
+
+    def _remove_home(self, user: User) -> None:
+        """The user's own directory and mail; a directory of others stays, and is an error."""
+        home = user.home.rstrip("/") or "/"
+        for other in self._all("user"):
+            its = other.home.rstrip("/") if isinstance(other, User) else ""
+            if other.name != user.name and (its + "/").startswith(home.rstrip("/") + "/"):
+                raise ResourceError(
+                    "the home directory %s of the user %s is in %s" % (its, other.name, home),
+                    kind="resource.account",
+                    hint="check the home directories; nothing was removed",
+                )
+        node = self.files.lstat(home)
+        if node is not None and (node.kind, node.uid) == ("directory", user.uid):
+            self.files.remove_tree(home)
+        mail = "%s/%s" % (self._rules.get("MAIL_DIR"), user.name)
+        node = self.files.lstat(mail)
+        if node is not None and (node.kind, node.uid) == ("file", user.uid):
+            self.files.unlink(mail)
+
+    # -- rules ------------------------------------------------------------------------------------
+
+    def _next(self, kind: str, system: bool) -> int:
+        """The next number. Packages create accounts of the system only, whose numbers nobody
+        knows before."""
+        numbers = [entry.uid if isinstance(entry, User) else entry.gid for entry in self._all(kind)]
+        if system and min(numbers, default=0) < 0:
+            raise Unknowable("the numbers of the accounts of packages are not known before")
+        rules, what = self._rules, "UID" if kind == "user" else "GID"
+        highest = max([n for n in numbers if rules.is_in_range(what, n)], default=-1)
+        return rules.next_number(what, system, set(numbers), highest)
+
+    def _primary(self, name: str, uid: int, group: Optional[str], system: bool) -> int:
+        """The number of a new user's primary group, which is created if it is its own."""
+        if group is not None:
+            return self._existing(group)
+        own = self.gid(name)
+        if own is None:
+            taken = self.group_name(uid) != ""
+            own = self._next("group", system) if taken else uid
+            self.add_group(name, own, system)
+        if own < 0:
+            raise Unknowable("the gid of %s is not known before it is created" % name)
+        return own
+
+    def _require_free(self, kind: str, number: int) -> None:
+        other = self.user_name(number) if kind == "user" else self.group_name(number)
+        if other:
+            what = "uid" if kind == "user" else "gid"
+            raise ResourceError(
+                "%s %d belongs to the %s %s" % (what, number, kind, other),
+                kind="resource.account",
+                hint="choose another %s, or change that %s in an earlier resource" % (what, kind),
+            )
+
+    def _existing(self, group: str) -> int:
+        """The number of a group, which has to be there."""
+        gid = self.gid(group)
+        if gid is None:
+            raise ResourceError(
+                "group %r does not exist" % group,
+                kind="resource.account",
+                hint="create it in an earlier resource",
+            )
+        if gid < 0:
+            raise Unknowable("the gid of %s is not known before it is created" % group)
+        return gid
+
+    def _supplementary(self, groups: Sequence[str]) -> List[str]:
+        """These groups, each of which has to be in the host's file."""
+        for name in groups:
+            if self.gid(name) is None:
+                self._existing(name)
+            self._require_local("group", name)
+        return sorted(set(groups))
+
+    def _known(self, name: str) -> User:
+        user = self.user(name)
+        if user is None:
+            raise ResourceError("user %r does not exist" % name, kind="resource.account")
+        return user
+
+    def _require_local(self, kind: str, name: str) -> None:
+        _require_root(kind)
+        if not self._is_local(kind, name):
+            path = "%s/%s" % (account_files.ETC, _FILES[kind])
+            raise ResourceError(
+                "the %s %s is not in %s" % (kind, name, path),
+                kind="resource.account",
+                hint="it comes from another database of the host, such as LDAP; change it there",
+            )
+
+    def _memberships(self, user: str, groups: Sequence[str], keep: bool) -> List[Group]:
+        """The groups whose members change where a user has these."""
+        changed = []
+        for group in self._all("group"):
+            if not isinstance(group, Group) or not self._is_local("group", group.name):
+                continue
+            member = user in group.members
+            wanted = group.name in groups or (keep and member)
+            if member != wanted:
+                left = tuple(name for name in group.members if name != user)
+                changed.append(group._replace(members=(*left, user) if wanted else left))
+        return changed
+
+
+def _require_root(kind: str) -> None:
+    if os.geteuid() != 0:
+        raise ResourceError(
+            "only root may change %ss" % kind,
+            kind="resource.account",
+            hint="use become for the host, or connect as root",
+        )
+
+
+def own_groups() -> Set[int]:
+    """The groups of the login user of this run, even if sudo made it root."""
+    import pwd
+
+    groups = {os.getegid(), *os.getgroups()}
+    try:
+        entry = pwd.getpwnam(os.environ.get("SUDO_USER", ""))
+    except KeyError:
+        return groups
+    return groups | set(os.getgrouplist(entry.pw_name, entry.pw_gid))

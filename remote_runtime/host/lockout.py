@@ -1,0 +1,39 @@
+"""Refuses changes after which nobody could log in any more (target)."""
+
+from typing import Any, Mapping
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.host.ports import HostReader
+
+_ADMINISTRATORS = {"sudo", "wheel", "admin"}  # groups that let their members become root
+_CLOSED = ("nologin", "false")  # shells that let nobody in
+
+
+def require_login(host: HostReader, user: str, what: str) -> None:
+    """``ResourceError`` where ``what`` could lock out root or who is logged in for this run;
+    nothing where ``what`` is ""."""
+    if what and user in host.accounts.logins():
+        raise ResourceError(
+            "%s could lock out %s, whom this run or its host needs" % (what, user),
+            kind="resource.account.lockout",
+            hint="connect as another user for this change",
+        )
+
+
+def risk_of(host: HostReader, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """What of the ``wanted`` changes of a user may keep it from logging in or becoming root."""
+    import time
+
+    shell, groups = str(wanted.get("shell", "")), found.get("groups", ())
+    if shell and (shell.rpartition("/")[2] in _CLOSED or host.files.stat(shell) is None):
+        return "the shell %s" % shell
+    if wanted.get("locked"):
+        return "locking the password"
+    if (wanted.get("expires") or 1 << 30) * 86400 < time.time():
+        return "the expiry date"
+    if "home" in wanted and not wanted.get("move_home"):
+        return "the home directory %s" % wanted["home"]
+    lost = set(groups) - set(wanted.get("groups", groups))
+    if lost & _ADMINISTRATORS and not wanted.get("append"):
+        return "leaving the groups %s" % ", ".join(sorted(lost))
+    return ""

@@ -1,0 +1,74 @@
+"""The host's rules for new accounts, as shadow's tools read them (target)."""
+
+from typing import Container, Dict
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.host.ports import FileReader
+
+_FILES = ("/etc/login.defs", "/etc/default/useradd")
+_USUAL = {
+    "UID_MIN": "1000",
+    "UID_MAX": "60000",
+    "SYS_UID_MIN": "101",
+    "SYS_UID_MAX": "999",
+    "GID_MIN": "1000",
+    "GID_MAX": "60000",
+    "SYS_GID_MIN": "101",
+    "SYS_GID_MAX": "999",
+    "UMASK": "022",
+    "HOME": "/home",
+    "SHELL": "/bin/sh",
+    "SKEL": "/etc/skel",
+    "USERGROUPS_ENAB": "yes",
+    "CREATE_MAIL_SPOOL": "no",
+    "MAIL_DIR": "/var/mail",
+}
+
+
+class LoginRules(object):
+    """What /etc/login.defs and /etc/default/useradd say, read when it is first asked."""
+
+    def __init__(self, files: FileReader) -> None:
+        self._files = files
+        self._read: Dict[str, str] = {}
+
+    def get(self, key: str) -> str:
+        """The value of a setting, its usual one where the host sets none."""
+        if not self._read:
+            self._read.update(_USUAL)
+            for path in _FILES:
+                self._read.update(self._settings(path))
+        return self._read.get(key, "")
+
+    def _settings(self, path: str) -> Dict[str, str]:
+        if self._files.stat(path) is None:
+            return {}
+        found = {}
+        for line in self._files.read(path).decode("utf-8", "replace").splitlines():
+            key, _, value = line.strip().replace("=", " ", 1).replace("\t", " ").partition(" ")
+            if key and not key.startswith("#"):
+                found[key] = value.strip().strip('"')
+        return found
+
+    @property
+    def home_mode(self) -> int:
+        """The mode of a new home directory."""
+        mode = self.get("HOME_MODE")
+        return int(mode, 8) if mode else 0o777 & ~int(self.get("UMASK"), 8)
+
+    def next_number(self, kind: str, system: bool, used: Container[int], highest: int) -> int:
+        """The number of a new account: behind the ``highest`` in use of its range, or the first
+        one that is free; of a system's account the last one that is free. ``ResourceError``"""
+        start = ("SYS_" if system else "") + kind
+        least, most = int(self.get(start + "_MIN")), int(self.get(start + "_MAX"))
+        if not system and least <= highest < most:
+            return highest + 1
+        numbers = range(most, least - 1, -1) if system else range(least, most + 1)
+        for number in numbers:
+            if number not in used:
+                return number
+        raise ResourceError("no number from %d to %d is free" % (least, most))
+
+    def is_in_range(self, kind: str, number: int) -> bool:
+        """Whether a number is one that users have that are no system's accounts."""
+        return int(self.get(kind + "_MIN")) <= number <= int(self.get(kind + "_MAX"))

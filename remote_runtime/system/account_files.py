@@ -1,0 +1,155 @@
+"""Users and groups with all that is kept of them (target); imported only where that is asked."""
+
+import time
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+LOCKED = "!"  # stands before the hash of a locked password
+ETC = "/etc"
+NEVER = "never"  # for the day on which an account expires
+FORMAT = "%Y-%m-%d"
+_DAY = 86400  # seconds
+
+
+class User(NamedTuple):
+    """``shadow`` is the password's field of /etc/shadow, None where that cannot be read;
+    ``expires`` is the day since the epoch, None for never."""
+
+    name: str
+    uid: int
+    gid: int
+    comment: str = ""
+    home: str = ""
+    shell: str = ""
+    shadow: Optional[str] = None
+    expires: Optional[int] = None
+
+
+class Group(NamedTuple):
+    """``members`` are those whose supplementary group it is."""
+
+    name: str
+    gid: int
+    members: Tuple[str, ...] = ()
+
+
+def date_of(day: Optional[int]) -> str:
+    """The date of a day since the epoch; None is never."""
+    return NEVER if day is None else time.strftime(FORMAT, time.gmtime(day * _DAY))
+
+
+def day_of(date: str) -> Optional[int]:
+    """The day since the epoch of a date; None for never."""
+    if date == NEVER:
+        return None
+    import calendar
+
+    return calendar.timegm(time.strptime(date, FORMAT)) // _DAY
+
+
+class Database(object):
+    """What the host's databases list, each read once for all users and groups."""
+
+    def __init__(self) -> None:
+        self._etc = ETC
+        self._users: Optional[Dict[str, User]] = None
+        self._groups: Optional[Dict[str, Group]] = None
+        self._local: Dict[str, List[List[str]]] = {}
+
+    def user(self, name: str) -> Optional[User]:
+        """See ``Accounts.user``."""
+        found = self._all_users().get(name)
+        if found is not None or self._etc != "/etc":
+            return found
+        import pwd  # of a database that lists nobody
+
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            return None
+        return self._user(list(entry), {})
+
+    def group(self, name: str) -> Optional[Group]:
+        """See ``Accounts.group``."""
+        found = self._all_groups().get(name)
+        if found is not None or self._etc != "/etc":
+            return found
+        import grp
+
+        try:
+            entry = grp.getgrnam(name)
+        except KeyError:
+            return None
+        return Group(entry.gr_name, entry.gr_gid, tuple(entry.gr_mem))
+
+    def users(self) -> List[User]:
+        """See ``Accounts.users``."""
+        return list(self._all_users().values())
+
+    def groups(self) -> List[Group]:
+        """See ``Accounts.groups``."""
+        return list(self._all_groups().values())
+
+    def is_local(self, kind: str, name: str) -> bool:
+        """See ``Accounts.is_local``."""
+        file = "passwd" if kind == "user" else "group"
+        return any(line[0] == name for line in self._lines(file))
+
+    def _all_users(self) -> Dict[str, User]:
+        if self._users is None:
+            entries: List[List[object]] = [list(line) for line in self._lines("passwd")]
+            if self._etc == "/etc":
+                import pwd
+
+                entries = [list(entry) for entry in pwd.getpwall()]
+            shadows = {line[0]: line for line in self._lines("shadow")}
+            self._users = {}
+            for entry in entries:
+                user = self._user(entry, shadows)
+                self._users.setdefault(user.name, user)
+        return self._users
+
+    @staticmethod
+    def _user(entry: List[object], shadows: Dict[str, List[str]]) -> User:
+        name, _, uid, gid, comment, home, shell = [str(field) for field in entry[:7]]
+        shadow = shadows.get(name)
+        day = shadow[7] if shadow is not None and len(shadow) > 7 else ""
+        return User(
+            name,
+            int(uid),
+            gid=int(gid),
+            comment=comment,
+            home=home,
+            shell=shell,
+            shadow=None if shadow is None else shadow[1],
+            expires=int(day) if day.isdigit() else None,
+        )
+
+    def _all_groups(self) -> Dict[str, Group]:
+        if self._groups is None:
+            found: Dict[str, Group] = {}
+            if self._etc == "/etc":
+                import grp
+
+                for entry in grp.getgrall():
+                    group = Group(entry.gr_name, entry.gr_gid, tuple(entry.gr_mem))
+                    found.setdefault(group.name, group)
+            else:
+                for line in self._lines("group"):
+                    members = tuple(name for name in line[3].split(",") if name)
+                    found.setdefault(line[0], Group(line[0], int(line[2]), members))
+            self._groups = found
+        return self._groups
+
+    def _lines(self, file: str) -> List[List[str]]:
+        """The fields of a file of accounts; none where it is missing or closed to us."""
+        if file not in self._local:
+            try:
+                with open("%s/%s" % (self._etc, file), "rb") as lines:
+                    text = lines.read().decode("utf-8", "replace")
+            except OSError:
+                text = ""
+            rows = [line.split(":") for line in text.splitlines()]
+            wanted = 4 if file == "group" else 7
+            usable = [row for row in rows if len(row) >= wanted and row[0][:1] not in "#+-"]
+            self._local[file] = usable
+        return self._local[file]

@@ -1,0 +1,74 @@
+"""Copies folders to their place in one step (target); imported only when one is copied."""
+
+import os
+from typing import TYPE_CHECKING, Tuple
+
+from remote_runtime.system.errno_messages import failure
+from remote_runtime.system.folder_syncs import sync_now
+from remote_runtime.system.walk import Place
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_MAKING = "create the directory"
+
+
+def copy(files: "Files", source: str, *, path: str, mode: int, uid: int, gid: int) -> None:
+    """Make a folder at ``path`` with all that is in ``source``, which may be missing.
+
+    It is built beside its place, noted in the journal, and renamed. ``ResourceError``
+    """
+    place = files.place(path, _MAKING)
+    at = place.folder.descriptor
+    name = files.stage(place.folder.path)
+    try:
+        os.mkdir(name, 0o700, dir_fd=at)
+        try:
+            folder = os.open(name, _FOLDER, dir_fd=at)
+            try:
+                files.unfinished.made(folder)
+                _fill(files, source, folder, (uid, gid))
+                os.fchown(folder, uid, gid)
+                os.fchmod(folder, mode)
+            finally:
+                os.close(folder)
+            os.rename(name, place.name, src_dir_fd=at, dst_dir_fd=at)
+        except BaseException:
+            from remote_runtime.system.remove_tree import clear
+
+            clear(Place(place.folder, name))
+            raise
+        (files.sync_folder or sync_now)(at)
+    except OSError as error:
+        raise failure(_MAKING, path, error) from error
+    finally:
+        files.staged(name)
+
+
+def _fill(files: "Files", source: str, folder: int, owner: Tuple[int, int]) -> None:
+    found = files.status(source, follow=True)
+    for name in files.entries(source) if found is not None and found.kind == "directory" else ():
+        path = os.path.join(source, name)
+        status = files.status(path)
+        if status is None:
+            continue  # somebody else has removed it meanwhile
+        if status.kind == "symlink":
+            os.symlink(files.link(path), name, dir_fd=folder)
+            os.chown(name, *owner, dir_fd=folder, follow_symlinks=False)
+        elif status.kind in ("file", "directory"):
+            flags = _FOLDER if status.kind == "directory" else _NEW
+            if status.kind == "directory":
+                os.mkdir(name, 0o700, dir_fd=folder)
+            made = os.open(name, flags, 0o600, dir_fd=folder)
+            try:
+                if status.kind == "directory":
+                    _fill(files, path, made, owner)
+                else:
+                    for block in files.blocks(path):
+                        os.write(made, block)
+                os.fchown(made, *owner)
+                os.fchmod(made, status.mode)
+            finally:
+                os.close(made)
