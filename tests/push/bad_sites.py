@@ -132,4 +132,17 @@ SITES = {
         "        - i: {gid: 1.5}\n        - j: {ensure: absent, force: 7}\n",
         [f"site.yaml:{line}:" for line in range(4, 18)],
     ),
+    "rules of a user": (
+        "ccm:\n  resources:\n    - user:\n"
+        "        - -u: {}\n        - a b: {}\n        - a:b: {}\n        - 4100: {}\n"
+        f"        - {'a' * 33}: {{}}\n        - b: {{uid: -1}}\n        - c: {{uid: many}}\n"
+        "        - d: {uid: 4294967295}\n        - e: {groups: adm}\n        - f: {groups: [27]}\n"
+        "        - g: {append: true}\n        - h: {move_home: true}\n        - i: {home: srv/i}\n"
+        "        - j: {shell: bash}\n        - k: {comment: 'a:b'}\n        - l: {password: '!x'}\n"
+        "        - m: {password: 'a:b'}\n        - n: {expires: tomorrow}\n"
+        "        - o: {expires: 2030-02-30}\n        - p: {ensure: gone}\n"
+        "        - root: {ensure: absent}\n        - q: {generate_ssh_key: true, system: true}\n"
+        "        - r: {shel: /bin/sh}\n        - s: {ensure: absent, remove_home: 7}\n",
+        [f"site.yaml:{line}:" for line in range(4, 28)],
+    ),
 }  # fmt: skip

@@ -13,7 +13,7 @@ KNOWN = ["apply", "archive", "exec", "file", "package", "service"]
 @pytest.mark.parametrize(
     ("word", "hint"),
     [
-        ("user", "useradd"),
+        ("authorized_key", "authorized_keys"),
         ("copy", "type is file"),
         ("template", "template('NAME.j2')"),
         ("ansible.builtin.apt", "type is package"),

@@ -1,0 +1,144 @@
+"""user: an account as getent and id tell it (controller). The hash of a password stays there."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from typing import TYPE_CHECKING
+
+from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.subject import Subject
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+_FIELDS = 7  # at least, of an entry
+_UNKNOWN = 2  # getent's exit code for a name that no database has
+_PASSWD = {"uid": 2, "comment": 4, "home": 5, "shell": 6}  # places in an entry
+_EXPIRY = 7  # the same in an entry of the shadow database
+_DAY = 86400  # seconds
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """Of a user, or of none."""
+    wanted = subject.text("ensure") or "present"
+    found = [equal("ensure", wanted, lambda host: _state(host, subject.name))]
+    if wanted != "present":
+        return found
+    found += [_field(subject, key) for key in _PASSWD if subject.get(key) is not None]
+    if subject.get("group") is not None:
+        found.append(_primary(subject))
+    if subject.get("groups") is not None:
+        found.append(_groups(subject))
+    if subject.get("password") is not None:
+        found.append(_password(subject))
+    if subject.get("locked") is not None:
+        found.append(_locked(subject))
+    if subject.get("expires") is not None:
+        found.append(_expiry(subject))
+    if subject.get("create_home", not subject.get("system")):
+        found.append(equal("create_home", "a directory", lambda host: _home(host, subject.name)))
+    if subject.get("generate_ssh_key"):
+        found.append(equal("generate_ssh_key", "a key", lambda host: _key(host, subject.name)))
+    return found
+
+
+def _entry(host: Host, database: str, name: str) -> list[str]:
+    asked = host.run("getent %s %s", database, name)
+    if asked.rc == _UNKNOWN:
+        return []
+    if asked.rc:
+        raise RuntimeError(asked.stderr.strip() or f"getent exited with {asked.rc}")
+    fields = str(asked.stdout).rstrip("\n").split(":")
+    if len(fields) < _FIELDS:
+        raise RuntimeError(f"getent said {asked.stdout!r}")
+    return fields
+
+
+def _told(host: Host, command: str, *words: str) -> str:
+    asked = host.run(command, *words)
+    if asked.rc:
+        raise RuntimeError(asked.stderr.strip() or f"exit code {asked.rc}")
+    return str(asked.stdout).strip()
+
+
+def _state(host: Host, name: str) -> str:
+    return "present" if _entry(host, "passwd", name) else "absent"
+
+
+def _place(host: Host, database: str, name: str, place: int) -> str:
+    fields = _entry(host, database, name)
+    return fields[place] if fields else "none"
+
+
+def _field(subject: Subject, key: str) -> Expectation:
+    return equal(
+        key, subject.text(key), lambda host: _place(host, "passwd", subject.name, _PASSWD[key])
+    )
+
+
+def _primary(subject: Subject) -> Expectation:
+    option = "-g" if subject.text("group").isdigit() else "-gn"
+    return equal(
+        "group", subject.text("group"), lambda host: _told(host, "id %s %s", option, subject.name)
+    )
+
+
+def _groups(subject: Subject) -> Expectation:
+    wanted = sorted(set(subject.get("groups")))
+
+    def find(host: Host) -> list[str]:
+        primary = _told(host, "id -gn %s", subject.name)
+        names = set(_told(host, "id -Gn %s", subject.name).split())
+        # ``id`` cannot tell whether the primary group is listed as well.
+        others = {name for name in names if name != primary or name in wanted}
+        return sorted(others & set(wanted) if subject.get("append") else others)
+
+    return equal("groups", wanted, find, ", ".join)
+
+
+def _password(subject: Subject) -> Expectation:
+    wanted, nothing = _digest("=" + subject.text("password")), _digest("")
+    command = "getent shadow %s | cut -d: -f2 | sed 's/^!*/=/' | tr -d '\\n' | sha256sum"
+
+    def find(host: Host) -> str:
+        found = _told(host, command, subject.name).split()[0]
+        if found == nothing:
+            raise RuntimeError("the host shows no entry of its shadow database")
+        return "as desired" if found == wanted else "another"
+
+    return equal("password", "as desired", find)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _locked(subject: Subject) -> Expectation:
+    def find(host: Host) -> str:
+        text = _told(host, "getent shadow %s | cut -d: -f2 | cut -c1 | od -An -c", subject.name)
+        if not text:
+            raise RuntimeError("no answer")
+        return "locked" if text.startswith("!") else "unlocked"
+
+    return equal("locked", "locked" if subject.get("locked") else "unlocked", find)
+
+
+def _expiry(subject: Subject) -> Expectation:
+    def find(host: Host) -> str:
+        day = _place(host, "shadow", subject.name, _EXPIRY)
+        return time.strftime("%Y-%m-%d", time.gmtime(int(day) * _DAY)) if day.isdigit() else "never"
+
+    return equal("expires", subject.text("expires"), find)
+
+
+def _home(host: Host, name: str) -> str:
+    path = _place(host, "passwd", name, _PASSWD["home"])
+    kind = str(host.run("stat -L -c %%F %s", path).stdout).strip()
+    return "a directory" if kind == "directory" else kind or "none"
+
+
+def _key(host: Host, name: str) -> str:
+    path = _place(host, "passwd", name, _PASSWD["home"]).rstrip("/") + "/.ssh/id_ed25519"
+    kinds = str(host.run("stat -L -c %%F %s %s", path, path + ".pub").stdout).split("\n")
+    return "a key" if kinds[:2] == ["regular file"] * 2 else "none"

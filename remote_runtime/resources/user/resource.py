@@ -1,0 +1,114 @@
+"""The user type: an account, its groups and its home (target; ``check`` on both sides)."""
+
+import time
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+from remote_runtime.base import AccountStateType, Diff, Properties
+from remote_runtime.errors import ResourceError
+from remote_runtime.host import lockout
+from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.system.account_files import FORMAT, NEVER, date_of, day_of
+
+KEPT = ("uid", "group", "comment", "home", "shell", "password", "locked", "expires")
+KEY = ".ssh/id_ed25519"
+# The private half gets its name last: with it, both are there.
+_GENERATE = (
+    'rm -f "$1.new" "$1.new.pub" && ssh-keygen -q -t ed25519 -N "" -C "$2" -f "$1.new" '
+    '&& mv -f "$1.new.pub" "$1.pub" && mv "$1.new" "$1"'
+)
+
+
+class Resource(AccountStateType):
+    """One user."""
+
+    account = "user"
+    secret = ("password",)
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        wrong: List[Tuple[str, str]] = []
+        given = properties.get
+        if given("ensure") == "absent" and name == "root" and not given("force"):
+            wrong.append(("name", "the user root cannot be removed"))
+        pairs = (("append", "groups"), ("move_home", "home"))
+        wrong += [(k, "%s requires %s" % (k, o)) for k, o in pairs if given(k) and not given(o)]
+        if given("generate_ssh_key") and given("system") and not given("create_home"):
+            wrong.append(("generate_ssh_key", "a system user gets no home without create_home"))
+        try:
+            time.strptime(given("expires") or "1970-01-02", FORMAT)
+        except ValueError:
+            if given("expires") != NEVER:
+                wrong.append(("expires", "expires must be a date such as 2030-12-31, or never"))
+        return wrong
+
+    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        user = host.accounts.user(self.name)
+        if user is None:
+            return None
+        groups, wanted = host.accounts.groups_of(self.name), self.properties.get("groups")
+        if self.properties.get("append") and wanted is not None:
+            groups = [group for group in groups if group in wanted]
+        found: Dict[str, Any] = {"uid": user.uid, "comment": user.comment, "groups": groups}
+        by_number = self.properties.get("group", "").isdigit()
+        name = "" if by_number else host.accounts.group_name(user.gid)
+        found["group"] = name or str(user.gid)
+        home = str(self.properties.get("home") or user.home)
+        node = host.files.stat(home) if home else None
+        there = node is not None and node.kind == "directory"
+        found.update(home=user.home, shell=user.shell, create_home=there)
+        if self.properties.get("generate_ssh_key"):
+            key = host.files.lstat(self._key(home)) if there else None
+            found["generate_ssh_key"] = key is not None
+        if user.shadow is not None:
+            found.update(password=user.shadow.lstrip("!"), locked=user.shadow.startswith("!"))
+            found["expires"] = date_of(user.expires)
+        return found
+
+    def desired(self) -> Mapping[str, Any]:
+        given = self.properties
+        wanted = {key: given[key] for key in KEPT if given.get(key) is not None}
+        if given.get("groups") is not None:
+            wanted["groups"] = sorted(set(given["groups"]))
+        if given.get("create_home", not given.get("system")):
+            wanted["create_home"] = True
+        if given.get("generate_ssh_key"):
+            wanted["generate_ssh_key"] = True
+        return wanted
+
+    def apply(self, host: Host, diff: Diff) -> None:
+        wanted = {key: diff.desired[key] for key in diff.keys if key != "generate_ssh_key"}
+        if "expires" in wanted:
+            wanted["expires"] = day_of(wanted["expires"])
+        wanted.update((key, self.properties.get(key)) for key in ("append", "move_home"))
+        if diff.new:
+            host.accounts.add_user(self.name, wanted, self.properties.get("system") is True)
+        elif diff.keys != ["generate_ssh_key"]:
+            if not self.properties.get("force"):
+                risk = lockout.risk_of(host, diff.found or {}, wanted)
+                lockout.require_login(host, self.name, risk)
+            host.accounts.change_user(self.name, wanted)
+        if "generate_ssh_key" in diff:
+            self._generate_key(host)
+
+    def _generate_key(self, host: Host) -> None:
+        user = host.accounts.user(self.name)
+        path = self._key(user.home if user else "")
+        if not host.commands.find("ssh-keygen"):
+            raise ResourceError("the program ssh-keygen is missing", kind="resource.command")
+        folder = path.rpartition("/")[0]
+        if user is not None and host.files.lstat(folder) is None:
+            host.files.mkdir(folder, 0o700, user.uid, user.gid)
+        words = ["sh", "-c", _GENERATE, "sh", path, self.name]
+        host.commands.run(words, user=self.name, affects=[path, path + ".pub"])
+
+    def remove(self, host: Host) -> None:
+        given = self.properties.get
+        if not given("force"):
+            lockout.require_login(host, self.name, "removing the user")
+        host.accounts.remove_user(
+            self.name, home=given("remove_home"), kill=given("kill_processes")
+        )
+
+    @staticmethod
+    def _key(home: str) -> str:
+        return "%s/%s" % (home.rstrip("/"), KEY)

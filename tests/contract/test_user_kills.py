@@ -1,0 +1,119 @@
+"""Kills of the runtime between any two steps of a user's push, on a small shadow suite.
+
+A profile function, set in a forked process, ends it before the chosen call. Nothing in the runtime
+knows of it.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from tests.contract.cases.user import NAME, Tables, absent, present
+from tests.contract.scenario import Maker, Scenario
+from tests.contract.world import World
+from tests.remote_runtime import fakes
+
+CALLS = {"posix_spawn", "fork_exec", "mkdir", "rename", "fchown", "fchmod", "unlink", "rmdir"}
+
+
+def push(world: World, scenario: Scenario) -> list[Any]:
+    """The errors of a push."""
+    item = fakes.item("user", NAME, properties=dict(scenario.properties))
+    return [event["error"] for event in world.run(item, scenario.ready) if event["failed"]]
+
+
+def killed(world: World, scenario: Scenario, at: int) -> bool:
+    """Whether a push was ended before its call number ``at``, counted from 1."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    left = at
+
+    def count(frame: Any, event: str, called: Any) -> None:
+        nonlocal left
+        if event == "c_call" and called.__name__ in CALLS:
+            left -= 1
+            if left == 0:
+                os._exit(9)
+
+    sys.setprofile(count)
+    push(world, scenario)
+    os._exit(0)
+
+
+def state(world: World) -> dict[str, Any]:
+    """What the host holds: its tables, and all of the home directory with modes."""
+    home = world.root / "home"
+    paths = [home, *sorted(home.rglob("*"))] if home.exists() else []
+    found: dict[str, Any] = {str(p.relative_to(home)): p.stat().st_mode for p in paths}
+    for name in ("passwd", "shadow", "group"):
+        found[name] = (world.root / name).read_text()
+    return found
+
+
+@pytest.fixture
+def skeleton(tmp_path: Path) -> Iterator[Path]:
+    """A directory that new home directories are copied from."""
+    path = tmp_path / "skel"
+    (path / "bin").mkdir(parents=True)
+    (path / ".profile").write_text("x\n")
+    (path / "bin/run").write_text("run\n")
+    (path / "bin/run").chmod(0o700)
+    usual = {"SKEL": str(path), "HOME_MODE": "0750", "CREATE_MAIL_SPOOL": "no"}
+    rules = "remote_runtime.host.login_rules"
+    with mock.patch(f"{rules}._FILES", ()), mock.patch.dict(f"{rules}._USUAL", usual):
+        yield path
+
+
+@pytest.mark.parametrize("maker", [present, absent])
+def test_kills(maker: Maker, tmp_path: Path, skeleton: Path) -> None:
+    """After a kill the home directory is whole or not there, and the next push does the rest."""
+    whole: dict[str, str] = {}
+    at, kept = 0, {".profile", "bin", "bin/run", "."}
+    while True:
+        (tmp_path / str(at)).mkdir()
+        world = World(tmp_path / str(at))
+        with world.later:
+            scenario = maker(world)
+            ended = at > 0 and killed(world, scenario, at)
+            if ended and maker is present:
+                assert set(state(world)) - {"passwd", "shadow", "group"} in (set(), kept)
+            if not (at > 0 and not ended):
+                assert push(world, scenario) == []
+            now = {
+                key: str(value).replace(str(world.root), "") for key, value in state(world).items()
+            }
+            whole = whole or now
+            assert now == whole, f"after a kill before call {at}"
+        if at > 0 and not ended:
+            break
+        at += 1
+    assert at > 3  # a kill before each of some calls
+
+
+def test_a_failure_leaves_no_group(tmp_path: Path) -> None:
+    """Where the user cannot be created, the group that was made for it is removed again."""
+    world = World(tmp_path)
+    with world.later:
+        tables = Tables(world)
+        world.program("groupadd", 'echo "$3:x:$2:" >> group\n')
+        world.program("groupdel", 'sed -i "/^$1:/d" group\n')
+        world.program("useradd", "echo no >&2; exit 3\n")
+        before = tables.group.read_text()
+        scenario = Scenario(NAME, {"uid": 4711, "create_home": False})
+        assert "useradd: exit code 3" in push(world, scenario)[0][0]
+        assert tables.group.read_text() == before
+
+
+def test_nothing_of_this_machine(tmp_path: Path) -> None:
+    """The programs of the cases stand before those of this machine."""
+    world = World(tmp_path)
+    with world.later:
+        Tables(world)
+        names = {path.name for path in (tmp_path / "programs").iterdir()}
+    assert {"useradd", "usermod", "userdel", "groupadd", "groupdel", "chpasswd"} <= names

@@ -1,0 +1,179 @@
+import os
+from typing import Any, Dict, List
+from unittest import mock
+
+from remote_runtime.resources.user.resource import Resource
+from remote_runtime.system import account_files
+from tests.remote_runtime.fakes import FolderTest, item, one
+from tests.remote_runtime.host.kinds import run
+
+SHADOW = """\
+root:$6$root$hash:20000:0:99999:7:::
+anna:$6$a$hash:20000:0:99999:7:::
+carl:!!$6$c$hash:20000:0:99999:7::22279:
+dora:!:20000:0:99999:7:::
+"""
+GROUP = "root:x:0:\nanna:x:1000:\nadm:x:4:anna,carl\nsudo:x:27:deploy\nteam:x:4100:anna\n"
+
+
+class UserTest(FolderTest):
+    """A host of files of accounts, on which nothing is run."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        home = self.mkdir("home")
+        users = (
+            "root:x:0:0:root:/root:/bin/sh",
+            "anna:x:1000:1000:Anna:%s:/bin/sh" % home,
+            "carl:x:1001:1000::%s:/bin/sh" % home,
+            "dora:x:1002:5000::%s/none:/bin/sh" % home,
+            "deploy:x:1003:27::%s:/bin/sh" % home,
+        )
+        self.write("passwd", "\n".join(users).encode() + b"\n")
+        self.write("shadow", SHADOW.encode())
+        self.write("group", GROUP.encode())
+        tables: Dict[str, Dict[str, int]] = {
+            "user": {
+                "root": 0,
+                "anna": 1000,
+                "carl": 1001,
+                "dora": 1002,
+                "deploy": 1003,
+                "nss": 5000,
+            },
+            "group": {"root": 0, "anna": 1000, "adm": 4, "sudo": 27, "team": 4100, "nss": 5000},
+        }
+
+        def number(kind: str, key: Any) -> Any:
+            table = tables[kind]
+            names = {number: name for name, number in table.items()}
+            name = key if isinstance(key, str) else names[key]
+            return name, "x", table[name], table[name], "", "/", "/bin/sh"
+
+        patches: List[Any] = [
+            mock.patch("pwd.getpwnam", lambda name: number("user", name)),
+            mock.patch("pwd.getpwuid", lambda uid: number("user", uid)),
+            mock.patch("grp.getgrnam", lambda name: number("group", name)),
+            mock.patch("grp.getgrgid", lambda gid: number("group", gid)),
+            mock.patch("os.geteuid", return_value=0),
+            mock.patch("remote_runtime.host.machine.commands.CommandReader.require"),
+            mock.patch("remote_runtime.host.machine.accounts.processes", return_value=[]),
+            mock.patch.dict(os.environ, {"SUDO_UID": "1003"}),
+            mock.patch.object(account_files, "ETC", self.root),
+        ]
+        for patch in patches:
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def mkdir(self, name: str) -> str:
+        path = self.path(name)
+        os.mkdir(path)
+        return path
+
+    def preview(self, name: str, **properties: Any) -> Dict[str, Any]:
+        user = item("user", name, properties=properties)
+        event: Dict[str, Any] = one(run(Resource, user, noop=True))
+        return event
+
+    def refused(self, name: str, **properties: Any) -> str:
+        """The error, the same in a preview and in a push."""
+        user = item("user", name, properties=properties)
+        events = [one(run(Resource, user, noop=noop)) for noop in (True, False)]
+        self.assertEqual(events[0]["error"], events[1]["error"])
+        return str(events[0]["error"][0])
+
+
+class StateTest(UserTest):
+    def test_as_desired(self) -> None:
+        """What is there needs nothing, in whatever way it is said."""
+        anna = {"uid": 1000, "group": "anna", "groups": ["team", "adm", "adm"], "comment": "Anna"}
+        for name, properties in (
+            ("anna", anna),
+            ("anna", {"group": "1000", "groups": ["team"], "append": True}),
+            ("anna", {"password": "$6$a$hash", "locked": False, "expires": "never"}),
+            ("carl", {"password": "$6$c$hash", "locked": True, "expires": "2030-12-31"}),
+            ("carl", {"groups": ["adm"]}),
+            ("dora", {"locked": True, "create_home": False, "group": "5000"}),
+            ("never", {"ensure": "absent"}),
+        ):
+            event = self.preview(name, **properties)
+            self.assertEqual((event["status"], event["error"]), ("stable", []))
+
+    def test_changes(self) -> None:
+        """Each difference is told, but no hash."""
+        event = self.preview("carl", groups=[], password="$6$new", expires="never", comment="C")
+        self.assertEqual(event["noop_message"], "Would have updated the user")
+        changes = {change["what"]: (change["from"], change["to"]) for change in event["changes"]}
+        self.assertEqual(changes["groups"], (["adm"], []))
+        self.assertEqual(changes["expires"], ("2030-12-31", "never"))
+        self.assertEqual(set(changes), {"groups", "expires", "comment", "password"})
+        self.assertNotIn("$6$", str(event["changes"]))
+
+    def test_exact_and_appended_groups(self) -> None:
+        """Groups that are not listed are left, or kept."""
+        event = self.preview("anna", groups=["team"])
+        self.assertEqual(event["changes"][0]["from"], ["adm", "team"])
+        event = self.preview("anna", groups=["sudo"], append=True)
+        self.assertEqual((event["changes"][0]["from"], event["changes"][0]["to"]), ([], ["sudo"]))
+
+
+class RefusalTest(UserTest):
+    def test_numbers_and_groups(self) -> None:
+        """A number belongs to one user, and groups have to be there."""
+        self.assertIn("uid 0 belongs to the user root", self.refused("new", uid=0))
+        self.assertIn("uid 1000 belongs to the user anna", self.refused("carl", uid=1000))
+        self.assertIn("group 'no' does not exist", self.refused("anna", groups=["no"], append=True))
+        self.assertIn("group 'no' does not exist", self.refused("new", group="no"))
+
+    def test_another_database(self) -> None:
+        """Accounts that are not in the host's files are not changed."""
+        self.assertIn("the group nss is not in", self.refused("anna", groups=["nss"]))
+        with mock.patch("pwd.getpwall", return_value=[]):
+            self.assertIn("the group nss is not in", self.refused("new", groups=["nss"]))
+
+    def test_only_root(self) -> None:
+        """Nobody else may."""
+        with mock.patch("os.geteuid", return_value=1000):
+            self.assertIn("only root may change users", self.refused("new"))
+            self.assertIn("only root may change users", self.refused("anna", comment="x"))
+
+    def test_in_use(self) -> None:
+        """A user that runs something keeps its number and stays."""
+        processes = "remote_runtime.host.machine.accounts.processes"
+        with mock.patch(processes, return_value=[4711]):
+            self.assertIn("process 4711 runs as", self.refused("anna", ensure="absent"))
+            self.assertIn("process 4711 runs as", self.refused("anna", uid=4711))
+            event = self.preview("anna", ensure="absent", kill_processes=True)
+            self.assertEqual(event["noop_message"], "Would have removed the user")
+
+    def test_lockout(self) -> None:
+        """Root and who logged in keep their way in, but for force."""
+        for name in ("root", "deploy"):
+            for properties in (
+                {"ensure": "absent"},
+                {"shell": "/usr/sbin/nologin"},
+                {"shell": "/no/such/shell"},
+                {"expires": "2001-01-01"},
+                {"home": self.path("other")},
+            ):
+                error = self.refused(name, create_home=False, **properties)
+                self.assertIn("could lock out %s" % name, error)
+        self.assertIn("leaving the groups sudo", self.refused("deploy", groups=["adm"]))
+        self.assertIn("locking the password", self.refused("root", locked=True))
+        event = self.preview("deploy", groups=["adm"], force=True)
+        self.assertEqual(event["noop_message"], "Would have updated the user")
+
+    def test_homes(self) -> None:
+        """A home directory needs its parent, and is no file; one of others stays."""
+        where = self.path("no", "home")
+        error = self.refused("new", home=where)
+        self.assertIn("the parent directory %s does not exist" % self.path("no"), error)
+        self.assertIn("is a file", self.refused("new", home=self.path("passwd")))
+        moved = self.refused("anna", home=self.mkdir("there"), move_home=True)
+        self.assertIn("which exists", moved)
+        error = self.refused("anna", ensure="absent", remove_home=True)
+        self.assertIn("the home directory %s" % self.path("home"), error)
+
+    def test_no_password(self) -> None:
+        """A user without a password cannot be unlocked."""
+        self.assertIn("has no password", self.refused("dora", locked=False, create_home=False))
