@@ -43,6 +43,8 @@ class Clock:
             "SetEnv DONT_FAKE_MONOTONIC=1 FAKETIME_DONT_FAKE_MONOTONIC=1 "
             "FAKETIME_CACHE_DURATION=1\n",
         )
+        # A systemd does not start with the library: root's own is there before, and stays.
+        self._host.run("loginctl enable-linger root; systemctl start user@0.service")
         self.jump("+0")
         self._host.write(_PRELOAD, library + "\n")
         self._host.run("systemctl restart ssh")
@@ -51,6 +53,7 @@ class Clock:
     def __exit__(self, *_: object) -> None:
         self._host.run(f"rm -f {_PRELOAD} {_SSHD}", check=False)
         self._host.run(f"rm -f {_SETTING}; systemctl restart ssh", check=False)
+        self._host.run("loginctl disable-linger root", check=False)
 
     def jump(self, offset: str) -> None:
         """Set the clock to an offset from the real time: ``-2d``, ``+10y``."""
