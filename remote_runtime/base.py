@@ -273,12 +273,12 @@ class Diff(object):
 class StateType(object):
     """A type that reads a state and applies one; ``TYPE/resource.py:Resource`` is a subclass.
 
-    It says each thing once. What it calls on the ``host`` in ``apply`` is done in a push and
-    recorded in a preview. Messages, change records, effects, ``ccm status``, drift, kept plans and
-    "not achieved" are made of ``read`` and ``desired``. A state is a mapping of plain values (text,
-    numbers, booleans, None, lists of these), with the names of properties where it is about one.
+    Calls on the ``host`` in ``apply`` are executed in a push and recorded in a preview. Messages,
+    change records, effects, ``ccm status``, drift, plan files and the check after ``apply`` follow
+    from ``read`` and ``desired``. A state is a mapping of plain values (text, numbers, booleans,
+    None, lists of these), whose keys are names of properties where one exists.
 
-    ``noun`` is how messages call the thing, the name of the type if it is "". No record shows the
+    ``noun`` is the thing's name in messages, that of the type if it is "". No record shows the
     values of the keys in ``secret``.
     """
 

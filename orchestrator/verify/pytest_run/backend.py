@@ -80,7 +80,7 @@ class LiveBackend(HostBackend):
 
 
 class RecordingBackend(HostBackend):
-    """Answers recorded questions, and records new ones; with ``opening`` also the first."""
+    """Answers recorded questions, and records the others and those in ``opening``."""
 
     def __init__(self, name: str, opening: Iterable[bytes]) -> None:
         super().__init__(name)
