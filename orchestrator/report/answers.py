@@ -1,4 +1,4 @@
-"""What a command said on many hosts: who said the same stands together (controller)."""
+"""The output of a command on many hosts; hosts with identical output are grouped (controller)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ from orchestrator.report.terminal.totals import total_line
 from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.report.wording import ended, fate
 
-MAX_BYTES = 64 << 20  # of what is held of all hosts together
+MAX_BYTES = 64 << 20  # of all hosts together, in memory
 LEFT_OUT = "[omitted; see ccm report --host]\n"
 _INDENT = "    "
 
 
 class HostAnswer(NamedTuple):
-    """What the command came to on a host: its exit code, where it had one, why it failed, what it
-    printed."""
+    """The result of the command on a host: its exit code, if any, why it failed, its output."""
 
     code: int | None = None
     error: str = ""
@@ -48,9 +47,9 @@ class Alike(NamedTuple):
 
 
 class Answers(Subscriber):
-    """Subscriber that keeps what each host answered, the same answer once.
+    """Subscriber that stores the answer of each host, equal answers once.
 
-    Once the texts make ``most`` bytes, no more are kept.
+    Once the texts have ``most`` bytes, no more are stored.
     """
 
     def __init__(self, most: int = MAX_BYTES) -> None:
@@ -82,7 +81,7 @@ class Answers(Subscriber):
             self._took = max(0.0, event.at - self._began)
 
     def _kept(self, answer: HostAnswer) -> HostAnswer:
-        """The answer as it is held: the same object for equal ones, and so much of all."""
+        """The stored answer: the same object for equal ones, within the limit."""
         if answer not in self._known:
             self._held += len(answer.output)
             if self._held > self._most:
@@ -177,7 +176,7 @@ def _advice(result: HostResult) -> Iterable[str]:
 
 
 def _word(group: Alike) -> str:
-    """What the hosts of a group came to, in a few words."""
+    """The result of a group of hosts, in a few words."""
     result, answer = group.results[0], group.answer
     if result.message:
         return fate(result)

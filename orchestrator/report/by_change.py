@@ -29,8 +29,9 @@ def rows_of(collected: Collected, hosts: Sequence[str]) -> list[Row]:
 
 
 def by_manifest(rows: Sequence[Row]) -> list[Row]:
-    """The rows manifest by manifest, failures first; without an ``apply`` whose resources tell what
-    happened."""
+    """The rows of each manifest, failures first; without an ``apply`` whose resources show what
+    happened.
+    """
     heads = [(next(iter(row)), row) for row in rows]
     told = set(map(id, told_of_manifest(entry for entry, _ in heads)))
     heads = [head for head in heads if id(head[0]) in told]
@@ -43,7 +44,9 @@ def by_manifest(rows: Sequence[Row]) -> list[Row]:
 
 
 def _first_failures(entry: Entry) -> int:
-    """Failures first, then what they kept from running; otherwise the order of the run."""
+    """Failures first, then resources that they prevented from running; otherwise the order of the
+    run.
+    """
     return {"failed": 0, "skipped": 1}.get(entry.status, 2)
 
 
@@ -62,7 +65,7 @@ def hosts_of(row: Row) -> list[str]:
 
 
 class ChangeList:
-    """The changes of hosts that differ; failures that were ``told`` above are left out."""
+    """The changes of different hosts; failures that were ``told`` above are left out."""
 
     def __init__(
         self,
@@ -151,5 +154,5 @@ class ChangeList:
 
 
 def _is_told(entry: Entry) -> bool:
-    """Whether a paragraph above told all there is to it."""
+    """Whether a paragraph above contains everything about it."""
     return entry.status == "failed" and not (entry.planned or entry.drift)

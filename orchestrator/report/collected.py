@@ -1,6 +1,6 @@
-"""Collects what a summary needs of a run, live or read back from its folder (controller).
+"""Collects the data of a summary, from a live run or from its directory (controller).
 
-What is the same on many hosts is held once, so a fleet with one outcome costs what one host costs.
+Equal data of many hosts is stored once, so a uniform fleet costs as much as one host.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ class CheckResult(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether it failed its resource, whose errors tell it then."""
+        """Whether it failed its resource, whose errors then report it."""
         return self.status not in ("OK", "WARNING")
 
 
 # How a preview says that a prediction is not certain.
 DOUBTS = {"assumed": "assumed", "unknown": "uncertain"}
-# How that stands which is left out and required by what is not.
+# The state of a skipped resource that a selected one requires.
 AS_DESIRED = "as_desired"
 LEFT_AS = {
     "differs": ", required but not in the desired state",
     "unknown": ", required; its state is unknown",
 }
-# What is known of a drift, beside the changes that would undo it.
+# Details of a drift, in addition to the changes that would undo it.
 TRACES = ("last changed", "last applied")
 # Who made what differ from what was applied.
 DRIFTS = {
@@ -55,20 +55,20 @@ DRIFTS = {
 }
 
 
-# What there may be to tell of a resource that is as desired.
+# Members that may need a report even for a converged resource.
 _TOLD_OF_STABLE = ("health_check", "planned", "noop_message")
 
 
 class Entry(NamedTuple):
-    """What a summary tells of one resource on one host.
+    """The summary of one resource on one host.
 
-    ``message`` is what it would do, or what left it out, ``doubt`` how sure that is not, and why.
-    ``noop``: nothing was done. ``fired``: a subscription did it. ``due`` is the run since which its
-    refresh is, or was, due; "" where no run left one undone. ``manifest`` names the child manifest
-    that the resource stands in. ``drift`` says who made it differ from what was applied. ``output``
-    is what its command printed, where that is to be shown and no error has it. ``planned`` is what
-    a plan had said of what came out otherwise. ``exit_code`` is its command's, where one was run.
-    ``left_as``: how that stands in a preview which is left out and required all the same.
+    ``message`` is what it would do, or why it was skipped, ``doubt`` the uncertainty with its
+    reason. ``noop``: nothing was done. ``fired``: caused by a subscription. ``due`` is the run
+    since which its refresh is, or was, pending; "" for none. ``manifest`` names the child manifest
+    of the resource. ``drift`` says who made it differ from the last applied state. ``output`` is
+    the output of its command, if it is to be shown and is not part of an error. ``planned`` is the
+    prediction of a plan file that was wrong. ``exit_code`` is that of its command, if one ran.
+    ``left_as``: in a preview, the state of a skipped resource that a selected one requires.
     """
 
     resource: str
@@ -91,7 +91,7 @@ class Entry(NamedTuple):
 
     @property
     def tells(self) -> bool:
-        """Whether there is more to it than that it is as desired."""
+        """Whether there is more to report than that it is converged."""
         return self.status != "stable" or bool(self.health or self.planned or self.message)
 
     @property
@@ -101,8 +101,9 @@ class Entry(NamedTuple):
 
 
 class Entries:
-    """Entries without repetition, bounded: once the texts make ``most`` bytes, no more diffs are
-    kept and texts are cut short."""
+    """Entries without duplicates, within a limit: once the texts have ``most`` bytes, no more diffs
+    are stored and texts are shortened.
+    """
 
     def __init__(self, most: int = MAX_BYTES) -> None:
         self._most = most
@@ -110,7 +111,7 @@ class Entries:
         self._bytes = 0
 
     def keep(self, entry: Entry) -> Entry:
-        """The entry as it is kept: the same object for equal ones."""
+        """The stored entry: the same object for equal ones."""
         kept = self._known.get(entry)
         if kept is None:
             self._bytes += _size(entry)
@@ -120,12 +121,12 @@ class Entries:
 
 
 class Collected(Subscriber):
-    """Subscriber that keeps the outcome of each host; stable resources are only counted.
+    """Subscriber that stores the outcome of each host; converged resources are only counted.
 
-    ``verbose``: so are not those that were skipped or whose health checks are OK. ``outputs``: what
-    commands printed is kept as well; with ``verbose`` it always is.
+    ``verbose``: resources that were skipped or have successful health checks are stored, too.
+    ``outputs``: the output of commands is stored as well; with ``verbose`` it always is.
 
-    Whatever hosts send, memory is bounded, see ``Entries``.
+    Memory is limited, whatever hosts send, see ``Entries``.
     """
 
     def __init__(self, verbose: bool = False, outputs: bool = False) -> None:
@@ -207,11 +208,10 @@ def _shortened(entry: Entry) -> Entry:
 
 
 def is_told(told: dict[str, Any], drift: bool = False) -> bool:
-    """Whether there is anything to tell of a transaction event.
+    """Whether there is anything to report about a transaction event.
 
-    ``drift``: what would change without having drifted is none of the question. An ``apply`` has a
-    line of its own where it failed, was skipped or has a health check to tell: otherwise its
-    resources tell what it did.
+    ``drift``: a pending change without drift does not count. An ``apply`` has its own line if it
+    failed, was skipped or has a health check to report; otherwise its resources show what it did.
     """
     if told["type"] == APPLY and told["status"] not in ("failed", "skipped"):
         return any(check["status"] != "OK" for check in told.get("health_check", ()))
@@ -221,8 +221,9 @@ def is_told(told: dict[str, Any], drift: bool = False) -> bool:
 
 
 def entry_of(told: dict[str, Any], verbose: bool = False, outputs: bool = False) -> Entry:
-    """What a summary tells of a transaction event; ``verbose``: also the checks that are OK,
-    ``outputs``: what commands printed."""
+    """The summary of a transaction event; ``verbose``: also successful checks, ``outputs``: the
+    output of commands.
+    """
     doubt = message = ""
     changes = tuple(
         ChangeLine(c["what"], _shown(c["from"]), _shown(c["to"]), c.get("diff", ""))
@@ -269,7 +270,7 @@ def entry_of(told: dict[str, Any], verbose: bool = False, outputs: bool = False)
 
 
 def errors_of(told: dict[str, Any]) -> tuple[str, ...]:
-    """Why a resource failed, and behind the reason where it stands in the manifest."""
+    """Why a resource failed, with its position in the manifest after the reason."""
     errors, place = told["error"], told.get("place", "")
     if not errors or not place or place in errors[0]:
         return tuple(errors)

@@ -1,7 +1,7 @@
-"""What differs between two kept runs, by host and resource (controller).
+"""The differences between two stored runs, by host and resource (controller).
 
-A preview and the push that follows it are the same where the push did what the preview said: what
-a resource is compared by has nothing to do with whether it was acted upon.
+A preview and the push after it are equal if the push did what the preview said: the comparison
+ignores whether an action was carried out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from orchestrator.report.grouping import alike, alike_but_for
 
 FIRST, SECOND = "only in the first run", "only in the second run"
 OUTCOME, DESIRED = "outcome", "desired"
-HOST = ""  # stands for the host itself in the place of a resource
+HOST = ""  # represents the host itself instead of a resource
 MOST = 400  # characters of a value
 HASH = re.compile(r"(?:sha256:)?\b[0-9a-f]{32,}\b")
 
@@ -42,7 +42,7 @@ class _Detail(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """What one run tells of one resource."""
+    """The result of one resource in one run."""
 
     status: str
     details: dict[_Detail, str]
@@ -94,7 +94,7 @@ class Differences:
 def _outcome(result: HostResult | None) -> str:
     if result is None:
         return "no result"
-    # That resources failed is told resource by resource.
+    # Failed resources are reported one by one.
     return f"{result.outcome}: {result.message}" if result.message else "reached"
 
 
@@ -104,7 +104,7 @@ def _compared(name: str, one: _Seen, other: _Seen, host: str) -> Iterator[Differ
     for what in dict.fromkeys([*one.details, *other.details]):
         before, after = one.details.get(what, ""), other.details.get(what, "")
         if one.status != other.status and what.kind != DESIRED:
-            continue  # a failure has an error where a success has none
+            continue  # a failure has an error, a success has none
         # An error may hold process ids and times; a value that differs in a digit differs.
         same = alike(before, host) == alike(after, host) if what == _ERROR else before == after
         if not same:

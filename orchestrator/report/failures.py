@@ -1,7 +1,7 @@
-"""Tells the failures of a run once: hosts that failed for the same reason together (controller).
+"""Reports the failures of a run once: hosts with the same reason are grouped (controller).
 
-What varies between the reasons of hosts is set aside to compare them: names of hosts, numbers,
-paths, times. One host's words stand for all of its kind, beside what others have in their places.
+The comparison ignores text that varies between hosts: names of hosts, numbers, paths, times. The
+text of one host represents its group, together with the varying parts of the others.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ LONGEST_REASON = 1_000  # characters
 LAST_LINES = 3  # of what a command printed
 LONGEST_LINE = 300
 LONGEST_PART = 40
-MOST_PLACES = 8  # of one failure, of which is kept what stands there
+MOST_PLACES = 8  # of one failure, whose varying parts are stored
 MOST_OTHERS = 20  # in each
 # A host begins no more failures than that, and only one where there are MOST: none can hide those
 # of others, nor take the memory.
 MOST_OF_A_HOST = 100
 MOST = 2_000
-MOST_MANIFESTS = 1_000  # of one host, that are known to have told why they failed
+MOST_MANIFESTS = 1_000  # of one host, whose failed resources are known to be reported
 
 # Stand for what varies and for the host's own name; plain text does not hold them.
 _HOLE, _OWN = "\0", "\1"
@@ -44,12 +44,12 @@ _PATHS = ("/", "./", "../", "~/")
 class SharedFailure(NamedTuple):
     """One reason why ``hosts`` failed.
 
-    ``outcome`` and ``kind`` are as of a ``HostResult``; ``resources`` failed so on each of these
-    hosts, none where it was the host itself. ``errors`` is what ``host``, the first one, told: the
-    reason and the last lines of what a command printed, whose ``exit_code`` all share; empty where
-    no reason is known. ``texts`` counts the different ones; ``others`` has for places where they
-    differ the names and numbers that stand there, ``MOST_OTHERS`` at most. ``results`` are those of
-    hosts that failed themselves, for what to do about it.
+    ``outcome`` and ``kind`` are as in a ``HostResult``; ``resources`` failed on each of these
+    hosts, empty if the host itself failed. ``errors`` are those of ``host``, the first one: the
+    reason and the last lines of a command's output; all have the same ``exit_code``. It is empty
+    without a known reason. ``texts`` counts the different texts; ``others`` has the varying names
+    and numbers by place, ``MOST_OTHERS`` at most. ``results`` are those of hosts that failed
+    themselves, for the hints.
     """
 
     outcome: str
@@ -73,14 +73,14 @@ class SharedFailure(NamedTuple):
         return next(iter(lines), "no reason given").strip()
 
     def record(self) -> dict[str, Any]:
-        """The form that stands in ``--json``."""
+        """The form in ``--json``."""
         told = self._asdict()
         del told["results"]
         return told
 
 
 class _Text(NamedTuple):
-    """What is told of a failure: the words that all have in common, and the parts that vary."""
+    """The text of a failure: the common words, and the varying parts."""
 
     errors: tuple[str, ...]
     common: str
@@ -109,14 +109,14 @@ class _Kept:
                 others[part] = None
 
 
-# What hosts have in common that stand together: outcome, kind, exit code, resource and words.
+# The key of a group of hosts: outcome, kind, exit code, resource and words.
 _Key = tuple[str, str, int | None, str, str]
 
 
 class Failures:
-    """Collects failures, event by event; memory and time are bounded, whatever hosts send.
+    """Collects failures, event by event; memory and time are limited, whatever hosts send.
 
-    ``skipped`` counts the resources that had no turn since what they require failed. ``names`` are
+    ``skipped`` counts the resources that did not run because a required one failed. ``names`` are
     those of the run's hosts.
     """
 
@@ -128,7 +128,7 @@ class Failures:
         self._manifests: dict[str, set[str]] = {}
 
     def add(self, host: str, entry: Entry) -> None:
-        """Take what a resource came to."""
+        """Add the result of a resource."""
         if entry.status == "skipped" and entry.unmet:
             self.skipped += 1
         if entry.status != "failed":
@@ -137,13 +137,13 @@ class Failures:
         if len(told) < MOST_MANIFESTS:
             told.add(entry.manifest)
         if not entry.health and applied_by(entry) in told - {""}:
-            return  # the resources of the manifest that it applies have told it
+            return  # the resources of its manifest have already reported it
         resource = alike_but_for(host, entry.resource)
         text = _told(entry.errors, host, self._names)
         self._put(host, (outcome.FAILED, "", entry.exit_code, resource, text.common), text)
 
     def end(self, result: HostResult) -> None:
-        """Take what a host came to, once all of its resources are told."""
+        """Add the result of a host, after those of its resources."""
         failed = result.outcome == outcome.FAILED
         if result.outcome == outcome.OK or not result.had_turn:
             return
@@ -170,7 +170,7 @@ class Failures:
         return len(self._kept)
 
     def largest(self, most: int) -> list[SharedFailure]:
-        """Those of the most hosts, each resource by itself: for who asks again and again."""
+        """The failures with the most hosts, each resource separately, for repeated calls."""
         found = heapq.nlargest(most, self._kept.items(), key=lambda one: len(one[1].hosts))
         return [_failure(key, kept) for key, kept in found]
 
@@ -209,7 +209,7 @@ def _failure(key: _Key, kept: _Kept) -> SharedFailure:
 def failures_of(
     entries: Mapping[str, Iterable[Entry]], results: Mapping[str, HostResult]
 ) -> Failures:
-    """Those of a run that is over, as far as it was collected."""
+    """The failures of a collected run that has ended."""
     found = Failures(results)
     for host, of_host in entries.items():
         for entry in of_host:
@@ -220,7 +220,7 @@ def failures_of(
 
 
 def failures_of_run(run: KeptRecord, results: Iterable[HostResult]) -> Failures:
-    """Those of a kept run, whose events are not read where all is well. InputError."""
+    """The failures of a stored run; its events are not read if there are none. InputError."""
     found = Failures(run.about["hosts"])
     bad = [result for result in results if result.outcome != outcome.OK]
     for event, _ in run.events() if bad else ():
@@ -232,7 +232,7 @@ def failures_of_run(run: KeptRecord, results: Iterable[HostResult]) -> Failures:
 
 
 def _told(errors: tuple[str, ...], host: str, names: Collection[str]) -> _Text:
-    """A bounded part of what a host told, and how it compares to what others did."""
+    """A limited part of a host's text, with the form that is compared."""
     if not errors:
         return _Text((), "", (), 0)
     reason = errors[0][:LONGEST_REASON]
@@ -257,9 +257,9 @@ def _last_lines(texts: tuple[str, ...]) -> list[str]:
 def _common(
     host: str, text: str, *, names: Collection[str], parts: list[str], statuses: bool
 ) -> str:
-    """The text without its names, numbers, paths and times, which are put into ``parts``.
+    """The text without its names, numbers, paths and times, which are appended to ``parts``.
 
-    ``statuses``: a number that stands alone and has few digits may be the reason, and stays.
+    ``statuses``: a separate number with few digits may be the reason, and stays.
     """
     text = alike_but_for(host, text, _OWN)
 

@@ -1,4 +1,4 @@
-"""Hosts by resources: all of a kept run, for the reports that are files (controller)."""
+"""Hosts by resources: all data of a stored run, for reports in files (controller)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ RANK = ("failed", "skipped", "changed", "stable")
 class Cell(NamedTuple):
     """One resource on one host.
 
-    ``seconds`` is how long it took, ``ended`` when that was by the host's own clock (seconds since
-    the epoch), ``entry`` what there is to tell, None for a stable resource without checks to tell.
+    ``seconds`` is the duration, ``ended`` the end by the host's own clock (seconds since the
+    epoch), ``entry`` the summary, None for a converged resource without reported checks.
     """
 
     status: str
@@ -48,10 +48,10 @@ class Finding(NamedTuple):
 
 
 class Grid:
-    """A kept run by host and resource. InputError where its folder is damaged.
+    """A stored run by host and resource. InputError for a damaged directory.
 
     ``cells`` has a map of cells for each host by the resource's ``type#name``; ``resources`` are in
-    the order in which the first host that had them did. ``most`` bounds the bytes of all texts.
+    the order of the first host that has them. ``most`` limits the bytes of all texts.
     """
 
     def __init__(self, kept: KeptRecord, most: int) -> None:
@@ -106,18 +106,19 @@ class Grid:
 
     @property
     def asked(self) -> Asked:
-        """How it is asked for; by no id for a plan's preview, which is no run."""
+        """How to ask for it again; without an ID for a plan's preview, which is not a run."""
         run_id = self.kept.run_id if self.kept.kind == SavedRun.kind else ""
         return Asked(run_id, self.kept.about.get("again", ()))
 
     @property
     def without_turn(self) -> list[str]:
-        """The hosts that the run did not come to."""
+        """The hosts that were not started."""
         return [host for host, result in self.results.items() if not result.had_turn]
 
     def failures(self) -> list[SharedFailure]:
-        """Each reason why hosts failed, the most hosts first; none where each failed for its own,
-        which is told by itself."""
+        """The reasons why hosts failed, the most hosts first; empty if each host has its own
+        reason, which is reported separately.
+        """
         entries = {
             host: [cell.entry for cell in cells.values() if cell.entry is not None]
             for host, cells in self.cells.items()
@@ -137,7 +138,7 @@ class Grid:
         return {status: found[status] for status in RANK if found[status]}
 
     def findings(self, status: str) -> list[Finding]:
-        """What ended so, the same on several hosts told once, the most hosts first."""
+        """The results of this kind, equal ones of several hosts once, the most hosts first."""
         found: dict[tuple[object, ...], list[tuple[str, Entry, float]]] = {}
         for host in self.hosts:
             for cell in self.cells[host].values():
@@ -155,7 +156,7 @@ def _finding(
 
 
 def _look(entry: Entry, host: str) -> tuple[object, ...]:
-    """What entries of several hosts must have in common to be told once."""
+    """The key by which entries of several hosts are grouped."""
     changes = (alike_but_for(host, text) for change in entry.changes for text in hashless(change))
     return (*alike_entry(entry, host), alike(entry.output, host), *changes)
 

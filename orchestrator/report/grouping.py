@@ -27,7 +27,7 @@ LOOKED_AT = 4_000  # characters of a text that decide whether it is like another
 HOST = "{host}"  # stands for the name of each host of a block
 
 FINGERPRINT = r"\bSHA256:[\w+/]{43}"
-# A host's own values in what was changed: nobody else has that address or that hash.
+# A host's own values in its changes: no other host has that address or hash.
 _OWN = (
     rf"{FINGERPRINT}|"
     r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[0-9a-f]{12,}\b|"
@@ -44,7 +44,7 @@ _NUMBERS = r"\d+(?:[.,:]\d+)*"
 _BLANKS = r"[ \t]+"
 
 
-Row = dict[Entry, list[str]]  # of one resource: what was told, by the hosts that told it
+Row = dict[Entry, list[str]]  # of one resource: the summaries, by their hosts
 
 
 class Block(NamedTuple):
@@ -67,7 +67,7 @@ class Block(NamedTuple):
 
 
 class Unheard(NamedTuple):
-    """Resources that had no turn on these hosts, in the order of the plan."""
+    """Resources that did not run on these hosts, in the order of the plan."""
 
     resources: list[str]
     hosts: list[str]
@@ -86,8 +86,9 @@ def blocks_of(collected: Collected) -> list[Block]:
 
 
 def overview(blocks: list[Block], counts: Callable[[HostResult], str]) -> list[Block]:
-    """The blocks whose hosts ended alike, and have the same ``counts``, as one, with the entries of
-    the first of them: for what hosts came to, not for what was changed."""
+    """The blocks whose hosts have the same result and ``counts``, merged, with the entries of the
+    first one: for results of hosts, not for their changes.
+    """
     found: dict[tuple[object, ...], Block] = {}
     for block in blocks:
         result = block.result
@@ -117,16 +118,16 @@ def _row(entries: tuple[Entry, ...], hosts: list[str]) -> Row:
 
 
 def told_of_manifest(entries: Iterable[Entry]) -> list[Entry]:
-    """Without those of manifests that were applied whose own resources tell what happened."""
+    """The entries without those of applied manifests whose own resources show what happened."""
     entries = list(entries)
     told = {entry.manifest for entry in entries}
     return [entry for entry in entries if entry.health or applied_by(entry) not in told - {""}]
 
 
 def applied_by(entry: Entry) -> str:
-    """The manifest that it would apply, as events call that.
+    """The manifest that it would apply, in the form of events.
 
-    "" where it changes something itself: what applies a manifest is what that came to.
+    "" if it changes something itself: the result of an apply is that of its manifest.
     """
     if entry.changes or not is_apply(entry.resource):
         return ""
@@ -134,7 +135,7 @@ def applied_by(entry: Entry) -> str:
 
 
 def unheard_of(left: Mapping[str, Iterable[str]], hosts: Iterable[str]) -> list[Unheard]:
-    """What had no turn on some of the hosts, that of the most hosts first; ``left`` is by host."""
+    """Resources that did not run on some hosts, the most hosts first; ``left`` is by host."""
     where: dict[str, list[str]] = {}
     for host in hosts:
         for name in left.get(host, ()):
@@ -155,7 +156,7 @@ def _key(result: HostResult, entries: list[Entry]) -> tuple[object, ...]:
 
 
 def alike_entry(entry: Entry, host: str) -> tuple[str, ...]:
-    """What hosts must have in common to stand together: all but the details of the changes."""
+    """The key by which hosts are grouped: everything except the details of the changes."""
     named: tuple[str, ...] = (
         entry.resource, entry.manifest, entry.status, entry.message, entry.doubt,
     )  # fmt: skip
@@ -191,7 +192,7 @@ def alike_but_for(host: str, text: str, name: str = HOST) -> str:
 
 
 def _short(host: str) -> str:
-    """The host's own name as it is in longer ones."""
+    """The short host name inside longer ones."""
     return host_in(host).partition(".")[0]
 
 

@@ -1,4 +1,4 @@
-"""What a resource would do, in words that are made of its change records (controller)."""
+"""The planned action of a resource in words, derived from its change records (controller)."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class ChangeLine(NamedTuple):
 
 
 def is_masked(change: ChangeLine) -> bool:
-    """Whether nothing is told of it but that it differs."""
+    """Whether the report only says that it differs."""
     return change.before == change.after == MASKED
 
 
 class Intent(NamedTuple):
-    """The words of changes, and the changes that those leave to be told.
+    """The words of changes, and the changes that the words do not cover.
 
-    ``words`` hold for hosts that differ in values only, ``values`` belong behind them.
+    ``words`` are equal for hosts that differ in values only, ``values`` follow them.
     """
 
     words: str
@@ -53,9 +53,9 @@ class Intent(NamedTuple):
 
 
 def intent(type_name: str, changes: Sequence[ChangeLine], fired: bool) -> Intent:
-    """What the changes of a resource come to: ``create file``, ``install 1.2``, ``change``.
+    """The action of a resource: ``create file``, ``install 1.2``, ``change``.
 
-    ``fired``: a subscription is why.
+    ``fired``: a subscription is the reason.
     """
     if changes and all(map(_is_of_file, changes)):
         return Intent(_counted(changes), "", tuple(changes))

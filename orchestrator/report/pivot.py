@@ -45,7 +45,7 @@ def _left_out(failures: list[SharedFailure], style: Style) -> str:
 
 
 def idle_lines(collected: Collected, style: Style) -> Iterator[str]:
-    """A line for each reason why hosts had no turn."""
+    """A line for each reason why hosts were not started."""
     found: dict[tuple[str, str], list[str]] = {}
     for host, result in collected.results.items():
         if not result.had_turn:

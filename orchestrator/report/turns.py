@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class _Plan:
-    """The names of a plan, at which places each one stands, and which subscribe to one."""
+    """The names of a plan, the indexes of each, and which subscribe to one."""
 
     def __init__(self, planned: happening.HostPlanned) -> None:
         self.names = planned.resources
@@ -26,7 +26,7 @@ class _Plan:
 
 
 class _Heard:
-    """What a host told so far: a byte for each resource that had its turn, and who is due."""
+    """The reports of a host so far: a byte for each resource that ran, and pending refreshes."""
 
     def __init__(self, plan: _Plan) -> None:
         self.plan = plan
@@ -35,14 +35,13 @@ class _Heard:
 
 
 class Turns:
-    """Takes a run's events; ``left`` has the resources that had no turn on hosts that were cut
-    short, in the order of their plans, and ``due`` those among them that subscribe to what changed.
-    ``unknown`` has those without an outcome on hosts that never said that their run was over: they
-    may have run.
-    ``applies`` says how many ``apply`` resources the plan of such a host has.
-    Of a host that was refused there are none: nothing was attempted.
+    """Receives a run's events; ``left`` has the resources that did not run on incomplete hosts, in
+    the order of their plans, and ``due`` those among them that subscribe to a change. ``unknown``
+    has those without an outcome on hosts that never reported the end of their run: they may have
+    run. ``applies`` is the number of ``apply`` resources in the plan of such a host. A refused host
+    has none: nothing was attempted.
 
-    A plan that hosts share is held once, and of each host a byte per resource while it is at work.
+    A shared plan is stored once, and for each active host a byte per resource.
     """
 
     def __init__(self) -> None:
@@ -110,7 +109,7 @@ class Turns:
 
 
 def turns_of(kept: "KeptRecord", results: Iterable[HostResult]) -> Turns:
-    """Those of a kept run, whose events are not read where all hosts came to their end."""
+    """The data of a stored run; its events are not read if all hosts completed."""
     turns = Turns()
     if any(map(_is_cut_short, results)):
         for event in kept.replay():

@@ -48,7 +48,7 @@ def shorten(value: str, limit: int = MAX_VALUE) -> str:
 
 
 def brief(change: ChangeLine) -> str:
-    """A change in a few words: a value that is a hash tells nobody more than that it differs."""
+    """A change in a few words: a hash only shows that the value differs."""
     if change.diff and "\n" not in change.diff:
         return f"{shorten(change.what)}: {_cut(change.diff)}"
     if all(is_hash(value) for value in (change.before, change.after) if value):
@@ -172,7 +172,7 @@ def meant(entry: Entry) -> Intent:
 
 
 def briefly(entry: Entry) -> list[str]:
-    """What its words leave to be told, in one line; empty where that is nothing."""
+    """The details that its words do not cover, in one line; empty for none."""
     _, value, rest = meant(entry)
     parts = [shorten(value) if value else "", *map(brief, rest[:MAX_CHANGES])]
     left = len(rest) - MAX_CHANGES
@@ -192,7 +192,7 @@ def span(numbers: list[int]) -> str:
 
 
 def listed(names: list[str], most: int) -> str:
-    """The names, those that differ in a number together, in about so many characters."""
+    """The names in about so many characters; names that differ in a number are merged."""
     folded = [one_line(name, MAX_VALUE) for name in fold(names)]
     shown: list[str] = []
     room = most
@@ -206,14 +206,14 @@ def listed(names: list[str], most: int) -> str:
 
 
 def counts(results: list[HostResult], noop: bool) -> str:
-    """What the events of hosts that stand together add up to, per host; zeros are left out."""
+    """The totals of events of grouped hosts, per host; zeros are left out."""
     found = [buckets(result.tally, noop) for result in results]
     named = [(word, [numbers[word] for numbers in found]) for word in found[0]] if found else []
     return ", ".join(f"{span(numbers)} {word}" for word, numbers in named if any(numbers))
 
 
 def buckets(whole: Tally, noop: bool) -> dict[str, int]:
-    """How many resources came to what, as people read it; a child may be in noop by itself."""
+    """The number of resources by result, for people; a child may be in noop by itself."""
     tally = whole.shown
     pending = tally.changed if noop else tally.pending
     return {
@@ -233,7 +233,7 @@ def shown_status(status: str, noop: bool = False) -> str:
 
 
 def part_of(about: Mapping[str, Any]) -> str:
-    """The options that chose a part of the manifest of a kept run; "" for all of it."""
+    """The options that selected a part of the manifest of a stored run; "" for all of it."""
     options = about.get("options", {})
     given = [(name, text) for name in SELECTION for text in options.get(name, ())]
     return " ".join(f"--{name}={shlex.quote(one_line(text, MAX_REASON))}" for name, text in given)
@@ -245,14 +245,15 @@ def run_word(command: str, noop: bool) -> str:
 
 
 def run_subject(command: str, what: str) -> str:
-    """What a run was of, in one line: a manifest without its folder, a resource or a command as it
-    stands."""
+    """The subject of a run in one line: a manifest without its directory, a resource or a command
+    unchanged.
+    """
     whole = command in ("ensure", *AD_HOC)
     return one_line(what if whole else posixpath.basename(what), MAX_SUBJECT)
 
 
 def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
-    """The word before a resource and the text behind it; ``told`` is what ``briefly`` says."""
+    """The word before a resource and the text after it; ``told`` is the text of ``briefly``."""
     words = entry.message if entry.status == "skipped" else meant(entry).words
     joint = " " if entry.pending and words else "; "
     behind = joint.join(filter(None, (words, told)))
@@ -263,14 +264,14 @@ def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
         return "would", detail
     if entry.status == "stable" and entry.message:  # it would wait, which changes nothing
         return "would", one_line(_certain(entry, entry.message.partition(" ")[2]), MAX_REASON)
-    if entry.status == "stable":  # kept for its health checks, none of which failed it
+    if entry.status == "stable":  # stored for its health checks, none of which failed it
         fine = all(check.status == "OK" for check in entry.health)
         return (UNCHANGED if fine else "warning"), detail
     return entry.status, detail
 
 
 def ended(result: HostResult) -> str:
-    """What kept a host's run from its end, and what it was doing."""
+    """Why a host's run did not complete, and what it was doing."""
     doing = f"while {result.phase.words}"
     if result.outcome == INTERRUPTED:
         return f"{fate(result)} {doing}"
@@ -281,7 +282,7 @@ def ended(result: HostResult) -> str:
 
 
 def to_run(results: list[HostResult]) -> str:
-    """The command that follows the hint of hosts that stand together, for all of them."""
+    """The command after the hint of grouped hosts, for all of them."""
     command = results[0].command
     only = ",".join(fold(result.only for result in results if result.only))
     if not only or len(only) > MAX_VALUE:
@@ -290,7 +291,7 @@ def to_run(results: list[HostResult]) -> str:
 
 
 def fate(result: HostResult) -> str:
-    """What a host came to, in a word or two."""
+    """The result of a host, in a word or two."""
     if not result.had_turn:
         return "not started"
     words = {TIMED_OUT: "timed out", CUT_OFF: "cut off"}

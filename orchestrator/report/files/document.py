@@ -17,7 +17,7 @@ PROTOCOL = "io.choria.ccm.v1.run"
 
 
 def write_document(run: SavedRun, exit_code: int | None, out: TextIO) -> None:
-    """Write a kept run: what was run, totals, failures, each host's result, what lacks in the
+    """Write a stored run: its command, totals, failures, each host's result, missing parts of the
     record, and every event, streamed.
     """
     results = run.results()

@@ -23,9 +23,9 @@ _UNFIT = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_junit(kept: SavedRun, out: TextIO) -> None:
-    """Write a kept run. A failed resource is a failure, a host not reached or lost an error.
+    """Write a stored run. A failed resource is a failure, a host not reached or lost an error.
 
-    InputError where the run's folder is damaged.
+    InputError for a damaged directory of the run.
     """
     grid = Grid(kept, MOST_TEXT)
     checked: dict[str, list[Outcome]] = {}
@@ -99,7 +99,7 @@ def _suite(grid: Grid, host: str) -> Iterator[str]:
 
 
 def _host_error(result: HostResult | None) -> str:
-    """Why the host's run did not come to its end; "" where it did."""
+    """Why the host's run did not complete; "" if it did."""
     if result is None:
         return "the run ended before this host finished"
     if not result.message:

@@ -37,7 +37,7 @@ _TITLES = {"failed": "Failures", "changed": "Changes", "skipped": "Skipped"}
 
 
 def write_markdown(kept: KeptRecord, out: TextIO) -> None:
-    """Write a kept run, at most ``MOST_CHARACTERS``. InputError where its folder is damaged."""
+    """Write a stored run, at most ``MOST_CHARACTERS``. InputError for a damaged directory."""
     left = MOST_CHARACTERS
     note = f"\n_More in {code(kept.again)}._\n"
     for block in _blocks(Grid(kept, MOST_TEXT)):
@@ -50,7 +50,7 @@ def write_markdown(kept: KeptRecord, out: TextIO) -> None:
 
 
 def _blocks(grid: Grid) -> Iterator[str]:
-    """Pieces that stand or fall as a whole."""
+    """Pieces that are kept or dropped as a unit."""
     about = grid.kept.about
     word = run_word(about["command"], grid.noop).capitalize()
     what = inline(run_subject(about["command"], about["manifest"]))

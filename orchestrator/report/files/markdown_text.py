@@ -21,8 +21,9 @@ _ENDS = re.compile(r"(.*?)([.,;:]*)")
 
 
 def inline(text: str) -> str:
-    """Text on one line that mentions nobody, links to nothing and is no markup: each run of words
-    that could be any of these is a code span."""
+    """Text on one line without active mentions, links or markup: words that could be any of these
+    become a code span.
+    """
     begins_list = bool(_LIST_ITEM.match(text.lstrip()))
     words = [
         (_is_simple(word) and not (begins_list and at == 0), word)
@@ -36,8 +37,9 @@ def inline(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """The same for a cell of a table, where a bar ends even a code span unless a backslash stands
-    before it; a backslash of the text's own is set apart from a bar."""
+    """The same for a table cell, where a bar ends even a code span unless a backslash precedes it;
+    the text's own backslashes are separated from bars.
+    """
     apart = re.sub(r"\\(?=\|)", r"\\ ", text)
     return inline(apart).replace("|", r"\|")
 

@@ -1,8 +1,8 @@
-"""A run's counters in Prometheus's text form, for the textfile collector (controller).
+"""A run's counters in Prometheus's text format, for the textfile collector (controller).
 
-The names are Choria CCM's. They carry no label for the host: values are sums over the hosts of the
-run. All are gauges, except the durations, which are summaries: a file tells of one run and the next
-one replaces it, so nothing in it only ever grows.
+The names are Choria CCM's. There is no label for the host: values are sums over the hosts of the
+run. All are gauges, except the durations, which are summaries: a file covers one run and the next
+one replaces it, so there are no counters.
 """
 
 import importlib.util
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 _PREFIX = "choria_ccm_"
-_UNFINISHED = "unfinished"  # hosts that came to no end
+_UNFINISHED = "unfinished"  # hosts without a result
 _MOST_LABELS = 16  # providers of a type, health checks of a resource
 _MOST_CHARACTERS = 200  # of the name of a health check
 _OTHER = "other"
@@ -153,7 +153,7 @@ def check_metrics() -> None:
 
 
 def write_metrics(kept: SavedRun, out: TextIO) -> None:
-    """Write a kept run's counters. UsageError, InputError where the run's folder is damaged."""
+    """Write a stored run's counters. UsageError, InputError for a damaged directory of the run."""
     check_metrics()
     from prometheus_client import CollectorRegistry
     from prometheus_client.exposition import generate_latest

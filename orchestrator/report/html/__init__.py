@@ -1,4 +1,4 @@
-"""A run as one HTML file that needs nothing else (controller)."""
+"""A run as one self-contained HTML file (controller)."""
 
 from orchestrator.report.html.page import write_html
 

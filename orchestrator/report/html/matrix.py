@@ -10,9 +10,9 @@ from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Cell, Grid
 
 MOST_CELLS = 250_000
-# The letter of a cell: an outcome must be told apart without its colour.
+# The letter of a cell: outcomes must be distinguishable without color.
 LETTERS = {"failed": "F", "skipped": "S", "changed": "C", "stable": "·"}
-# The same of a whole host whose resources had no turn.
+# The same for a host whose resources did not run.
 HOST_LETTERS = {
     outcome.DEFECT: "D",
     outcome.REFUSED: "R",
@@ -23,20 +23,21 @@ HOST_LETTERS = {
 
 
 class MatrixLine(NamedTuple):
-    """One row: its name and the outcome of each of its cells; that of the host where a resource
-    had no turn, "" where there is nothing to tell."""
+    """One row: its name and the outcome of each of its cells; that of the host if a resource did
+    not run, "" for nothing.
+    """
 
     name: str
     statuses: list[str]
 
 
 class Matrix:
-    """The larger side of hosts and resources makes the rows, because pages scroll downwards.
+    """The larger dimension of hosts and resources makes the rows, because pages scroll downwards.
 
-    Hosts in trouble come first.
+    Hosts with problems come first.
 
-    ``left_out`` counts resources without a column or row: beyond ``most`` cells, those that are
-    stable everywhere go first.
+    ``left_out`` counts resources without a column or row: beyond ``most`` cells, resources that are
+    converged everywhere are dropped first.
     """
 
     def __init__(self, grid: Grid, most: int = MOST_CELLS) -> None:
@@ -66,7 +67,7 @@ class Matrix:
             yield MatrixLine(name, [self._status(name, column) for column in self.columns])
 
     def details(self) -> dict[str, Any]:
-        """What a script needs to tell about a cell: texts by number, and which cell has which."""
+        """The data that a script needs for a cell: texts by number, and the text of each cell."""
         numbers: dict[Any, int] = {}
         cells: dict[str, list[int]] = {}
         for row, name in enumerate(self._names):

@@ -39,11 +39,11 @@ MOST_DIFF_LINES = 2_000
 MOST_SLOW = 10
 MOST_UNHEARD = 100
 LONGEST_TITLE = 200  # characters, of what failed
-LONGEST_NAME = 40  # characters, above and beside the matrix
+LONGEST_NAME = 40  # characters, above and next to the matrix
 
 
 def write_html(kept: KeptRecord, out: TextIO) -> None:
-    """Write a kept run as one page that loads nothing. InputError where its folder is damaged."""
+    """Write a stored run as one self-contained page. InputError for a damaged directory."""
     from jinja2 import Environment, StrictUndefined
 
     grid = Grid(kept, MOST_TEXT)
@@ -114,8 +114,9 @@ def _paragraphs(grid: Grid) -> list[_Paragraph]:
 
 
 class _Paragraph:
-    """A failure as the page tells it; ``findings`` have all that its resources reported, where that
-    is more than the reason."""
+    """A failure on the page; ``findings`` have all that its resources reported, if that is more
+    than the reason.
+    """
 
     def __init__(self, failure: SharedFailure, grid: Grid, findings: list[Finding]) -> None:
         self.findings = [one for one in findings if _is_of(one, failure) and _tells_more(one)]
@@ -139,15 +140,16 @@ def _tells_more(finding: Finding) -> bool:
 
 
 def _fate(result: Any) -> str:
-    """A host's outcome, ok ones told apart by whether something changed, interrupted ones by
-    whether they had begun."""
+    """A host's outcome; ok hosts are divided by whether something changed, interrupted ones by
+    whether they had started.
+    """
     if not result.had_turn:
         return "waiting"
     return "changed" if result.outcome == outcome.OK and result.changed else str(result.outcome)
 
 
 def _shortly(seconds: float) -> str:
-    """A time that may be less than what ``took`` can tell."""
+    """A time that may be too short for ``took``."""
     if seconds >= 1:
         return took(seconds)
     return f"{seconds * 1000:.0f} ms" if seconds >= 0.0005 else "under 1 ms"
@@ -175,11 +177,11 @@ def _text(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """What a content security policy names a text by, so that nothing else may run."""
+    """The hash of a text in a content security policy, so that nothing else may run."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
 def _for_script(data: dict[str, Any]) -> str:
-    """JSON that cannot end the script element that it stands in."""
+    """JSON that cannot end its script element."""
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")

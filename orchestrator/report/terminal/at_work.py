@@ -34,7 +34,7 @@ class HostAtWork:
         self._resource = resource
 
     def wait(self, reason: str) -> None:
-        """Go on with the step once somebody else lets go of something."""
+        """Continue with the step after another process has released something."""
         self.doing, self.waits = reason, True
 
     def plan(self, resources: Sequence[str]) -> None:
@@ -76,12 +76,12 @@ class AtWork:
 
     @property
     def running(self) -> int:
-        """How many hosts are at work and wait for nobody."""
+        """The number of hosts that are active and wait for nothing."""
         return sum(not row.waits for row in self.rows.values())
 
     @property
     def waiting(self) -> int:
-        """How many wait for their turn, or for somebody else on their host."""
+        """The number of hosts that wait for a fork, or for another process on the host."""
         return max(0, self.hosts - self.ended - self.running)
 
     def longest(self) -> list[tuple[str, HostAtWork]]:

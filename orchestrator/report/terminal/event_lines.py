@@ -7,7 +7,7 @@ from orchestrator.fleet.bus import Subscriber
 
 
 class EventLines(Subscriber):
-    """Subscriber that writes each transaction event as it arrives, whole."""
+    """Subscriber that writes each complete transaction event as it arrives."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write

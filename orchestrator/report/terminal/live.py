@@ -1,8 +1,8 @@
 """The live view on a terminal (controller): the only module that imports rich.
 
-Hosts by state, a progress bar, the failures of the most hosts, what each running host is doing and
-since when. The summary, which takes its place, tells the failures; with -v they are written above
-it, too.
+Hosts by state, a progress bar, the failures of the most hosts, the activity of each running host
+and its start. The summary, which replaces it, shows the failures; with -v they are also written
+above it.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class LiveView:
         self._said[key] = said._replace(hosts=said.hosts + 1)
 
     def _troubles(self) -> list[Text]:
-        """The failures of the most hosts, then what was said last."""
+        """The failures of the most hosts, then the latest messages."""
         lines = []
         width = self._console.width
         for failure in self._failures.largest(MAX_LATEST):
@@ -198,7 +198,7 @@ class LiveView:
             return
         self._drawn = now
         if not self._drawing.acquire(blocking=False):
-            return  # a question stands on the terminal
+            return  # a question is on the terminal
         try:
             with self._lock:
                 above, self._above = self._above, []

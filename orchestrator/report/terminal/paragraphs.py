@@ -22,8 +22,9 @@ MOST_WORDS = 3  # lines of a reason's beginning, and of its end
 
 
 class Asked(NamedTuple):
-    """How a run is asked for: the ``run_id`` that patterns take, "" for none, and the words of the
-    command that does ``again`` what it did, but for ``-l``; none where nobody can say them."""
+    """How to repeat a run: the ``run_id`` that patterns take, "" for none, and the words of the
+    command, ``again``, without ``-l``; empty if unknown.
+    """
 
     run_id: str = ""
     again: Sequence[str] = ()
@@ -34,9 +35,9 @@ class Asked(NamedTuple):
         return tuple(self.again[1:2]) == ("plan",)
 
     def on(self, limit: str, stage: str = "") -> str:
-        """That command on these hosts, from their ``stage`` on; "" where nobody can say it.
+        """The command for these hosts, from their ``stage`` on; "" if unknown.
 
-        A preview goes through those before it all the same: it sees what they would leave.
+        A preview includes earlier stages anyway: it shows what they would leave.
         """
         alone = {"--noop", "--stage"} & set(self.again)
         begin = ["--from", stage] if stage and not alone else []
@@ -92,8 +93,9 @@ def what_failed(failure: SharedFailure, room: int) -> str:
 
 
 def others_differ(failure: SharedFailure, room: int, all_by: str = "") -> str:
-    """What others have in the place of the first host's names and numbers, where these are few
-    before where they are many; in about ``room`` characters. "" where all are the same."""
+    """The names and numbers of other hosts that replace those of the first one, the fewest first;
+    in about ``room`` characters. "" if all are equal.
+    """
     if failure.texts < 2:
         return ""
     count = ", ".join(filter(None, (f"{failure.texts:,} texts", all_by)))
@@ -110,7 +112,7 @@ def others_differ(failure: SharedFailure, room: int, all_by: str = "") -> str:
 
 
 def in_one_line(failure: SharedFailure, style: Style) -> str:
-    """A failure on one line; the hosts stand on it where there is room."""
+    """A failure on one line, with the hosts if they fit."""
     head = what_failed(failure, style.width * 2 // 3)
     rest, who = f": {failure.reason}", f" [{', '.join(fold(failure.hosts))}]"
     room = style.width - len(head)
@@ -141,7 +143,7 @@ def _lines(failure: SharedFailure, width: int, asked: Asked, everything: bool) -
 
 
 def _words(failure: SharedFailure, width: int, everything: bool) -> Iterator[str]:
-    """What the host told, each line behind a bar: whatever it says cannot be taken for ours."""
+    """The text of the host, each line after a bar, so that it cannot look like ccm's own."""
     if not failure.errors:
         yield from wrapped("for the reason, run", width, f"ccm report --host {failure.host}")
         return

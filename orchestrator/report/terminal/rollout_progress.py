@@ -1,4 +1,4 @@
-"""Where a rollout stands: its waves, gates and budget (controller)."""
+"""The progress of a rollout: its waves, gates and budget (controller)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class WaveRow(NamedTuple):
 
 
 class Standing:
-    """Takes a run's events; without the options of a rollout there is nothing to tell."""
+    """Receives a run's events; without rollout options there is no progress."""
 
     def __init__(self) -> None:
         self.planned: happening.RolloutPlanned | None = None
@@ -36,7 +36,7 @@ class Standing:
         self.answers: list[happening.GateAnswered] = []
         self.held: happening.RolloutHeld | None = None
         self._noop = False
-        self._budgets = {"": Budget(None)}  # by stage, that of the whole run under ""
+        self._budgets = {"": Budget(None)}  # by stage, that of the complete run under ""
         self._ended: set[str] = set()
         self._failed: dict[str, HostResult] = {}
 
@@ -73,7 +73,7 @@ class Standing:
             self._failed[result.host] = result
 
     def now(self, at: float) -> str:
-        """Where it stands at a moment, in one line; "" where there is nothing to tell."""
+        """The current progress in one line; "" for none."""
         if self.planned is None or self._noop:
             return ""
         parts = [self._progress(), self._failures()]
@@ -112,7 +112,7 @@ class Standing:
 
     @property
     def _budget(self) -> Budget:
-        """That of the stage, or that of the whole run where this is the one that is spent."""
+        """The budget of the stage, or that of the complete run if this one is used up."""
         whole = self._budgets[""]
         of_stage = self._budgets.get(self.stage, whole)
         return whole if whole.spent or of_stage.limit is None else of_stage
@@ -122,7 +122,7 @@ class Standing:
         return "" if budget.limit is None else f"{budget.failed:,} failed (limit {budget.limit:,})"
 
     def line(self, event: happening.Event) -> str:
-        """What a log is told of an event of the rollout; "" for another."""
+        """The log line for an event of the rollout; "" for another event."""
         if isinstance(event, happening.WaveStarted) and self.planned is not None:
             waves = self.planned.waves
             if len(waves) > 1:
@@ -190,7 +190,7 @@ class Standing:
             yield ("Waves" if line is lines[0] else ""), line
 
     def _foreseen(self, planned: happening.RolloutPlanned) -> str:
-        """Where a push would be held that comes out as this preview did; "" for nowhere."""
+        """Where a push with the same results as this preview would stop; "" for nowhere."""
         if "canary" in planned.wishes:
             return ""
         budgets = {name: Budget(one.limit) for name, one in self._budgets.items()}
@@ -251,7 +251,7 @@ def _answer(answer: happening.GateAnswered) -> str:
 
 
 def _left(held: happening.RolloutHeld) -> str:
-    """Of a rollout that was held, who is left."""
+    """The remaining hosts of a rollout that stopped."""
     return f"; {_hosts(len(held.hosts))} not started" if held.hosts else ""
 
 

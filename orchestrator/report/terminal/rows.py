@@ -50,10 +50,10 @@ class Rows:
         self._shown: set[tuple[str, str, str]] = set()
 
     def lines(self, row: Row, where: str = "") -> Iterator[str]:
-        """One resource: what is the same on all its hosts, then what differs; ``where`` names these
-        hosts where the lines around are of others.
+        """One resource: the parts that all its hosts share, then the differences; ``where`` names
+        these hosts if the lines around it are about others.
 
-        Of too many variants the one of the most hosts is shown, and those of the fewest.
+        Of too many variants, those with the most and with the fewest hosts are shown.
         """
         variants = self._variants(row)
         yield from self._headline(row, variants, where)
@@ -97,7 +97,7 @@ class Rows:
 
     @property
     def _compact(self) -> bool:
-        """Whether a change is told in a few words, on the line of its resource if there is room."""
+        """Whether a change fits on the line of its resource in a few words."""
         return not self._choice.diffs and not self._choice.everything
 
     def _variants(self, row: Row) -> list[Variant]:

@@ -1,4 +1,4 @@
-"""What a session of ``ccm ensure`` commands came to (controller)."""
+"""The result of a session of ``ccm ensure`` commands (controller)."""
 
 from __future__ import annotations
 

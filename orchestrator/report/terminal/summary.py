@@ -40,9 +40,9 @@ MAX_UNHEARD = 3
 MOST_LINES = 40  # of a fleet's summary
 MOST_BLOCKS = 6  # of hosts, in there
 LEAST_CHANGES = 6  # lines of changes in there, however much failed
-MAX_KEYS = 4  # fingerprints of hosts that stand together
+MAX_KEYS = 4  # fingerprints of grouped hosts
 _INDENT = " " * INDENT
-_ASKED = ("push", "apply", "ensure", "drift")  # commands whose runs are kept
+_ASKED = ("push", "apply", "ensure", "drift")  # commands whose runs are stored
 
 
 class Summary:
@@ -57,7 +57,7 @@ class Summary:
         self._told = False
 
     def write(self, out: TextIO, kept: str = "") -> None:
-        """Write the summary; ``kept`` is the run's id, "" where ccm report has it not."""
+        """Write the summary; ``kept`` is the run's ID, "" if ccm report cannot show it."""
         for line in self.lines(kept):
             out.write(line + "\n")
         out.flush()
@@ -81,7 +81,7 @@ class Summary:
             yield from self._notices()
 
     def _by_change(self, blocks: list[Block]) -> Iterator[str]:
-        """Hosts that differ: why some failed, what each came to, then every change once."""
+        """Different hosts: why some failed, the result of each, then every change once."""
         many = len(self._collected.results) > FEW_HOSTS and not self._choice.everything
         top = self._failures()
         if many and not self._choice.quiet:
@@ -111,8 +111,9 @@ class Summary:
         yield from ["", *found] if found else []
 
     def _host(self, block: Block, first: bool) -> Iterator[str]:
-        """What hosts came to, without their resources; a blank line before the first of them and
-        those that need more than a line."""
+        """The results of hosts, without their resources; a blank line before the first host and
+        before those that need more than a line.
+        """
         told = itertools.chain(self._block(block, rows=False), self._going_on(block))
         head, *more = told
         yield from [head] if first or len(more) > 1 else []
@@ -134,7 +135,7 @@ class Summary:
 
     @property
     def _asked(self) -> Asked:
-        """How the run is asked for; its id only where it can be asked for by that."""
+        """How to repeat the run; its ID only if it can be used."""
         started = self._collected.started
         if started is None:
             return Asked()
@@ -170,8 +171,9 @@ class Summary:
             yield style("faint", f"    … {len(rows) - len(shown)} more resources, -v shows all")
 
     def _going_on(self, block: Block) -> Iterator[str]:
-        """How to go on with hosts that failed, where no paragraph above tells it, or with those
-        that a run which was ended has left; what a rollout has left is told with it."""
+        """How to continue with failed hosts, if no paragraph above says it, or with the rest of an
+        ended run, together with the rest of a rollout.
+        """
         if not block.result.had_turn and self._collected.standing.planned is None:
             command = self._asked.on(f"run:{self._asked.run_id}:undone")
             if self._asked.run_id and command:
@@ -186,7 +188,7 @@ class Summary:
                 yield f"    {line}"
 
     def _unheard(self, block: Block) -> Iterator[str]:
-        """What had no turn, by the hosts on which it had none, and what of it is due."""
+        """Resources that did not run, by their hosts, and their pending refreshes."""
         words = "not checked" if self._noop else "not run"
         if block.result.untried:
             words = "not tried (fail_on_error)"

@@ -1,4 +1,4 @@
-"""The last lines of a summary: what the whole fleet adds up to (controller)."""
+"""The last lines of a summary: the totals of the fleet (controller)."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -57,7 +57,7 @@ def _parts(pairs: list[tuple[str, str, int]], style: Style) -> str:
 def host_counts(
     results: Collection[HostResult], noop: bool, command: str = ""
 ) -> list[tuple[str, str, int]]:
-    """How many hosts came to what, each with the role of its words; the worst first."""
+    """The number of hosts by result, each with the role of its words; the worst first."""
     found = Counter(result.outcome for result in results)
     idle = Counter(result.outcome for result in results if not result.had_turn)
     fine = [buckets(r.tally, noop) for r in results if r.outcome == outcome.OK]
@@ -102,7 +102,9 @@ def _resources(collected: Collected, style: Style, noop: bool) -> str:
 
 
 def _left_undone(collected: Collected) -> str:
-    """How much that a selection requires, and leaves out, is not as desired; "" for nothing."""
+    """The number of required resources that a selection excludes and that are not converged; "" for
+    none.
+    """
     entries = [one for found in collected.entries.values() for one in found]
     told = []
     for state, words in (
@@ -116,7 +118,7 @@ def _left_undone(collected: Collected) -> str:
 
 
 def _predicted(collected: Collected) -> str:
-    """How much came out as the plan had said; "" without one."""
+    """The number of correct predictions of the plan file; "" without one."""
     tallies = [result.tally.shown for result in collected.results.values()]
     compared = sum(tally.compared for tally in tallies)
     came = sum(tally.as_predicted for tally in tallies)
@@ -143,7 +145,7 @@ def _health(collected: Collected) -> str:
 
 
 def _time(collected: Collected) -> str:
-    """How long the run took; "" where that is not kept, as in a plan."""
+    """The duration of the run; "" if it is not stored, as in a plan."""
     if collected.started is None or collected.ended is None:
         return "not finished"
     if collected.ended.at == collected.started.at:

@@ -50,10 +50,10 @@ class Progress:
 
 
 class Verification:
-    """Takes outcomes as they come, and writes at the end what they come to.
+    """Receives outcomes, and writes the total at the end.
 
-    What several hosts fail alike stands once, above what each host has of its own. Without
-    ``blocks`` something else shows them, and only the sum is written.
+    Failures that several hosts share are shown once, above those of each host. Without ``blocks``
+    only the total is written, because something else shows the failures.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class Verification:
 
 
 def sum_of(found: Assessment) -> str:
-    """How many hosts were looked at, and how many checks came to what."""
+    """The number of checked hosts, and the number of checks by result."""
     counts = [f"{found.count(status)} {status}" for status in _WORDS if found.count(status)]
     counts = counts or ["nothing to check"]
     if found.unreached:

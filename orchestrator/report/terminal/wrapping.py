@@ -1,8 +1,8 @@
-"""Wraps text so that the commands in it can be copied whole (controller)."""
+"""Wraps text so that commands in it can be copied (controller)."""
 
 import re
 
-# Between quotes that do not stand within a word.
+# between quotes that are not inside a word
 _QUOTED = r"(?<!\w)(?P<quote>['\"`])(?:(?!(?P=quote)).)+(?P=quote)(?!\w)"
 _KEPT = "\0"  # stands for a space that is no place to break; plain text does not hold it
 
@@ -16,7 +16,7 @@ def wrapped(text: str, width: int, command: str = "") -> list[str]:
         return [text]
     import textwrap  # most reports have no line that needs it
 
-    # Of a gap as wide as a line nobody sees more, and many of them take textwrap for ever.
+    # A gap wider than a line is not visible, and many of them make textwrap very slow.
     text = re.sub(rf"\s{{{width},}}", " ", text)
     joined = re.sub(_QUOTED, lambda found: found[0].replace(" ", _KEPT), text)
     if command:
