@@ -12,7 +12,8 @@ from orchestrator.language.errors import NEEDS, FactsUnavailableError
 from orchestrator.language.facts import Facts
 from orchestrator.manifest.data import DataSource, Held
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
-from remote_runtime.errors import Problem
+from orchestrator.planning.site.template_reads import template_reads
+from remote_runtime.errors import Position, Problem
 from remote_runtime.text.nearest import nearest
 
 if TYPE_CHECKING:
@@ -98,7 +99,9 @@ class SiteCheck:
         total = self.known + unknown
         checked = f"{self.known} of" if unknown else "all"
         words = [f"{checked} {total} resources of {hosts} were checked"]
-        words += [f"{n} need {NEEDS[kind]}" for kind, n in _counted(self.unknown)]
+        words += [
+            f"{n} need{'s' if n == 1 else ''} {NEEDS[kind]}" for kind, n in _counted(self.unknown)
+        ]
         for kind, count in _counted(self.untold):
             need = "assertion needs" if count == 1 else "assertions need"
             words.append(f"{count} {need} {NEEDS[kind]}")
@@ -190,17 +193,22 @@ def unknown_reads(
     found: dict[Problem, None] = {}
     readers = [expression for part in parts for expression in _expressions(part)]
     readers += [expression for source in data for expression in source.value_expressions()]
-    for expression in (*readers, *files.expressions()):
-        for path in _reads(expression.source):
-            keys = path.split(".")
-            if keys[0] in handed or any(source.holds(keys) for source in held):
-                continue
-            if len(keys) > 1 and any(source.holds(keys[:1]) for source in held):
-                continue
-            likely = nearest(keys[0], known)
-            hint = f"did you mean data.{likely}?" if likely else "nothing sets it"
-            message = f"data.{keys[0]} is read here, but no data has it"
-            found[Problem(message, expression.where, hint, UNKNOWN_READ)] = None
+    read: list[tuple[str, Position | None]] = [
+        (path, expression.where)
+        for expression in (*readers, *files.expressions())
+        for path in _reads(expression.source)
+    ]
+    read += [one for part in parts for one in template_reads(part.site, _reads)]
+    for path, where in read:
+        keys = path.split(".")
+        if keys[0] in handed or any(source.holds(keys) for source in held):
+            continue
+        if len(keys) > 1 and any(source.holds(keys[:1]) for source in held):
+            continue
+        likely = nearest(keys[0], known)
+        hint = f"did you mean data.{likely}?" if likely else "nothing sets it"
+        message = f"data.{keys[0]} is read here, but no data has it"
+        found[Problem(message, where, hint, UNKNOWN_READ)] = None
     return list(found)
 
 

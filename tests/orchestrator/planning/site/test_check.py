@@ -47,7 +47,7 @@ def test_a_child_whose_path_a_variable_gives(tmp_path: Path) -> None:
     found = check(tmp_path)
     assert found.problems == []
     assert found.told == (
-        "3 of 4 resources of 1 host were checked, 1 need facts that only a host reports"
+        "3 of 4 resources of 1 host were checked, 1 needs facts that only a host reports"
     )
     (problem,) = check(tmp_path, SITE, "web", "db", "db").problems
     assert "roles/db.yaml: No such file" in problem.message
@@ -164,7 +164,7 @@ def test_values_of_data_that_only_a_host_decides(tmp_path: Path) -> None:
     assert found.problems == []
     assert found.told == (
         "3 of 8 resources of 1 host were checked, 3 need facts that only a host reports, "
-        "1 need answers to look-ups, 1 need the key-value store, "
+        "1 needs answers to look-ups, 1 needs the key-value store, "
         "1 assertion needs facts that only a host reports, 1 assertion needs the key-value store"
     )
     (told,) = check(tmp_path, PARTLY.replace("app.port", "app.prot"), contact=False).warnings
