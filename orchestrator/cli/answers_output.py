@@ -10,9 +10,9 @@ from remote_runtime.options import RunOptions
 
 
 class AnswersOutput(Output):
-    """The output of a command over the fleet: what hosts said, where a summary would stand.
+    """The output of a command over the fleet: identical output of hosts, instead of a summary.
 
-    ``fold`` is as for ``Answers``. Progress has stderr where it is not drawn.
+    ``fold`` is as for ``Answers``. Progress goes to stderr if it is not drawn.
     """
 
     def __init__(self, options: OutputOptions, run: RunOptions, *, fold: bool) -> None:

@@ -56,7 +56,7 @@ _OBJECTS_PER_COLLECTION = 50_000
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code (see the reference page on exit codes).
 
-    Without ``argv`` it is the process's only work: the words are those of the command line.
+    Without ``argv``, the words are those of the command line, and the process does nothing else.
     """
     if argv is not None:
         return _run(argv)
@@ -98,7 +98,7 @@ def _run(words: list[str]) -> int:
         except SystemExit:  # how argparse ends a --help
             sys.stdout.flush()
             raise
-        # Here, where a failure has a place to be told: Python's own flush comes too late for that.
+        # Here, where an error can still be reported: Python's own flush comes too late for that.
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:

@@ -14,7 +14,7 @@ def ask_secret(prompt: str) -> str:
     try:
         return getpass.getpass(prompt)
     except EOFError:
-        print(file=sys.stderr)  # or what is said next would stand behind the prompt
+        print(file=sys.stderr)  # otherwise the next message would follow the prompt on its line
         return ""
 
 

@@ -26,11 +26,13 @@ class PartCheck(NamedTuple):
 
 
 def check_as_part(manifest: str, data: PlanOptions, chosen: Chosen | None) -> PartCheck | None:
-    """Check a manifest with what those that apply it give; None where none in the project does.
+    """Check a manifest with the data from its parents; None if no manifest of the project applies
+    it.
 
-    What its parents give is right. What is wrong in its own templates and in what it applies, no
-    parent mends. Where only templates fit its path, what is wrong under all of those is a problem.
-    With hosts of an inventory, the plans of its parents are made for them.
+    The data of its parents counts as correct. Mistakes in its own templates and in the manifests
+    that it applies do not depend on a parent. If its path only matches templates, a mistake must
+    occur under all of these. With hosts of an inventory, the plans of its parents are made for
+    them.
     """
     from orchestrator.manifest.parents import parents_of
     from orchestrator.project.finding import folders_above
@@ -100,6 +102,6 @@ def _in_run(
 
 
 def _of(child: Path, problems: Iterable[Problem]) -> list[Problem]:
-    """Those that are in the file itself; a parent's own are for ``ccm validate`` of that."""
+    """The problems in the file itself; ``ccm validate`` of a parent reports that parent's own."""
     real = os.path.realpath(child)
     return [one for one in problems if one.where and os.path.realpath(one.where.file) == real]

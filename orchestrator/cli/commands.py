@@ -41,7 +41,7 @@ ANSIBLES = {
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
-    """Wraps sentences; what is indented, such as an example, stays as it is."""
+    """Wraps sentences; indented text, such as an example, is not changed."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         import textwrap
@@ -92,10 +92,9 @@ class Parser(argparse.ArgumentParser):
         return self.formatter_class(self.prog, width=self._width)  # type: ignore[call-arg]
 
     def parse(self, words: list[str]) -> argparse.Namespace:
-        """What the words say, and what is around them where they are silent.
+        """Parse the words, and complete them from the environment and the project file.
 
-        ``intermixed`` lets options stand between the positional ones. InputError for the project's
-        file.
+        ``intermixed`` allows options between positional arguments. InputError for the project file.
         """
         found = self.parse_intermixed_args(words) if self.intermixed else self.parse_args(words)
         self._settle(found)

@@ -1,7 +1,7 @@
-"""What completion finds in manifests and in the project's file (controller).
+"""Completion words from manifests and the project file (controller).
 
-A manifest is only read, never checked: no type of a site's own is imported, no program started.
-Somebody has only pressed a key, so what is read is little, and what makes no sense is passed over.
+A manifest is only read, never checked: no custom type is imported, no program started. The user
+only pressed a key, so little is read, and invalid files are skipped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TEMPLATE = re.compile(r"\{\{|\$\{")
 
 
 class Glance(NamedTuple):
-    """A resource as it is written; ``names`` are its name and its alias."""
+    """A resource as written; ``names`` are its name and its alias."""
 
     type: str
     names: tuple[str, ...]
@@ -68,8 +68,9 @@ def project_of(manifest: str) -> Project | None:
 
 
 def _resources(manifest: str) -> Iterator[Glance]:
-    """Those of a manifest and of the children that it names, as far as they are read; without one
-    those of the usual name in the current folder."""
+    """The resources of a manifest and of its children, as far as they are read; by default of the
+    usual manifest in the current directory.
+    """
     room = MAX_BYTES
     queue = [manifest or USUAL]
     for at in range(MAX_MANIFESTS):

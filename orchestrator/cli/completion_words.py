@@ -1,8 +1,7 @@
-"""``ccm completion words``: what could stand where a cursor is, asked by the scripts (controller).
+"""``ccm completion words``: the possible words at a cursor, for the scripts (controller).
 
-It is found from the parsers, from inventories and manifests that are files and from what is kept of
-runs. Starts no program and contacts no host, and says nothing where it finds nothing: somebody has
-only pressed a key.
+The words come from the parsers, from inventory and manifest files and from stored runs. Starts no
+program, contacts no host, and reports no errors: the user only pressed a key.
 """
 
 import argparse
@@ -52,9 +51,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def candidates(words: list[str]) -> list[Word]:
-    """The words that could stand in place of the last one, which is their beginning.
+    """The words that could replace the last one, which is their prefix.
 
-    Each is one line of characters that a terminal shows. CcmError for what cannot be read.
+    Each is one line of printable characters. CcmError for unreadable files.
     """
     if not words:
         return []
@@ -73,7 +72,7 @@ def candidates(words: list[str]) -> list[Word]:
 
 
 def _offered(before: list[str], current: str) -> Iterator[Word]:
-    """What stands behind these words, whatever it begins with."""
+    """The possible words after these, with any prefix."""
     from orchestrator.cli.app import COMMANDS
     from orchestrator.cli.commands import build_parser, find_command, load_command
 
@@ -151,7 +150,7 @@ def _values(
 
 
 def _of_manifest(action: argparse.Action, manifest: str, current: str) -> Iterator[str]:
-    """What a part of the manifest is named by, and what stands beside it."""
+    """The words for a part of the manifest."""
     from orchestrator.cli.completion_manifest import part_words, project_of, stages_of, tags_of
 
     if action.metavar == "STAGE":

@@ -13,10 +13,10 @@ _OTHERS = 0o002
 
 
 def with_data_here(options: PlanOptions) -> PlanOptions:
-    """The options, with ``./.hiera`` as data where none was named.
+    """The options, with ``./.hiera`` as the default of data.
 
-    UsageError for a ``.hiera`` that others can write to, or a link of theirs: who stands in their
-    folder by chance would do what they like.
+    UsageError for a ``.hiera`` that other users can write, or a link of theirs: in a directory of
+    another user, it would be under their control.
     """
     if options.hiera:
         return options

@@ -1,4 +1,4 @@
-"""Writes data as JSON or YAML, whole or one value of it (controller)."""
+"""Writes data as JSON or YAML, completely or one value of it (controller)."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""``ccm drift``: what has come to differ since it was applied, and who did it (controller)."""
+"""``ccm drift``: differences since the last push, and who made them (controller)."""
 
 import argparse
 

@@ -74,7 +74,7 @@ def known_type(name: str, types: Types, command: str) -> Type:
 
 
 def own_types() -> Types:
-    """ccm's types and those of ``types/`` in the working directory."""
+    """Built-in types and those of ``types/`` in the working directory."""
     from pathlib import Path
 
     from orchestrator.manifest.types import types_beside

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from orchestrator.manifest.site import Earlier, Site
     from orchestrator.manifest.types import Type, Types
 
-# An option of the run whose name is that of a property is spelt --run-OPTION for that type.
+# An option of the run with the name of a property is --run-OPTION for that type.
 _ASIDE = "--run-"
-_BEHIND = "behind"  # where the parser keeps what stands behind the name
+_BEHIND = "behind"  # where the parser stores the words after the name
 
 
 class EnsureType:
@@ -128,7 +128,7 @@ class EnsureType:
         )
 
     def _behind(self, args: argparse.Namespace) -> tuple[str | None, str | None]:
-        """What stands behind the name: a value that has a place there, the desired state."""
+        """The words after the name: a value for a positional property, the desired state."""
         given, ensure = getattr(args, _BEHIND, None), getattr(args, "ensure", None)
         if ensure is None and given in self._type.schema.get("x-ccm-ensure", ()):
             return None, given

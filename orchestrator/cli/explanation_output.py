@@ -17,7 +17,7 @@ _LONGEST = 60  # characters of a value
 
 
 def lines(host: str, told: Explanation) -> Iterator[str]:
-    """The explanation for people: the value, what was looked at, and the origin of each part."""
+    """The explanation for people: the value, the searched sources, and the origin of each part."""
     key = ".".join(told.keys)
     yield f"{key} on {host}: {_shown(told.value) if told.found else _missing(told)}"
     yield f"  merge {told.merge}, in this order:"

@@ -17,9 +17,9 @@ def gather(
     options: "ConnectionOptions",
     require: "Require" = lambda host, gathered: None,
 ) -> "dict[str, Gathered | CcmError]":
-    """What each host says, or why it does not; in parallel, until the user interrupts.
+    """The facts of each host, or the error; in parallel, until the user interrupts.
 
-    ``require`` raises NeedAnswersError for what a host is to be asked beside its facts.
+    ``require`` raises NeedAnswersError for look-ups that a host must answer.
     """
     from orchestrator.cli.signals import Interrupts
     from orchestrator.fleet.descriptors import make_room

@@ -1,4 +1,4 @@
-"""``ccm hiera``: the data of a hierarchy as it comes out, and where it is from (controller)."""
+"""``ccm hiera``: the resolved data of a hierarchy, and its origin (controller)."""
 
 import argparse
 import os
@@ -116,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _explain(args: argparse.Namespace) -> int:
-    """Tell where a value comes from, on each host."""
+    """Show the origin of a value, on each host."""
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.documents import write
     from orchestrator.cli.explanation_output import document, lines

@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Scan, show, ask, write.
 
-    3 when a host showed no key, 2 when nobody could be asked, 1 when a key was not written.
+    Exit code 3 if a host showed no key, 2 if there is no terminal, 1 if a key was not written.
     """
     from orchestrator.runs import wiring
     from orchestrator.transport import Credentials, Settings

@@ -150,7 +150,7 @@ def _files(folder: str, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
 
 
 def _write(path: str, text: str) -> None:
-    """A new file, which nobody else may write whatever the umask; OSError, for one there is."""
+    """Create a file that no other user may write, whatever the umask; OSError if it exists."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         os.fchmod(handle, 0o644)

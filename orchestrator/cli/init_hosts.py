@@ -1,4 +1,4 @@
-"""The hosts of a new project: given, asked for, or those of ~/.ssh/config (controller)."""
+"""The hosts of a new project: given, prompted for, or those of ~/.ssh/config (controller)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _OPTIONS = "--host web1 --host deploy@web2=192.0.2.10, --ssh-config or --local"
 
 
 def host_lines(words: list[str], *, ssh_config: bool, local: bool) -> list[str]:
-    """The lines of an inventory below ``hosts:``: of these hosts, of those of the SSH configuration
-    or of this machine. UsageError where none is known and nobody can be asked, or one is misspelt.
+    """The lines of an inventory below ``hosts:``: these hosts, those of the SSH configuration or
+    this machine. UsageError without hosts and terminal, or for an invalid name.
     """
     if local:
         return [f"{THIS_MACHINE}: {{connection: local}}"]

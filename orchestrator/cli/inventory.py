@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write what was asked for."""
+    """Write the requested output."""
     from inventory import load
     from orchestrator.fleet.store.past_runs import PastRuns
 

@@ -13,10 +13,10 @@ from remote_runtime.text.nearest import nearest
 def settle_rollout(
     name: str | None, project: Project, actions: Iterable[argparse.Action], given: Mapping[str, Any]
 ) -> dict[str, ResolvedOption]:
-    """What the options of a rollout come to: a flag wins over what the file says below the name.
+    """The final options of a rollout: a flag overrides the value of the named rollout in the file.
 
-    ``actions`` are what flags are read by. UsageError for a name that the file does not have,
-    InputError with every value that a flag would not take.
+    ``actions`` parse the values of flags. UsageError for an unknown name, InputError with every
+    value that a flag would refuse.
     """
     if name is not None and name not in project.rollouts:
         raise _unknown(name, project)
@@ -50,7 +50,7 @@ def settle_rollout(
 
 
 def _read(action: argparse.Action, said: Written, problems: list[Problem]) -> Any:
-    """What a flag with these words would come to."""
+    """The value of a flag with these words."""
     if isinstance(said.value, bool):
         return said.value
     read = action.type if callable(action.type) else str

@@ -72,7 +72,7 @@ def read_inventory(args: argparse.Namespace) -> HostChoice:
 
 
 def add_keeping(parser: argparse.ArgumentParser) -> None:
-    """How many runs are kept, which no flag says."""
+    """Add the number of stored runs, which has no flag."""
     parser.set_defaults(keep=None)
 
 

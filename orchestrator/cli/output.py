@@ -118,7 +118,7 @@ class Output:
     def __init__(self, options: OutputOptions, run: RunOptions) -> None:
         check_output(options)
         self.options = options
-        # stdout belongs to the machine-readable form where one was asked for.
+        # stdout belongs to the machine-readable form if one was requested.
         self.human: TextIO = sys.stderr if options.wanting_stdout() else sys.stdout
         self._run = run
         self._diff = run.diff and (run.noop or options.verbose)
@@ -131,7 +131,7 @@ class Output:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether somebody can be asked."""
+        """Whether there is a terminal for questions."""
         return sys.stdin.isatty()
 
     @property
@@ -196,7 +196,7 @@ class Output:
         return f"{word} of {run_subject(command, subject)}"
 
     def start(self) -> None:
-        """Begin to draw, after the last question was asked."""
+        """Start the live view, after the last question."""
         self._is_running = True
         if self._live is not None:
             self._live.start()
@@ -334,7 +334,7 @@ class Output:
         return self._collected
 
     def _plain_lines(self) -> Lines | None:
-        """What tells of the run where nothing is drawn."""
+        """The output without a live view."""
         from orchestrator.report.terminal.lines import Lines
 
         return Lines(self.human, self.options.verbose)

@@ -36,5 +36,5 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
 
 
 def read_selection(args: argparse.Namespace) -> "PlanOptions":
-    """What ``add_selection`` takes, and ``add_data`` beside it."""
+    """Read the flags of ``add_selection`` and ``add_data``."""
     return read_data(args)

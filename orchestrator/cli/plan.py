@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def below(words: list[str]) -> tuple[str, Any] | None:
-    """The command for a plan that is kept, by the first word; None for ``plan`` itself."""
+    """The command for an existing plan file, by the first word; None for ``plan`` itself."""
     from importlib import import_module
 
     if words[:1] and words[0] in BELOW:

@@ -12,11 +12,11 @@ from orchestrator.manifest.adhoc import Argument, text_node
 from orchestrator.manifest.types import Type
 from remote_runtime.errors import InputError, Problem
 
-# What has a flag of its own making, see ``common_flags``; ensure stands behind the name.
+# Properties with flags of their own, see ``common_flags``; ensure follows the name.
 _APART = (
     "ensure", "tags", "control", "foreach", "require", "subscribe", "health_checks", "render",
 )  # fmt: skip
-# These mean the same in every command, so a property of that name is spelt --TYPE-PROPERTY.
+# These have the same meaning in every command; a property with such a name is --TYPE-PROPERTY.
 RESERVED = {
     "if", "unless", "require", "subscribe", "check", "no-render", "help", "inventory", "limit",
     "noop", "data", "fact", "facts", "hiera", "json",
@@ -166,7 +166,7 @@ def metavar(shape: Shape) -> str:
 
 
 def node_of(value: Any, option: str, shape: Shape, definitions: Mapping[str, Any]) -> Node:
-    """What a flag says, as it would stand in a manifest; InputError."""
+    """The value of a flag as a node of a manifest; InputError."""
     label = f"argument {option}"
     if isinstance(value, bool):
         return Scalar(

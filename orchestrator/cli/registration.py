@@ -1,4 +1,4 @@
-"""``ccm registration``: what services are registered, and where that is kept (controller)."""
+"""``ccm registration``: the registered services, and where they are stored (controller)."""
 
 from __future__ import annotations
 

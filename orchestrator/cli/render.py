@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the plan of the one host that is meant, and write it as a manifest."""
+    """Make the plan of the selected host, and write it as a manifest."""
     from orchestrator.planning.facts import NothingGathered
     from orchestrator.planning.resolved import resolved_manifest
     from orchestrator.runs import wiring

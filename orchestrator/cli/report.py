@@ -76,7 +76,7 @@ def add_forms(parser: argparse.ArgumentParser, names: Iterable[str] = FORMS) -> 
 
 
 def read_forms(args: argparse.Namespace) -> dict[str, str]:
-    """What ``add_forms`` takes: the file of each form that was asked for."""
+    """Read the flags of ``add_forms``: the file of each requested form."""
     return {name: path for name in FORMS if (path := getattr(args, name, None)) is not None}
 
 
@@ -109,7 +109,7 @@ def write_forms(kept: "Shown", files: dict[str, str]) -> None:
 def write_form(
     kept: "Shown", write: "Callable[[Shown, TextIO], None]", option: str, path: str
 ) -> None:
-    """Write one form, the file whole or not there: a report that is cut short looks complete."""
+    """Write one form, completely or not at all: a truncated report looks complete."""
     from orchestrator.support.whole_file import replacing
     from remote_runtime.errors import UsageError
 

@@ -25,7 +25,7 @@ class Responses:
         self._states: dict[str, dict[str, Any]] = {}
 
     def handle(self, event: happening.Event) -> None:
-        """Keep a host's latest event: an apply's own comes after those of its children."""
+        """Store a host's latest event: an apply's own comes after those of its children."""
         if isinstance(event, happening.HostFinished):
             self._finish(event.result)
         for state, _ in happening.transaction_events(event):

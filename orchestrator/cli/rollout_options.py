@@ -16,9 +16,9 @@ T = TypeVar("T")
 
 
 def add_rollout(parser: argparse.ArgumentParser, gates: bool = False) -> None:
-    """How a rollout is held back; with ``gates`` and hooks.
+    """Add the limits of a rollout; with ``gates`` and hooks.
 
-    Options that nobody has given are None until ``Parser.parse`` has looked around.
+    Options that are not given are None until ``Parser.parse`` completes them.
     """
     group = parser.add_argument_group(ROLLOUT)
     group.add_argument(
@@ -59,7 +59,7 @@ def add_rollout(parser: argparse.ArgumentParser, gates: bool = False) -> None:
 
 
 def _add_gates(group: "argparse._ActionsContainer") -> None:
-    """What stands between the waves of a push, and around each host."""
+    """Add the commands between the waves of a push, and around each host."""
     group.add_argument(
         "--canary",
         choices=[AUTO],
@@ -144,7 +144,7 @@ def _command(text: str) -> str:
 
 
 def _patience(text: str) -> float:
-    """Seconds that a gate has; with none it lets nobody through."""
+    """Parse the timeout of a gate, which must be more than 0."""
     value = seconds(text)
     if not value:
         raise ValueError(f"{text!r} must be longer than 0")

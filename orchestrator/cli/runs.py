@@ -1,4 +1,4 @@
-"""``ccm runs``: the runs that are kept (controller)."""
+"""``ccm runs``: the stored runs (controller)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.store.kept_runs import SavedRun
 
 HELP = "List stored runs and their results, newest first."
-_LEAST = 28  # columns of the last one; with less it stands below
+_LEAST = 28  # minimum width of the last column; with less, it goes below its row
 EXAMPLE = """
 ccm runs
 ccm runs site.yaml        # runs of one manifest
@@ -99,8 +99,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def table(runs: list[Listed], width: int) -> list[str]:
-    """The lines in columns; in ``width`` columns (0: without bound) the outcome is wrapped, and
-    stands below its run where there is no room beside it."""
+    """The lines in columns; with ``width`` columns (0: unlimited), the outcome is wrapped, and goes
+    below its run if there is no room next to it.
+    """
     import textwrap
 
     shown = [
@@ -131,7 +132,7 @@ def table(runs: list[Listed], width: int) -> list[str]:
 
 
 def _results(kept: SavedRun) -> list[HostResult] | None:
-    """What the hosts came to; None where that cannot be read."""
+    """The results of the hosts; None if they cannot be read."""
     from remote_runtime.errors import InputError
 
     try:
@@ -141,7 +142,7 @@ def _results(kept: SavedRun) -> list[HostResult] | None:
 
 
 def _record(kept: SavedRun) -> dict[str, Any]:
-    """What was run, how many hosts came to which outcome, and their tallies added up."""
+    """The command, the number of hosts by outcome, and the sum of their tallies."""
     from collections import Counter
 
     from orchestrator.report.files.document import totals
@@ -182,7 +183,7 @@ def _listed(kept: SavedRun) -> Listed:
 
 
 def _outcome(kept: SavedRun, results: list[HostResult]) -> str:
-    """How many hosts came to what."""
+    """The number of hosts by outcome."""
     from orchestrator.report.terminal.totals import host_counts
 
     found = host_counts(results, kept.about["noop"], kept.about["command"])

@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write one schema to standard output; those of all types have those of ``./types`` too."""
+    """Write one schema to standard output; those of all types include ``./types``."""
     import schemas
     from orchestrator.manifest.editor_schema import manifest_schema, request_schema
     from orchestrator.manifest.types import types_beside

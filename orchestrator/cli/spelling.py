@@ -95,7 +95,7 @@ def _flag(flag: Flag, value: Any) -> Iterator[list[str]]:
 
 
 def _flat(value: dict[str, Any]) -> bool:
-    """Whether every entry can be told as KEY=VALUE and is read again as what it is."""
+    """Whether every entry can be written as KEY=VALUE and read again as the same value."""
     return all(
         not isinstance(entry, str)
         or (

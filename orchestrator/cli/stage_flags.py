@@ -7,7 +7,7 @@ from orchestrator.runs.request import StageChoice
 
 
 def add_stage_choice(parser: argparse.ArgumentParser) -> None:
-    """Which stages of a stages file are meant."""
+    """Add the options that select stages of a stages file."""
     group = parser.add_argument_group("stages").add_mutually_exclusive_group()
     group.add_argument(
         "--from",

@@ -1,4 +1,4 @@
-"""``ccm status``: the state of one resource as it is, here or on hosts (controller)."""
+"""``ccm status``: the current state of one resource, here or on hosts (controller)."""
 
 from __future__ import annotations
 

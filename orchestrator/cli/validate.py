@@ -1,4 +1,4 @@
-"""``ccm validate``: check a manifest whole (controller). Contacts no host."""
+"""``ccm validate``: check a manifest (controller). Contacts no host."""
 
 import argparse
 import sys

@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _pytest(args: argparse.Namespace) -> list[str]:
-    """What is meant for pytest."""
+    """The options for pytest."""
     options = [f"-k{args.k}"] if args.k else []
     options += [f"-m{args.m}"] if args.m else []
     options += ["-x"] if args.exitfirst else []

@@ -1,10 +1,10 @@
-"""Which ``ccm.yaml`` counts, and whether it is believed (controller).
+"""Finds the ``ccm.yaml`` that applies, and checks whether it is trusted (controller).
 
-It is looked for beside the manifest and in the current folder, then in the folders above, up to the
-root of the repository. The search ends before a folder of another owner or one that others can
-write. The file may name programs that ccm runs, so it counts only where nobody else can have
-written it: as ssh does with its configuration, the file is judged that a link leads to, and beyond
-that the folders, and whose the link is.
+The search starts next to the manifest and in the current directory, then continues in their
+parents, up to the root of the repository. It ends before a directory of another owner or one that
+others can write. The file may name programs that ccm runs, so only its user may be able to write
+it. As ssh does with its configuration, ccm checks the target of a link, and also the directories
+and the owner of the link.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class ProjectFile(NamedTuple):
-    """A file as it is shown, and the folder that paths in it start from: its real one."""
+    """A file by its displayed name, and the real directory from which its paths start."""
 
     path: str
     folder: str
@@ -70,7 +70,7 @@ def _nearest(start: str) -> str:
             path = os.path.join(folder, FILE)
             if os.path.lexists(path):
                 return os.path.relpath(path)
-    except OSError:  # whoever uses the folder tells it
+    except OSError:  # other users of the directory report it
         pass
     return ""
 
@@ -112,7 +112,7 @@ def _require_trust(path: str) -> None:
 
 
 def _require_own(looked: list[Looked], path: str) -> None:
-    """InputError where one of these belongs to somebody else, or can be written by others."""
+    """InputError if one of these belongs to another user, or others can write it."""
     require_own(looked, f"then what {path} has ccm do", "change to a directory that you own")
 
 

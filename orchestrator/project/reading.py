@@ -1,4 +1,4 @@
-"""Reads the project's file and checks it whole (controller)."""
+"""Reads the project file and checks it (controller)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from remote_runtime.errors import InputError, Problem
 
 
 def read_project(found: list[ProjectFile]) -> Project:
-    """What the project's file says, of those that ``project_files`` has found.
+    """The content of the project file, among those that ``project_files`` found.
 
-    InputError with every mistake in it, and where there are two that differ.
+    InputError with every mistake in it, or if there are two different ones.
     """
     read = [(file, _read(file)) for file in found]
     if len(read) > 1 and _values(read[0][1]) != _values(read[1][1]):
@@ -43,7 +43,7 @@ def project_notes(found: list[ProjectFile]) -> list[Problem]:
 
 
 def _values(project: Project) -> Any:
-    """What is said, wherever it stands."""
+    """The values, at any place."""
     settings = {name: _real(name, value) for name, (value, _) in project.settings.items()}
     rollouts = {
         name: {

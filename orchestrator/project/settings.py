@@ -23,11 +23,11 @@ ROLLOUT = "rollout"
 
 
 class Setting(NamedTuple):
-    """An option by the name that it has as a flag and in the file; ``variable`` in the environment.
+    """An option by its name as a flag and in the file; ``variable`` in the environment.
 
-    ``many`` holds a list: a variable gives one entry of it. ``number`` is a whole one of 1 or more.
-    ``in_file``: the project's file may say it, too, as ``key`` where that is not its name;
-    ``flag``: a flag may, and ``metavar`` stands for what is behind it.
+    ``many``: a list; a variable gives one entry of it. ``number``: an integer of 1 or more.
+    ``in_file``: the project file may set it, too, as ``key`` if the name differs; ``flag``: a flag
+    may set it, and ``metavar`` is the placeholder of its value.
     """
 
     name: str
@@ -129,9 +129,9 @@ SETTINGS = (
 
 
 class ConfigScope(NamedTuple):
-    """Where a command stands: the manifest beside which the project's file may be, "" for none.
+    """The context of a command: the manifest next to which the project file may be, "" for none.
 
-    Of the settings in ``without`` only flags count.
+    For the settings in ``without``, only flags count.
     """
 
     manifest: str = ""
@@ -139,7 +139,7 @@ class ConfigScope(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A value of the project's file, and where it stands."""
+    """A value of the project file, and its position."""
 
     value: Any
     position: Position
@@ -156,10 +156,10 @@ class Project(NamedTuple):
 
 
 class ResolvedOption(NamedTuple):
-    """What an option came to: its value, and where that is from.
+    """The final value of an option, and its origin.
 
-    ``origin`` is flag, environment, file or default; ``where`` the flag, the variable or the place
-    in the file, "" for a default.
+    ``origin`` is flag, environment, file or default; ``where`` the flag, the variable or the
+    position in the file, "" for a default.
     """
 
     value: Any
@@ -173,10 +173,10 @@ def settle(
     environ: Mapping[str, str],
     without: Collection[str] = (),
 ) -> dict[str, ResolvedOption]:
-    """What each setting comes to that ``given`` has, where None stands for no flag.
+    """The final value of each setting in ``given``, where None means that there is no flag.
 
-    ``written`` is what the project's file says. Of the names in ``without`` only flags count.
-    UsageError for a variable that makes no sense.
+    ``written`` has the values of the project file. For the names in ``without``, only flags count.
+    UsageError for an invalid variable.
     """
     return {
         setting.name: _settled(setting, given[setting.name], written=written, environ=environ)

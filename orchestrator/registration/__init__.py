@@ -1,5 +1,5 @@
-"""Service discovery (controller): what stable resources announce, and who asks for it.
+"""Service discovery (controller): registrations of stable resources, and look-ups.
 
-``entry`` is one announced endpoint, a ``store`` keeps entries (``json_file``, ``nats_stream``),
-``publisher`` hands the stable ones of a run to it, ``lookup`` answers the templates of a run.
+``entry`` is one registered endpoint, a ``store`` contains entries (``json_file``, ``nats_stream``),
+``publisher`` sends those of a run to it, ``lookup`` answers the templates of a run.
 """

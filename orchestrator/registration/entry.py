@@ -19,10 +19,11 @@ _FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 
 class Registration(NamedTuple):
-    """``timestamp`` is when it was announced, UTC in RFC 3339; ``ttl`` a duration, never or "".
+    """``timestamp`` is the time of registration, UTC in RFC 3339; ``ttl`` a duration, never or "".
 
-    ``port`` is 0 for a service that has none. ``source`` is a digest of the manifest, the host and
-    the resource that announced it, "" for what was registered by hand or by another program.
+    ``port`` is 0 for a service without one. ``source`` is a digest of the manifest, the host and
+    the resource that registered it, "" for an entry that was registered by hand or by another
+    program.
     """
 
     cluster: str
@@ -38,7 +39,7 @@ class Registration(NamedTuple):
 
     @classmethod
     def of(cls, properties: Mapping[str, Any], now: float | None = None) -> Registration:
-        """The entry that one item of ``register_when_stable`` asks for, announced now."""
+        """The entry for one item of ``register_when_stable``, registered now."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
         return cls.from_payload({**properties, "timestamp": stamp})
 
@@ -74,7 +75,7 @@ class Registration(NamedTuple):
         )
 
     def payload(self) -> dict[str, Any]:
-        """The JSON object that stands in a message and in the file."""
+        """The JSON object in a message and in the file."""
         found: dict[str, Any] = {
             "timestamp": self.timestamp,
             "cluster": self.cluster,
@@ -143,7 +144,7 @@ class Registration(NamedTuple):
 
             announced = timegm(time.strptime(self.timestamp[:19], "%Y-%m-%dT%H:%M:%S"))
         except ValueError:
-            return True  # somebody else's; whoever keeps it expires it
+            return True  # from another program, which expires it
         return now < announced + seconds
 
 
@@ -155,7 +156,7 @@ def source_of(manifest: str, host: str, resource: str) -> str:
 
 
 class Query(NamedTuple):
-    """Which entries are meant; ``*`` or "" stands for any."""
+    """A selection of entries; ``*`` or "" matches any value."""
 
     cluster: str = ANY
     protocol: str = ANY
@@ -169,7 +170,7 @@ class Query(NamedTuple):
         return ".".join((PREFIX, *parts, ANY))
 
     def selects(self, entry: Registration) -> bool:
-        """Whether an entry is meant."""
+        """Whether it matches an entry."""
         found = (entry.cluster, entry.protocol, entry.service, entry.address)
         return all(not _is_given(w) or w == f for w, f in zip(self, found, strict=True))
 
@@ -180,7 +181,7 @@ def in_order(entries: list[Registration]) -> list[Registration]:
 
 
 def token(text: str) -> str:
-    """A text, which may come of a host, as one token of a subject that is no wildcard."""
+    """A text, which may come from a host, as one token of a subject without wildcards."""
     return "".join("_" if sign in ".*>" or not "!" <= sign <= "~" else sign for sign in text)
 
 

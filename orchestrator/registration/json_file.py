@@ -1,7 +1,7 @@
 """Registrations in one JSON file, which needs no server (controller).
 
-The file is whole at every instant: it is written beside its place, synced and renamed. A lock file
-beside it lets several runs add entries at once without losing any.
+The file is replaced atomically: it is written next to its destination, synced and renamed. A lock
+file lets several runs add entries at once without losing any.
 """
 
 from __future__ import annotations

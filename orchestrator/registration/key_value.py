@@ -23,7 +23,7 @@ class Buckets(Protocol):
     shown: str
 
     def get(self, key: Key) -> bytes | None:
-        """The value of a key; None where the bucket has none. RegistrationError."""
+        """The value of a key; None if the bucket has none. RegistrationError."""
 
 
 def open_buckets(server: str, registration: str | None = None) -> Buckets:
@@ -90,7 +90,7 @@ class KeyValueLookup:
         self._elsewhere = ask
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """What another one is told, as JSON has it."""
+        """The answer for another process, as JSON."""
         answer = self._answer(Key(str(question["bucket"]), str(question["key"])))
         if isinstance(answer, CcmError):
             return {"error": [answer.message, answer.kind, answer.advice]}

@@ -20,9 +20,9 @@ class Endpoints(list[dict[str, Any]]):
     METHODS = ("PrometheusFileSD",)
 
     def PrometheusFileSD(self) -> str:  # noqa: N802 - Choria CCM's own name
-        """The entries that have a port, as JSON for Prometheus's ``file_sd_configs``.
+        """The entries with a port, as JSON for Prometheus's ``file_sd_configs``.
 
-        Annotations are labels, their names spelt as a label's may be.
+        Annotations become labels with valid names.
         """
         groups = [
             {"targets": [entry["Endpoint"]], "labels": _labels(entry)}
@@ -42,10 +42,10 @@ def _labels(entry: Mapping[str, Any]) -> dict[str, str]:
 
 
 class RegistrationLookup:
-    """What one run knows of registrations: each question is asked once, at its first use.
+    """The registrations of one run: each question is asked once, on first use.
 
-    So every host of a run sees the same answer, however long the run takes; also where processes
-    of it have one each, of which all but one ``ask_through`` that one. Thread-safe.
+    So every host of a run sees the same answer, however long the run takes. If several processes of
+    a run have one, all but one ``ask_through`` that one. Thread-safe.
     """
 
     def __init__(self, opener: Callable[[], Store]) -> None:
@@ -63,11 +63,11 @@ class RegistrationLookup:
         return Endpoints({**entry, "Annotations": dict(entry["Annotations"])} for entry in answer)
 
     def ask_through(self, ask: Callable[[Any], Any]) -> None:
-        """Have another one answer, whose ``answer`` is what ``ask`` comes to."""
+        """Forward questions to another process; ``ask`` returns the result of its ``answer``."""
         self._elsewhere = ask
 
     def answer(self, question: Sequence[str]) -> dict[str, Any]:
-        """What another one is told, as JSON has it."""
+        """The answer for another process, as JSON."""
         from orchestrator.registration.entry import Query
 
         answer = self._answer(Query(*question))

@@ -50,7 +50,7 @@ for _name in ("nats", "asyncio"):
 
 
 class NatsStream:
-    """See ``Store``. Each call connects anew; calls are few, because entries come in batches."""
+    """See ``Store``. Each call opens a connection; calls are few: entries come in batches."""
 
     def __init__(self, place: StreamAddress, clock: Callable[[], float] = time.time) -> None:
         self._place = place
@@ -111,7 +111,7 @@ class NatsStream:
         self._run(work)
 
     def initialize(self, replicas: int, max_age: float) -> None:
-        """Create the stream, or bring it to this; ``max_age`` in seconds, 0 for no limit."""
+        """Create or update the stream; ``max_age`` in seconds, 0 for no limit."""
 
         async def work(client: Client, stream: JetStreamContext) -> None:
             """Create or update the stream."""
@@ -195,14 +195,14 @@ class NatsStream:
 
 
 class NatsBuckets:
-    """See ``Buckets``. Each call connects anew; a run reads a key once."""
+    """See ``Buckets``. Each call opens a connection; a run reads a key once."""
 
     def __init__(self, place: StreamAddress) -> None:
         self._place = place
         self.shown = place.server
 
     def get(self, key: Key) -> bytes | None:
-        """The value of a key; None where the bucket has none, or it was deleted."""
+        """The value of a key; None if it is missing or was deleted."""
 
         async def work(client: Client, stream: JetStreamContext) -> bytes | None:
             """Read the value."""
@@ -230,8 +230,8 @@ class NatsBuckets:
 class _Encrypted(Client):  # type: ignore[misc,unused-ignore]  # not all of its versions have types
     """A client that logs in over TLS or not at all.
 
-    nats-py believes the server's greeting, which anybody on the way can change, and would send the
-    password in the clear where that does not ask for TLS.
+    nats-py trusts the server's greeting, which an attacker on the network can change, and would
+    send the password unencrypted if that does not require TLS.
     """
 
     def _process_info(self, info: dict[str, Any], *more: Any, **named: Any) -> Any:
@@ -247,7 +247,7 @@ def _encrypted() -> Client:
 
 
 def _entry(data: bytes) -> Registration | None:
-    """What a message holds; None for one that nobody can read, which is no endpoint."""
+    """The entry in a message; None for an invalid one, which is not an endpoint."""
     try:
         return Registration.from_payload(json.loads(data))
     except (ValueError, RecursionError):

@@ -29,9 +29,9 @@ class Failure(NamedTuple):
 class Publisher:
     """One thread that publishes batches. ``add`` may be called by many threads, and never waits.
 
-    What could not be published is tried again with the next batch and at the end. What a resource
-    announced in an earlier run and announces no more, such as another port, is removed from the
-    store once the new entries are there; ``warning`` says what kept it from that, "" for nothing.
+    Entries that could not be published are retried with the next batch and at the end. Outdated
+    entries of a resource from an earlier run, such as those with another port, are removed once the
+    new entries are published; ``warning`` says why that failed, "" for success.
     """
 
     def __init__(self, opener: Callable[[], Store], gathering: float = GATHERING) -> None:
@@ -59,7 +59,7 @@ class Publisher:
         self._queue.put([(host, Registration.of(properties)) for properties in registrations])
 
     def close(self, seconds: float = CLOSING) -> Failure | None:
-        """Publish what is left, and tell what could not be published."""
+        """Publish the remaining entries, and return those that could not be published."""
         if self._thread is None:
             return None
         self._queue.put(None)

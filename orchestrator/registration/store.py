@@ -1,4 +1,4 @@
-"""Where registrations are kept, as ``--registration`` says (controller)."""
+"""The store of registrations, selected by ``--registration`` (controller)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Store(Protocol):
         """Add entries; an older one of the same endpoint gives way."""
 
     def lookup(self, query: Query) -> list[Registration]:
-        """The entries that are meant and still valid, by address and port."""
+        """The matching entries that are still valid, by address and port."""
 
     def remove(self, entries: Sequence[Registration]) -> None:
         """Forget these endpoints."""

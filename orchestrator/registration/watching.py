@@ -1,4 +1,4 @@
-"""What changes among registrations while somebody looks on (controller)."""
+"""Watches registrations for changes (controller)."""
 
 from __future__ import annotations
 

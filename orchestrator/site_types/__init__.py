@@ -1,8 +1,8 @@
-"""Resource types of a site's own: read, checked and imported (controller).
+"""Custom resource types of a site: read, checked and imported (controller).
 
-They stand in ``types/`` beside the manifest, each a folder like ``remote_runtime/resources/TYPE/``.
-They are the user's own code, as trusted as the manifest: on the controller they are imported for
-``Resource.check``, on targets they run as the built-in types do.
+They are in ``types/`` next to the manifest, each a directory like
+``remote_runtime/resources/TYPE/``. They are the user's own code, as trusted as the manifest: the
+controller imports them for ``Resource.check``, and targets run them like built-in types.
 """
 
 from orchestrator.site_types.folder import FOLDER

@@ -1,7 +1,7 @@
-"""Reads the files of a folder of types into memory, once (controller).
+"""Reads the files of a directory of types into memory, once (controller).
 
-What is checked, what is imported here and what is shipped are the same bytes. A file that somebody
-else could have written is refused, because its code would run as the user and, on hosts, as root.
+The checked, the imported and the sent bytes are the same. A file that another user could have
+written is refused, because its code would run as the user and, on hosts, as root.
 """
 
 from __future__ import annotations

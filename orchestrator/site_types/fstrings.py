@@ -1,7 +1,7 @@
-"""Finds f-strings that only newer Pythons read (controller).
+"""Finds f-strings that only newer Pythons accept (controller).
 
-Python 3.12 and newer parse them into the same tree, whatever version of the grammar is asked for;
-older ones refuse them by themselves.
+Python 3.12 and newer parse them into the same tree, for every requested version of the grammar;
+older ones refuse them.
 """
 
 from __future__ import annotations

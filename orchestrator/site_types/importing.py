@@ -1,8 +1,8 @@
-"""Imports the types of a site on the controller, from what was read (controller).
+"""Imports the custom types of a site on the controller, from memory (controller).
 
 Their modules have the names that they have on a target, below ``remote_runtime.resources``, so that
-the same imports work. One site at a time: another site's types of the same names take their place.
-No bytecode is written beside the manifest.
+the same imports work. Only one site is imported at a time: another site's types of the same names
+replace its own. No bytecode is written next to the manifest.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Module(NamedTuple):
 
 
 class _Finder:
-    """Finds the modules that were given to it; one for the whole process."""
+    """Finds the modules in its map; one for the process."""
 
     def __init__(self) -> None:
         self.modules: dict[str, Module] = {}
@@ -61,9 +61,9 @@ _FINDER = _Finder()
 def import_resource(
     type_name: str, modules: Mapping[str, Module]
 ) -> type[ResourceType] | type[StateType]:
-    """The class ``Resource`` of a type; InputError where its module cannot be imported.
+    """The class ``Resource`` of a type; InputError if its module cannot be imported.
 
-    ``modules`` are those of the type by their path in its folder, without the suffix.
+    ``modules`` are those of the type by their path in its directory, without the suffix.
     """
     found = import_member(type_name, modules, "resource", "Resource")
     if not (isinstance(found, type) and issubclass(found, ResourceType | StateType)):

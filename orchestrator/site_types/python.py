@@ -93,7 +93,7 @@ def _syntax(error: SyntaxError, source: bytes, file: str) -> Problem:
 
 
 def _newer(tree: ast.Module, file: str) -> Iterator[Problem]:
-    """What parses as 3.6 and fails there all the same."""
+    """Syntax that parses as 3.6 and fails there anyway."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
             if any(alias.name == "annotations" for alias in node.names):

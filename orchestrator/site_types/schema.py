@@ -121,7 +121,7 @@ def _nodes(text: str, file: str, problems: list[Problem]) -> Node | None:
 
 
 def _where(node: Node | None, path: list[str | int], file: str) -> Position:
-    """Where the value at a path stands: its key where it has one."""
+    """The position of the value at a path: that of its key if it has one."""
     where = node.position if node else Position(file, 1, 1)
     for step in path:
         if isinstance(node, Mapping) and str(step) in node:

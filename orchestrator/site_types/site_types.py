@@ -1,4 +1,4 @@
-"""The types of a site as a whole (controller)."""
+"""All custom types of a site (controller)."""
 
 from __future__ import annotations
 
@@ -123,10 +123,10 @@ class SiteTypes:
 
 
 def types_below(folder: Path, owner: int | None = None) -> SiteTypes:
-    """The types in ``types/`` of a folder; none where it has no such folder.
+    """The types in ``types/`` of a directory; none without one.
 
-    ``owner`` is the user id that the manifest belongs to: what it owns is believed, beside what
-    root and the user own. InputError with every problem of every type.
+    ``owner`` is the user ID of the manifest's owner: its files are trusted, besides those of root
+    and the user. InputError with every problem of every type.
     """
     home = folder / FOLDER
     return types_in(home, owner) if home.is_dir() else SiteTypes()

@@ -40,7 +40,7 @@ class Address(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The address for people: what stands behind ``?`` may be a secret."""
+        """The address for people, without the text after ``?``, which may be secret."""
         return one_line(kept_name(self.url))
 
 
@@ -50,7 +50,7 @@ def is_url(text: str) -> bool:
 
 
 def kept_name(text: str) -> str:
-    """A source as it may be kept in a record: of a URL without what stands behind ``?``."""
+    """A source for a record: a URL without the text after ``?``."""
     if not is_url(text) or "?" not in text:
         return text
     url, mark, fragment = text.partition("#")
@@ -108,7 +108,7 @@ def _check_kv(bucket: str, path: str, rest: str, shown: str) -> None:
 
 
 def _options(fragment: str, shown: str) -> dict[str, str]:
-    """What stands behind ``#``; SourceError."""
+    """The options after ``#``; SourceError."""
     found = dict(parse_qsl(fragment, keep_blank_values=True))
     unknown = [name for name in found if name not in _OPTIONS]
     if unknown or (fragment and not found):

@@ -31,7 +31,7 @@ class Unpacked(NamedTuple):
 class Archives:
     """The archives of one run, each read once. Thread-safe.
 
-    ``known`` are those that are there already. Without ``contact`` no machine is contacted.
+    ``known`` are those that exist already. Without ``contact`` no machine is contacted.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Archives:
             return self._known[url]
 
     def known(self) -> dict[str, Unpacked]:
-        """Those that were read so far, by URL."""
+        """The archives that were read so far, by URL."""
         with self._lock:
             return dict(self._known)
 

@@ -1,4 +1,4 @@
-"""What was downloaded and has a digest, kept on the controller under that digest."""
+"""The controller's cache of downloads with a digest, by that digest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def cache_folder() -> Path:
 
 
 def kept(digest: str, most: int) -> bytes | None:
-    """The bytes with this SHA-256; None where they are not kept, or larger than ``most``."""
+    """The bytes with this SHA-256; None if they are not cached, or larger than ``most``."""
     path = cache_folder() / digest
     try:
         with open(path, "rb") as file:
@@ -34,7 +34,7 @@ def kept(digest: str, most: int) -> bytes | None:
 
 
 def keep(digest: str, data: bytes) -> None:
-    """Keep bytes under their SHA-256. What cannot be kept is downloaded again: no error."""
+    """Cache bytes under their SHA-256. A failure is not an error: they are downloaded again."""
     with contextlib.suppress(OSError):
         folder = make_private(cache_folder())
         with replacing(folder / digest) as out:

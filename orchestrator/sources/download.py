@@ -54,7 +54,7 @@ def download(
         """Download, and hand over the content or the error."""
         try:
             answers.append(_Download(address, hosts, most, until).read())
-        except BaseException as error:  # told by whoever waits
+        except BaseException as error:  # the waiting thread reports it
             answers.append(error)
         is_there.set()
 

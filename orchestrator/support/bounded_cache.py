@@ -24,7 +24,7 @@ class BoundedCache(Generic[T]):
         return self._known.get(key)
 
     def put(self, key: Hashable, value: T, size: int) -> None:
-        """Keep a value of so many bytes; one that is too large is not kept."""
+        """Store a value of so many bytes; one that is too large is not stored."""
         if size > self._most:
             return
         with self._lock:

@@ -29,10 +29,10 @@ class DefectError(CcmError):
 
 
 def describe_crash(error: BaseException, during: str, secrets: Iterable[str] = ()) -> str:
-    """Write a report and return its path; "" where it cannot be written.
+    """Write a report and return its path; "" if it cannot be written.
 
-    It holds no local values, no arguments and of the message nothing that stands in quotes, because
-    an exception quotes the value that it could not take; ``secrets`` are masked.
+    It contains no local values, no arguments and no quoted text of the message, because an
+    exception quotes the invalid value; ``secrets`` are masked.
     """
     mask = Mask(secrets)
     try:

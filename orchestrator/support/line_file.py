@@ -10,11 +10,11 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class LineFile:
-    """Holds whole lines at every instant; one that did not fit is taken back.
+    """Contains complete lines at every instant; a line that did not fit is removed.
 
-    A line is the system's once ``write`` returns, so it outlives this process; nothing waits for
-    the disk. ``private`` ones are new and the user's own, others replace what was there. OSError
-    of any method names the file.
+    A line is handed to the system when ``write`` returns, so it survives this process; it is not
+    synced. ``private`` files are new and belong to the user, others replace an existing file.
+    OSError of any method names the file.
     """
 
     def __init__(self, path: Path, private: bool = False) -> None:
@@ -25,7 +25,7 @@ class LineFile:
         self._size = 0
 
     def write(self, text: str) -> None:
-        """Append whole lines."""
+        """Append complete lines."""
         left = memoryview(text.encode("utf-8"))
         size = self._size + len(left)
         try:

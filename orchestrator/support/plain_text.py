@@ -1,7 +1,7 @@
-"""Text that a terminal or a text file may show, whoever sent it (controller).
+"""Makes text from any source safe for a terminal or a text file (controller).
 
-What comes from a host may hold escape sequences, or characters that turn the reading direction, so
-that what is shown is not what is there. They are taken out before anything else sees the text.
+Text from a host may contain escape sequences or bidirectional controls, which change what is
+displayed. They are removed before anything else uses the text.
 """
 
 import json
@@ -19,7 +19,7 @@ _CHARACTER = (
     "\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 _UNSAFE = (
-    "\x1b\\[[0-?]*[ -/]*[@-~]"  # a whole terminal sequence, so that no rest of it stays behind
+    "\x1b\\[[0-?]*[ -/]*[@-~]"  # a complete terminal sequence, so that nothing of it remains
     "|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?"
     "|" + _CHARACTER
 )
@@ -118,8 +118,9 @@ def plain_value(value: Any, depth: int = MAX_DEPTH) -> Any:
 
 
 def plain_json_value(value: Any) -> Any:
-    """Like ``plain_value``, for a large JSON value, which may be returned itself: most are plain
-    already, as one look at their text tells."""
+    """Like ``plain_value``, for a large JSON value, which may be returned unchanged: a search of
+    the text shows that most are safe.
+    """
     try:
         text = _encode(value)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Tells what comes more than once, so that only that is kept at hand (controller)."""
+"""Finds repeated values, so that only these are cached (controller)."""
 
 from array import array
 from collections.abc import Hashable
@@ -7,10 +7,10 @@ PLACES = 1 << 14
 
 
 class Recurring:
-    """Remembers a number for each thing that came, and not the thing; of two that have the same of
+    """Remembers a number for each value instead of the value; of two with the same slot among
     ``places`` (a power of two), the later one.
 
-    Thread-safe: at worst something is taken for new once more, or for known one time too early.
+    Thread-safe: at worst a value counts as new once more, or as known one time too early.
     """
 
     def __init__(self, places: int = PLACES) -> None:

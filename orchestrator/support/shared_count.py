@@ -7,7 +7,7 @@ _BYTES = 8
 
 
 class OwnCount:
-    """That of one process. Thread-safe."""
+    """The count of one process. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -21,7 +21,7 @@ class OwnCount:
 
 
 class SharedCount:
-    """That of a process and its copies, in memory that they share; Linux. OSError. Thread-safe."""
+    """The count of a process and its copies, in shared memory; Linux. OSError. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()  # that of the file is one of processes, not of threads
@@ -29,7 +29,7 @@ class SharedCount:
         os.pwrite(self._file, bytes(_BYTES), 0)
 
     def add(self, size: int) -> int:
-        """What it is with so much more; a process that dies meanwhile holds nobody up."""
+        """The count after adding; a process that dies meanwhile blocks no other."""
         import fcntl
 
         with self._lock:

@@ -14,9 +14,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def beside(work: Work, name: str) -> None:
-    """Have it done in a thread beside the caller, which has that ``name`` meanwhile.
+    """Run it in another thread, which has that ``name`` meanwhile.
 
-    Nobody waits for it at the end of the process.
+    The process does not wait for it at its end.
     """
     try:
         waiting = _spare.pop()

@@ -32,9 +32,9 @@ def around(path: str) -> list[Looked]:
 
 
 def require_own(looked: Iterable[Looked], what: str, otherwise: str) -> None:
-    """InputError where one of these belongs to somebody else, or can be written by others.
+    """InputError if one of these belongs to another user, or others can write it.
 
-    The error says ``what`` such a person decides, and what to do ``otherwise``.
+    The error says ``what`` such a user could control, and what to do ``otherwise``.
     """
     believed = believed_owners()
     for name, status in looked:

@@ -1,4 +1,4 @@
-"""Files that are whole at every instant (controller)."""
+"""Files that are replaced atomically (controller)."""
 
 import contextlib
 import os
@@ -9,10 +9,10 @@ from typing import BinaryIO
 
 @contextlib.contextmanager
 def replacing(path: Path, mode: int = 0o600, *, durable: bool = False) -> Iterator[BinaryIO]:
-    """A new file, which takes the place of the one at ``path`` once all is written.
+    """A new file, which replaces the one at ``path`` once it is complete.
 
-    It stands beside it under a hidden name; nothing of it is left where the writing fails.
-    ``durable``: it outlasts a power cut, too. OSError.
+    It is written next to it under a hidden name, and removed if that fails. ``durable``: it
+    survives a power cut, too. OSError.
     """
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.new")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)

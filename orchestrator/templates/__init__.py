@@ -1,1 +1,1 @@
-"""Template languages of whole files (controller). Expressions have a room of their own."""
+"""Template languages of complete files (controller). Expressions are in a separate package."""

@@ -25,7 +25,7 @@ MAX_FILES = 50_000
 
 
 class Rendered(NamedTuple):
-    """One file for one host: the text that came of a template, or a file to copy as it is."""
+    """One file for one host: the text of a template, or a file that is copied unchanged."""
 
     path: str
     content: str | Path
@@ -33,8 +33,9 @@ class Rendered(NamedTuple):
 
 
 class TreeSettings(NamedTuple):
-    """How a folder is rendered. ``delimiters`` None: those of the engine. ``added`` are names that
-    its templates see beyond those of every template."""
+    """How a directory is rendered. ``delimiters`` None: those of the engine. ``added`` are names
+    that its templates see besides those of every template.
+    """
 
     engine: str = "jet"
     delimiters: tuple[str, str] | None = None
@@ -92,8 +93,9 @@ class Tree:
                 self._compile(path, text, problems)
 
     def _compile(self, path: str, text: str, problems: list[Problem]) -> None:
-        """Compile a template with those that it literally names; a partial sees what it is given,
-        so it is checked whole only where it is rendered."""
+        """Compile a template with those that it names literally; the variables of a partial depend
+        on its caller, so it is checked completely only when it is rendered.
+        """
         try:
             compiled = self._compiled[path] = self._engine.compile(path, text)
         except InputError as error:
@@ -197,7 +199,7 @@ class TreeTurn:
             self._depth -= 1
 
     def write(self, path: Any, text: Any) -> str:
-        """Add a file to what comes of the folder."""
+        """Add a file to the result of the directory."""
         if not isinstance(text, str):
             raise ValueError(f"write takes a path and text, not {type(text).__name__}")
         self._add(below_folder(path), text, False)

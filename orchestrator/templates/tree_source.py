@@ -30,7 +30,7 @@ class SourceFile(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A folder's files and directories by path, sorted, those of ``_partials`` among the files."""
+    """A directory's files and directories by path, sorted; ``_partials`` count as files."""
 
     files: list[SourceFile]
     directories: list[str]
@@ -85,9 +85,9 @@ def name_problem(name: str) -> str:
 
 
 def template_text(file: SourceFile, openers: tuple[str, ...], name: str) -> str | None:
-    """The text of a file that is a template, None for one that is copied as it is.
+    """The text of a file that is a template, None for one that is copied unchanged.
 
-    That is one with a NUL byte in it, or with nothing that begins an action. OSError; ValueError
+    That is one with a NUL byte in it, or without the beginning of an action. OSError; ValueError
     for a template that is too large or not UTF-8.
     """
     marks = [opener.encode() for opener in openers]

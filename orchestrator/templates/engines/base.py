@@ -15,9 +15,9 @@ MAX_DEPTH = 40
 
 
 class Turn(Protocol):
-    """One host's rendering of a folder: what its templates see, and what they may call.
+    """One host's rendering of a directory: the variables and functions of its templates.
 
-    ``kept`` is for the engine: what it makes once for all templates of the turn.
+    ``kept`` is a cache of the engine for all templates of the rendering.
     """
 
     names: Names
@@ -38,7 +38,7 @@ class Compiled(Protocol):
     def render(self, turn: Turn, context: Sequence[Any]) -> str:
         """Its text for one host; EvaluationError with the position, NeedFileError.
 
-        ``context`` is what ``render()`` was given beside the path, if anything.
+        ``context`` is the second argument of ``render()``, if any.
         """
         ...
 
@@ -60,7 +60,7 @@ class Engine(Protocol):
         ...
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
-        """The paths that a template literally gives to ``render()``, where that can be told."""
+        """The literal paths that a template passes to ``render()``, if they are known."""
         ...
 
 

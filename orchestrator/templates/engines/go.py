@@ -1,7 +1,7 @@
 """Go's text/template with Sprig, through the package gotpl (controller).
 
 gotpl binds functions when a template is compiled, once per run; those that depend on the host find
-its turn in a context variable.
+its rendering in a context variable.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class GoTemplate:
 
 
 class GoEngine(Alone):
-    """Each template stands alone; ``render`` runs another one."""
+    """Each template is independent; ``render`` runs another one."""
 
     def __init__(self, delimiters: tuple[str, str] | None, prefix: str) -> None:
         left, right = delimiters or ("{{", "}}")
@@ -110,7 +110,7 @@ class GoEngine(Alone):
             raise InputError(problems)
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
-        """See ``Engine``: gotpl does not tell."""
+        """See ``Engine``: gotpl does not report them."""
         return ()
 
 
@@ -173,7 +173,7 @@ def _bounded(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _given(name: str) -> Any:
-    """What the host's turn has under a name."""
+    """A value of the host's rendering, by name."""
     return _turn.get().names(frozenset())[name]
 
 
@@ -207,7 +207,7 @@ def _expandenv(text: str) -> str:
 
 
 def _root(turn: Turn) -> dict[str, Any]:
-    """What the dot is at first. Sprig can change maps, so each turn has copies of its own."""
+    """The initial dot. Sprig can change maps, so each rendering has its own copies."""
     if "root" not in turn.kept:
         given = dict(turn.names(frozenset()))
         facts = given["Facts"]
@@ -240,7 +240,7 @@ def _explained(error: gotpl.TemplateError, name: str, text: str) -> EvaluationEr
 
 
 def _nothing(key: str, text: str, where: Position) -> EvaluationError:
-    """What is said of a key that is not there: with the path that the template has."""
+    """The message for a missing key: with the path that the template has."""
     lines = text.splitlines()[where.line - 1 :]
     rest = "\n".join(lines)[where.column - 1 :]
     found = re.search(rf"[$\w]*(?:\.\w+)*\.{re.escape(key)}\b", rest)

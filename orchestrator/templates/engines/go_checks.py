@@ -59,7 +59,7 @@ def _name(node: Any) -> str:
 
 
 def _spelt(node: Any) -> Spelt:
-    """How a text comes about; a command is one that stands before a pipe."""
+    """How a text is computed; a command is one before a pipe."""
     if isinstance(node, ParenthesizedNode) and not node.fields:
         return _spelt(node.pipeline)
     if isinstance(node, PipeNode) and len(node.commands) == 1:

@@ -26,7 +26,7 @@ class JetTemplate:
 
 
 class JetEngine:
-    """Paths in ``include``, ``import`` and ``extends`` are those of the folder."""
+    """Paths in ``include``, ``import`` and ``extends`` are relative to the directory."""
 
     def __init__(
         self,

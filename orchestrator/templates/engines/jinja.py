@@ -26,7 +26,7 @@ class JinjaTemplate:
 
 
 class JinjaEngine(Alone):
-    """Paths in ``include``, ``import`` and ``extends`` are those of the folder."""
+    """Paths in ``include``, ``import`` and ``extends`` are relative to the directory."""
 
     def __init__(self, delimiters: tuple[str, str] | None, folder: Folder, prefix: str) -> None:
         settings = Settings(delimiters, lstrip_blocks=True)
