@@ -89,7 +89,7 @@ def _blank(number: int) -> Dict[str, Any]:
 
 def _parse(text: str) -> List[Dict[str, Any]]:
     found: Dict[int, Dict[str, Any]] = {}
-    shared = current = _blank(-1)  # what stands before the first processor holds for all
+    shared = current = _blank(-1)  # fields before the first processor apply to all
     for line in text.splitlines():
         name, separator, value = line.partition(":")
         name, value = name.rstrip(), value.strip()

@@ -1,4 +1,4 @@
-"""The family ``host``: ``info`` about the system as a whole (target)."""
+"""The family ``host``: ``info`` about the system (target)."""
 
 from typing import Any, Dict
 

@@ -63,7 +63,7 @@ def collect(channel: Any, sequence: int) -> Tuple[List[bytes], bool]:
 
 
 def attributes(data: bytes, at: int) -> Dict[int, bytes]:
-    """Return the attributes that stand in ``data`` from ``at`` on, by their number."""
+    """Return the attributes in ``data`` from ``at`` on, by their number."""
     found = {}
     while at + 4 <= len(data):
         length, number = _ATTRIBUTE.unpack_from(data, at)

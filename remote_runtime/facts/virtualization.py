@@ -83,5 +83,5 @@ def _machine(source: Source) -> str:
             return system
     if source.text_or_empty("/sys/hypervisor/type") == "xen":
         return "xen"
-    # Clouds write their own name into the firmware, small hypervisors have none.
+    # Clouds write their own name into the firmware, small hypervisors do not.
     return "kvm" if source.names_or_empty("/sys/bus/virtio/devices") else ""

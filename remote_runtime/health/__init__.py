@@ -19,7 +19,7 @@ _TELLING = ("auth", "cookie", "key", "secret", "token")  # in the name of a head
 def run_all(item: Item, context: Context) -> List[Dict[str, Any]]:
     """Run every check; each result is {"name", "status", "tries", "output"}.
 
-    Of a sensitive resource neither a check's command nor what it printed is told.
+    For a sensitive resource, neither a check's command nor its output is reported.
     """
     results = []
     for number, check in enumerate(item.health_checks, 1):
@@ -77,7 +77,7 @@ def _run(check: Dict[str, Any], name: str, context: Context) -> Dict[str, Any]:
         if status == "OK" or attempt == tries:
             break
         context.sleep(duration.parse(str(check.get("try_sleep") or "1s")))
-    # Masked whole, then cut: half a secret would not be found.
+    # Masked, then shortened: half a secret would not be found.
     output = context.mask.extended(credentials(check)).text(output)[:_OUTPUT]
     return {"name": name, "status": status, "tries": attempt, "output": output}
 

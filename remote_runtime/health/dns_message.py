@@ -18,7 +18,7 @@ TYPES = {
     "SRV": 33,
     "CAA": 257,
 }
-_NUMBERS = {TYPES["MX"]: 1, TYPES["SRV"]: 3}  # how many stand before the name
+_NUMBERS = {TYPES["MX"]: 1, TYPES["SRV"]: 3}  # the number before the name
 _FAMILIES = {4: socket.AF_INET, 16: socket.AF_INET6}
 _NO_SUCH_NAME = 3
 _CODES = {1: "malformed query", 2: "server failure", 4: "not implemented", 5: "refused"}
@@ -29,7 +29,7 @@ _MOST_POINTERS = 64
 
 
 class Answer(NamedTuple):
-    """``values`` as goss spells them; ``failure`` for a server that would not tell."""
+    """``values`` in the form of goss; ``failure`` for a server that did not answer."""
 
     values: List[str]
     failure: str = ""
@@ -54,7 +54,7 @@ def ask(record: str, name: str, server: Tuple[str, int], seconds: float) -> Answ
 
 
 def reverse_name(address: str) -> str:
-    """The name under which the names of an address are kept; a name stays as it is."""
+    """The reverse name of an address; a name stays unchanged."""
     for family in (socket.AF_INET, socket.AF_INET6):
         try:
             packed = socket.inet_pton(family, address)
@@ -84,7 +84,7 @@ def _over_udp(query: bytes, server: Tuple[str, int], seconds: float) -> bytes:
     family, _, _, _, where = socket.getaddrinfo(*server, 0, socket.SOCK_DGRAM)[0]
     with socket.socket(family, socket.SOCK_DGRAM) as channel:
         channel.settimeout(seconds)
-        channel.connect(where)  # so that only this server is heard, and a closed port is told
+        channel.connect(where)  # so that only this server is heard, and a closed port is reported
         channel.send(query)
         while True:
             reply = channel.recv(65535)
@@ -112,7 +112,7 @@ class _Reply(object):
         self._at = _HEADER.size
 
     def answer(self, wanted: int) -> Answer:
-        """The values of all records of the type that was asked for."""
+        """The values of all records of the requested type."""
         _, flags, questions, answers, _, _ = _HEADER.unpack_from(self._data)
         code = flags & 0xF
         if code not in (0, _NO_SUCH_NAME):
@@ -163,7 +163,7 @@ class _Reply(object):
         return "%d %s %s" % (flags, tag, value)
 
     def _name(self) -> str:
-        """A name with its final dot; the labels may stand elsewhere in the reply."""
+        """A name with its final dot; the labels may be elsewhere in the reply."""
         labels: List[str] = []
         at, after, jumps = self._at, -1, 0
         while True:

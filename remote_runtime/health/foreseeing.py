@@ -10,10 +10,10 @@ from remote_runtime.text import shell_words
 
 
 def foresee(outcome: Outcome, context: Context) -> None:
-    """Let the outcome of a preview say what its checks would make of it.
+    """Add the predicted checks to the outcome of a preview.
 
-    One that cannot be started fails its resource. Of the others nobody knows what they say, which
-    counts for what requires the resource.
+    A check that cannot start fails its resource. The result of the others is unknown, which affects
+    resources that require this one.
     """
     name = outcome.item.id
     passing = Uncertainty(ASSUMED, "if the health checks of %s pass" % name)
@@ -21,7 +21,7 @@ def foresee(outcome: Outcome, context: Context) -> None:
     if outcome.prediction == UNKNOWN:
         return
     failures, doubt = _unstartable(outcome, context)
-    if failures and doubt.level:  # something planned may mend that
+    if failures and doubt.level:  # a planned change may fix that
         why = "%s, but %s" % (failures[0], doubt.reason)
         outcome.prediction, outcome.prediction_reason = UNKNOWN, why
         outcome.passing = Uncertainty(UNKNOWN, "it depends on %s: %s" % (name, why))
@@ -31,7 +31,7 @@ def foresee(outcome: Outcome, context: Context) -> None:
 
 
 def _unstartable(outcome: Outcome, context: Context) -> Tuple[List[str], Uncertainty]:
-    """What is said of each check that cannot be started, and how sure that is not."""
+    """The message for each check that cannot start, with its uncertainty."""
     found = []
     with context.turn(outcome.item, True):
         for number, check in enumerate(outcome.item.health_checks, 1):

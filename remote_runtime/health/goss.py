@@ -13,14 +13,14 @@ MOST_SHOWN = 10
 
 
 class Verdict(NamedTuple):
-    """One attribute: ``passed`` is None where the host does not let it be told."""
+    """One attribute: ``passed`` is None if it cannot be read on the host."""
 
     passed: Optional[bool]
     reason: str = ""
 
 
 class _TooLateError(Exception):
-    """The time of the whole check is up."""
+    """The time of the complete check is over."""
 
 
 def evaluate(
@@ -28,8 +28,8 @@ def evaluate(
 ) -> Tuple[str, str]:
     """The status and the output of one try of all rules.
 
-    OK: everything passed. CRITICAL: something did not, or the time was up; ``until`` is of
-    ``time.monotonic()``. UNKNOWN: something could not be looked at, and the rest passed.
+    OK: everything passed. CRITICAL: something failed, or the time was over; ``until`` is of
+    ``time.monotonic()``. UNKNOWN: something could not be read, and the rest passed.
     """
     broken = rules.problems(given)
     if broken:

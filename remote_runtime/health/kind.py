@@ -35,11 +35,11 @@ def nothing(why: str, attributes: Iterable[str]) -> Found:
 
 
 class Kind(object):
-    """One kind of resource; ``kinds/NAME.py`` holds its only subclass.
+    """One kind of resource; ``kinds/NAME.py`` contains its only subclass.
 
-    ``attributes`` are compared, in this order; the first one is needed where ``gate`` is true, and
-    where it is ``decisive`` the others are left out when it does not fit. ``settings`` say how to
-    look. ``identity`` is the setting that stands in for the key of the rule.
+    ``attributes`` are compared, in this order; the first one is required if ``gate`` is true, and
+    if it is ``decisive`` the others are skipped when it does not match. ``settings`` configure the
+    check. ``identity`` is the setting that replaces the key of the rule.
     """
 
     identity = ""
@@ -57,10 +57,10 @@ class Kind(object):
         return subject
 
     def observe(self, subject: str, rule: Rule, probe: "Probe") -> Found:
-        """What is found, by attribute; a callable is asked only when its turn comes.
+        """The current values, by attribute; a callable is only called when it is compared.
 
-        ``CannotTellError`` where the host lacks what it takes to look; any other ``ResourceError``
-        fails the attribute and says why.
+        ``CannotTellError`` if the host lacks the means to read it; any other ``ResourceError``
+        fails the attribute with its reason.
         """
         raise NotImplementedError
 
@@ -107,7 +107,7 @@ class Probe(object):
         def work() -> None:
             try:
                 outcome.append((call(), None))
-            except Exception as error:  # raised again by whoever waits
+            except Exception as error:  # the waiting thread raises it again
                 outcome.append((None, error))
             finally:
                 os.close(theirs)

@@ -1,8 +1,8 @@
-"""Goss's matchers: what a rule expects, held against what was found (both sides).
+"""Goss's matchers: compare the expectation of a rule with an actual value (both sides).
 
-An expectation is a text, a number or true and false (equality), a list (all of these are among
-those found; for lines, see ``patterns``), or a map of one matcher. What is found is turned into the
-kind that the matcher works on, as goss does: ``"42"`` is more than 40.
+An expectation is a text, a number or true and false (equality), a list (all of these must be found;
+for lines, see ``patterns``), or a map of one matcher. The actual value is converted to the type of
+the matcher, as in goss: ``"42"`` is more than 40.
 """
 
 from typing import Any, Callable, Dict, List, Sequence
@@ -14,7 +14,7 @@ SHOWN = 200
 
 
 class Lines(str):
-    """A found text whose lines a list of patterns is held against: an output, a file, a body."""
+    """A text whose lines are compared with a list of patterns: an output, a file, a body."""
 
 
 def fits(expected: Any, found: Any) -> bool:

@@ -10,7 +10,7 @@ from remote_runtime.health.regex import compiled
 
 
 class Pattern(NamedTuple):
-    """``expression`` is compiled, or None where ``text`` is looked for as it is."""
+    """``expression`` is compiled, or None if ``text`` is searched literally."""
 
     text: str
     expression: Any
@@ -33,7 +33,7 @@ def parse(written: str) -> Pattern:
 
 
 def unmet(written: Sequence[Any], text: str) -> List[str]:
-    """Those of the patterns that the lines of a text do not satisfy."""
+    """The patterns that the lines of a text do not satisfy."""
     found = lines(text) or [""]
     bad = []
     for entry in written:

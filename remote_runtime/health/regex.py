@@ -81,7 +81,7 @@ class _Translation(object):
             elif sign in "*+?}" and self._pattern[self._at + 1 : self._at + 2] == "+":
                 raise self._unknown("a possessive repetition such as a++")
             elif sign == "$" and not self._multiline:
-                self._put(r"\Z", 1)  # Python's $ also stands before a final newline
+                self._put(r"\Z", 1)  # Python's $ also matches before a final newline
             else:
                 self._put(sign, 1)
         return "".join(self._out)
@@ -145,7 +145,7 @@ class _Translation(object):
             raise ValueError("%r: \\x needs two hexadecimal digits" % self._pattern) from None
 
     def _class(self) -> None:
-        """A class in brackets; in Python's a bare ``[`` or ``&&`` may come to mean something."""
+        """A class in brackets; in Python, a bare ``[`` or ``&&`` may have another meaning."""
         self._put("[", 1)
         if self._pattern[self._at : self._at + 1] == "^":
             self._put("^", 1)

@@ -15,7 +15,7 @@ Problem = Tuple[Path, str, str]
 
 
 class Unknown(str):
-    """A value, or a key, that is a template: what it comes to is checked once it is rendered."""
+    """A value, or a key, that is a template: it is checked once it is rendered."""
 
 
 COMMON = {"title": TEXT, "meta": ANYTHING, "skip": BOOLEAN}
@@ -128,7 +128,7 @@ def _expectation(value: Any, wanted: str, label: str, path: Path) -> List[Proble
 
 
 def _matcher(value: Any, label: str, *, path: Path, text: bool, depth: int = 0) -> List[Problem]:
-    """What is wrong with an expectation wherever a matcher may stand."""
+    """The problems of an expectation where a matcher is allowed."""
     if isinstance(value, Unknown) or any(isinstance(key, Unknown) for key in _keys(value)):
         return []
     if value is None:

@@ -1,8 +1,8 @@
-"""Answers one look-up (target): a command, a file, the status of a path, or what a type tells.
+"""Answers one look-up (target): a command, a file, the status of a path, or the answers of a type.
 
-A question is what a manifest declares, rendered: its ``kind``, what it is ``of``, and for a command
-how that runs. An answer has texts, numbers and booleans by name, or an ``error`` alone. The host is
-read as the context shows it, so that a preview can ask again with what is planned over the host.
+A question is a rendered declaration of the manifest: its ``kind``, its subject ``of``, and for a
+command how it runs. An answer has texts, numbers and booleans by name, or only an ``error``. The
+host is read through the context, so that a preview can ask again over the overlay.
 """
 
 from typing import TYPE_CHECKING, Any, Dict
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Question = Dict[str, Any]
 Answer = Dict[str, Any]
 
-LONGEST = 10.0  # seconds that one command may take
+LONGEST = 10.0  # maximum seconds of one command
 LARGEST = 1 << 20  # bytes of a file, and of each output of a command
 _COMMAND, _FILE, _STAT = "command", "file", "stat"
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # as shells have it
@@ -69,7 +69,7 @@ def _file(path: str, context: "Context") -> Answer:
 
 
 def _status(path: str, context: "Context") -> Answer:
-    """A size is told of files only: that of a directory says how the file system keeps it."""
+    """The size is reported for files only: that of a directory depends on the file system."""
     status = context.files.status(path)
     if status is None:
         attributes = dict.fromkeys(("mode", "owner", "group", "target"), "")
@@ -109,7 +109,7 @@ def _command(question: Question, context: "Context") -> Answer:
         user=settings.user,
         group=settings.group,
         umask=settings.umask,
-        limit=2 * (LARGEST + 1),  # so that one that is too long is seen to be
+        limit=2 * (LARGEST + 1),  # so that one that is too long is detected
     )
     if result.timed_out:
         raise ResourceError(result.ending(timeout))

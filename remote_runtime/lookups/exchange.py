@@ -59,7 +59,7 @@ def _questions(message: Dict[str, Any]) -> List[Question]:
 
 
 def _fit(answers: List[Answer]) -> None:
-    """Put a reason in the place of the largest answers until all of them fit into one frame."""
+    """Replace the largest answers by a reason until all of them fit into one frame."""
     sizes = [len(jsontext.dumps(one)) + 1 for one in answers]
     while sum(sizes) > ROOM:
         at = max(range(len(sizes)), key=lambda number: sizes[number])

@@ -1,8 +1,8 @@
-"""Whether a look-up would be answered otherwise at a resource's turn (target; previews only).
+"""Whether a look-up would have another answer when a resource runs (target; previews only).
 
-Answers are taken before the first change, in a preview as in a push. What an earlier resource of
-the run changes of them is seen by the next run only, or, where the change is that of an earlier
-stage, by the push of this one. So a prediction that stands on such an answer is assumed.
+Look-ups are answered before the first change, in a preview as in a push. If an earlier resource of
+the run changes an answer, only the next run sees it; if the resource belongs to an earlier stage,
+the push of this stage does. So a prediction that depends on such an answer is assumed.
 """
 
 from typing import TYPE_CHECKING, Any, Dict
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 def staleness(item: "Item", context: "Context") -> Uncertainty:
-    """The doubt over what an item stands on: the first answer that would be another one by then, or
-    that may be."""
+    """The uncertainty of an item's answers: the first answer that will differ, or may differ."""
     world = context.world
     if world is None:
         return Uncertainty()
@@ -42,7 +41,7 @@ def _reason(item: "Item", question: Dict[str, Any], known: Answer, context: "Con
     before = "was answered before the first change"
     with context.turn(item, True):
         try:
-            # What a provider was told of the run's own resources has no part in a look-up.
+            # Information about the run's own resources does not affect a look-up.
             found = answer(question, context, Registry(context))
         except Unknowable as unknown:
             return "%s, and %s" % (before, unknown.message)

@@ -1,1 +1,1 @@
-"""The target as it will be at a resource's turn: what a preview reads (target)."""
+"""The predicted target when a resource runs, which a preview reads (target)."""

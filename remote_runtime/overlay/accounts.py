@@ -1,4 +1,4 @@
-"""Users and groups as they will be at a resource's turn (target)."""
+"""The predicted users and groups when a resource runs (target)."""
 
 import os
 from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
@@ -13,8 +13,9 @@ _FIRST = -1000  # numbers below stand for accounts that get theirs when they are
 
 
 class Table(NamedTuple):
-    """What a planned /etc/passwd or /etc/group says: numbers by name, with those that the host's
-    own file has today, which are gone where it does not."""
+    """The content of a planned /etc/passwd or /etc/group: numbers by name, with those of the host's
+    current file, which are gone if the planned one lacks them.
+    """
 
     numbers: Dict[str, int]
     today: Dict[str, int]
@@ -33,7 +34,7 @@ def parsed(text: str) -> Dict[str, int]:
 
 
 class WorldAccounts(Accounts):
-    """Those of the host, and what is planned of them."""
+    """The accounts of the host with planned changes."""
 
     def __init__(self, host: Accounts, clouds: UnknownRegions) -> None:
         super().__init__()
@@ -81,7 +82,7 @@ class WorldAccounts(Accounts):
         return found
 
     def _entry(self, kind: str, name: str, on_host: Any) -> Any:
-        """What will be kept of an account. ``Unknowable`` where only its number is known."""
+        """The planned entry of an account. ``Unknowable`` if only its number is known."""
         effect, since = self.planned.get((kind, name), (None, 0))
         table = self.tables.get(kind)
         if table is not None and table.since > since:
@@ -141,7 +142,7 @@ class WorldAccounts(Accounts):
         return names[0] if names else gone
 
     def planned_identity(self, user: Optional[str]) -> Optional[Identity]:
-        """Whom a command runs as that runs as a user of whom all is planned; None for others."""
+        """The identity of a command that runs as a completely planned user; None for others."""
         effect, _ = self.planned.get(("user", user or ""), (None, 0))
         if effect is None or not isinstance(effect.entry, User) or "group" in self.tables:
             return None

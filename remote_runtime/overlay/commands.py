@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.process.conversation import Moment, OutputSink
 
 
-# What is asked of a file system and not of its files: over the layer it is an overlay in memory.
+# Commands that query a file system, not its files: over the layer, that is an overlay in memory.
 _ABOUT_SYSTEMS = re.compile(
     r"(?:^|[\s;|&(`'\"/])(?:df|lsblk|quota)(?:[\s;|&)`'\"]|$)"
     r"|\bstat\s+(?:-\w+\s+)*(?:-f|--file-system)\b"
@@ -31,7 +31,7 @@ _ONE_FILE = re.compile(r"\s-(?:ef|samefile)\s")
 _ABOUT_INODES = re.compile(
     r"\s-(?:inum|links|xdev|mount)\b|\bmountpoint\b|\bstat\b.*%-?\d*[hidDm]\b|\bls\s+-\w*i"
 )
-# What tells the name of the user who runs it, which only the push makes.
+# Commands that print the name of the current user, which only the push creates.
 _ABOUT_ITSELF = re.compile(r"(?:^|[\s;|&(`/])(?:id|whoami|logname|groups)(?:[\s;|&)`]|$)|~")
 _SCRIPT = 64 << 10  # bytes of one that is read for what it names
 
@@ -60,7 +60,7 @@ class WorldCommands(Commands):
         self._hearsay = hearsay
 
     def _texts_of_units(self) -> Set[str]:
-        """The units whose files are planned, or files beside them."""
+        """The units with planned files, or planned files next to theirs."""
         found = [path.partition("/systemd/system/")[2] for path in self._layer.nodes]
         return {name.partition("/")[0] for name in found if name}
 
@@ -101,7 +101,7 @@ class WorldCommands(Commands):
                     self._files.status(word, follow=True)
                 return [program for program in programs if program] + words
             except ResourceError:
-                pass  # it is there, and nobody can tell what it is
+                pass  # it exists, and its kind is unknown
         self._clouds.heed("host", "", True)
         self._clouds.heed("text", self._text(argv), True)
         return None
@@ -117,8 +117,9 @@ class WorldCommands(Commands):
     def _sees_today(
         self, argv: Sequence[str], cwd: str, path: Optional[str], read: Optional[List[str]]
     ) -> bool:
-        """Whether a command reads nothing that is planned and writes nothing, so it can run on the
-        host as it is."""
+        """Whether a command reads and writes nothing that is planned, so it can run on the real
+        host.
+        """
         from remote_runtime.overlay.probe_commands import may_write, named
 
         found = named(argv)
@@ -130,7 +131,7 @@ class WorldCommands(Commands):
         return all(map(self._is_as_today, read)) and not self._layer.find(cwd, True).laid
 
     def _require_same_in_overlay(self, argv: Sequence[str]) -> None:
-        """``Unknowable`` for a command that an overlay would tell something else."""
+        """``Unknowable`` for a command whose output differs in an overlay."""
         text = " ".join(argv)
         if _ONE_FILE.search(text) or _ABOUT_INODES.search(text):
             raise Unknowable("%s would see other files than there will be" % argv[0])
@@ -141,9 +142,9 @@ class WorldCommands(Commands):
             raise Unknowable("nothing can be run on what is planned to be mounted twice")
 
     def _nodes(self, argv: Sequence[str], cwd: str, read: Optional[List[str]]) -> Dict[str, Node]:
-        """The nodes of the layer, with the other names of files whose attributes are planned.
+        """The nodes of the layer, with the other names of files with planned attributes.
 
-        ``Unknowable`` for a command that may read others than those that are found.
+        ``Unknowable`` for a command that may read names that were not found.
         """
         nodes = dict(self._layer.nodes)
         words = [os.path.join(cwd, word) for word in self._text(argv).split()]

@@ -1,4 +1,4 @@
-"""The file system as it will be at a resource's turn (target): the host's under the layer."""
+"""The predicted file system when a resource runs (target): the host's under the layer."""
 
 import errno
 import os
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class WorldFiles(ReadOnly, Files):
-    """What is read here is what there will be; a path that the layer leaves alone is the host's.
+    """Reads the predicted state; a path outside of the layer is read from the host.
 
-    Folders for work of our own are those of the host.
+    Working directories of ccm are those of the host.
     """
 
     def __init__(self, host: Files, layer: Layer, clouds: UnknownRegions) -> None:
@@ -72,8 +72,9 @@ class WorldFiles(ReadOnly, Files):
         return self._host.status(found.path if found.laid else path, follow)
 
     def _require_nameable(self, path: str, found: Found) -> None:
-        """``ResourceError`` for a name that no folder holds, where there will be the folder, and a
-        path that nobody can name."""
+        """``ResourceError`` for a name that the predicted directory cannot contain, or a path that
+        is too long.
+        """
         folder, name = os.path.split(found.path)
         if is_too_long(path) or (has_long_name(name) and self.is_directory(folder)):
             raise refusal("look at", path, errno.ENAMETOOLONG)

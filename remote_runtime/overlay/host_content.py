@@ -8,7 +8,7 @@ from remote_runtime.system.files import Files, Status
 
 
 class OnHost(Content):
-    """Read when it is asked for; ``Unknowable`` where that has to be allowed first."""
+    """Read on demand; ``Unknowable`` if reading must be allowed first."""
 
     def __init__(self, path: str, status: Status, files: Files) -> None:
         self._path, self._status, self._files = path, status, files

@@ -1,4 +1,4 @@
-"""The paths that a preview knows to be changed, over those of the host (target)."""
+"""The paths with predicted changes, over those of the host (target)."""
 
 import os
 import stat
@@ -264,7 +264,7 @@ class Layer(object):
         )
 
     def _born(self, kind: str, path: str) -> Node:
-        """What our user makes at a path; below a folder with setgid it gets that one's group."""
+        """A path that our user creates; below a setgid directory it gets that one's group."""
         mode = {"directory": 0o755, "file": 0o644, "symlink": 0o777}.get(kind, 0)
         new = Node(kind, mode, os.geteuid(), os.getegid(), device=self._device(path))
         above = self._nearest(path)
@@ -284,7 +284,7 @@ class Layer(object):
         return None
 
     def _of_host(self, found: Found) -> Optional[Node]:
-        """What the host has there, as a node that leaves all as it is."""
+        """The current path of the host, as a node without changes."""
         if not found.there:
             return None
         try:

@@ -29,7 +29,7 @@ _BUILDING = 10.0  # seconds that it may take to lay all out
 
 
 class Start(NamedTuple):
-    """A command that is looked up; ``identity`` is whom it runs as, ``input`` what it reads."""
+    """A resolved command; ``identity`` is its user, ``input`` its standard input."""
 
     argv: Sequence[str]
     program: str
@@ -41,8 +41,8 @@ class Start(NamedTuple):
 
 
 class Layered(object):
-    """One command, run inside. ``host`` runs commands there, ``nodes`` are those of the layer,
-    ``own`` the folders for work of ours, which are written to from inside as well.
+    """One command that runs inside. ``host`` runs commands there, ``nodes`` are those of the layer,
+    ``own`` the working directories of ccm, which commands inside also write to.
     """
 
     def __init__(self, host: "Commands", nodes: Mapping[str, "Node"], own: Sequence[str]) -> None:

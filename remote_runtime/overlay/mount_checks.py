@@ -67,7 +67,7 @@ class OnMount(Obstacles):
         )
 
     def _enter_mount(self, doing: str, size: int, mount: MountEffect) -> None:
-        """A new file there needs space: until it has taken the place of an old one, beside it."""
+        """A new file there needs space: it exists next to the old one until it replaces it."""
         if mount.read_only:
             raise self._refused(doing, errno.EROFS)
         if not self.spare().holds(-(-size // PAGE) * PAGE, 1 + self._host.missing):

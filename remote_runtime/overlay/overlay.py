@@ -1,8 +1,8 @@
-"""The target as it will be at a resource's turn (target): what a preview reads.
+"""The predicted target when a resource runs, which a preview reads (target).
 
-It is the host with a layer over it: the effects of what earlier resources would have done. Where
-nobody can tell what one of them does there is fog, and what is read in it is noted. In a run that
-changes things there is no world but the host; in a preview there is none before the first change.
+It is the host under a layer with the predicted effects of earlier resources. Unknown effects are
+recorded, and so is each read that they may affect. A run that changes things reads only the host,
+and so does a preview before the first change.
 """
 
 from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Set, Tuple
@@ -47,10 +47,10 @@ class Clash(NamedTuple):
 
 
 class World(object):
-    """What earlier actions of a preview would have left, over the host.
+    """The predicted effects of earlier actions in a preview, over the host.
 
-    ``files``, ``accounts`` and ``commands`` are the doors of the host that also see the layer.
-    ``packages`` and ``units`` are the latest effects by name. ``note`` is told of each doubt.
+    ``files``, ``accounts`` and ``commands`` are the adapters of the host that also see the layer.
+    ``packages`` and ``units`` are the latest effects by name. ``note`` receives each uncertainty.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class World(object):
             )
 
     def _lay_elsewhere(self, effect: PathEffect, doubt: Uncertainty) -> None:
-        """What is done below what is in doubt is done elsewhere if that comes to be a link."""
+        """If an uncertain path becomes a link, actions below it happen elsewhere."""
         if self.clouds.over("/", True, 0):
             return  # all of it is in that fog
         parts = effect.path.split("/")[1:]
@@ -213,7 +213,7 @@ def _accounts_of(path: str, known: bool) -> UnknownEffect:
 
 
 def _named(effect: Effect) -> Callable[[str, str, bool], bool]:
-    """What an effect speaks of."""
+    """The subject of an effect."""
     if isinstance(effect, (PathEffect, MountEffect)):
         return below(effect.path, itself=True)
     if isinstance(effect, UnknownEffect):

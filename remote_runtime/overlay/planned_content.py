@@ -1,4 +1,4 @@
-"""What a planned file is to hold, read once however often it is looked at (target; previews)."""
+"""The planned content of a file, read once (target; previews)."""
 
 from typing import Optional
 
@@ -6,19 +6,19 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content
 
 MOST = 1 << 20  # bytes of one file
-LARGE = 16 << 20  # the same of one that somebody asks for by its name
+LARGE = 16 << 20  # the same for one that is requested by its name
 _ROOM = 32 << 20  # bytes of all
 
 
 class Room(object):
-    """How many bytes are held, for all of a preview."""
+    """The number of bytes in memory, for the complete preview."""
 
     def __init__(self) -> None:
         self.left = _ROOM
 
 
 class Held(Content):
-    """A content whose bytes are kept from the first reading on, as far as there is room."""
+    """A content whose bytes stay in memory after the first read, if there is room."""
 
     def __init__(self, content: Content, room: Room) -> None:
         self._content = content

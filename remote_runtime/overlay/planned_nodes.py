@@ -13,16 +13,15 @@ UNTOLD = "something"
 
 
 class Node(NamedTuple):
-    """What will be at one path; see ``PathEffect`` for the kinds.
+    """The predicted state of one path; see ``PathEffect`` for the kinds.
 
-    ``opaque``: what the host has below it counts no more. ``content`` None: nobody can tell.
-    ``since`` is when it was laid, ``began`` when a directory was that has been there since, 0 where
-    that is the same; ``by`` the resource that it is of. ``implied``: a directory that is there
-    because of what is below it, so nothing else below it is known. ``inode``: of a file
-    of the host that keeps its content and has more names, which share its attributes. ``mount``:
-    what is mounted there; a file system of its own has a negative ``device``. ``via`` are the links
-    that led to it when it was laid; ``unsure``: a directory that may have been there by then, with
-    something in it.
+    ``opaque``: the host's paths below it no longer count. ``content`` None: unknown. ``since`` is
+    when it was planned, ``began`` when the directory came into being that has existed since, 0 if
+    that is the same; ``by`` its resource. ``implied``: a directory that exists because of paths
+    below it, so its other content is unknown. ``inode``: of a file of the host that keeps its
+    content and has more names, which share its attributes. ``mount``: the file system mounted
+    there; a separate one has a negative ``device``. ``via`` are the links that led to it when it
+    was planned; ``unsure``: a directory that may have existed by then, with content.
     """
 
     kind: str
@@ -53,13 +52,12 @@ class Node(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Where a path leads: ``path`` without links; ``node`` of the layer, if one says what is there.
+    """The target of a path: ``path`` without links; the ``node`` of the layer, if there is one.
 
-    ``there`` where neither the layer nor a folder on the way keeps the host's own from counting;
-    ``laid`` says whether the layer had a say on the way, and ``since`` when it last did. ``within``
-    is the node on the way of which nobody can tell what it is, so whether there is anything below.
-    ``links`` are those that were followed, each with when it was laid. ``below_file``: a planned
-    file stands on the way.
+    ``there``: neither the layer nor a parent hides the host's own path; ``laid`` says whether the
+    layer was involved, and ``since`` when it last was. ``within`` is a node on the way with unknown
+    kind, so whether anything is below it is unknown. ``links`` are those that were followed, each
+    with its time. ``below_file``: a parent is a planned file.
     """
 
     path: str

@@ -1,4 +1,6 @@
-"""Tells commands that find the same, whatever is planned beside files (target; in previews)."""
+"""Finds commands whose result does not depend on planned changes other than files (target; in
+previews).
+"""
 
 import os
 import re
@@ -22,7 +24,7 @@ _ASKING = {
 }
 _SHELL = re.compile(r"#![ \t]*(?:/usr)?/bin/(?:env )?(?:sh|bash|dash)\b")
 _QUIET = ("-q", "--quiet")
-_PLACES = ("command", "which", "type", "hash")  # where a program is, which files tell
+_PLACES = ("command", "which", "type", "hash")  # the location of a program, which depends on files
 _NAME = re.compile(r"(?!\d+$)[\w.@:+~-]+$", re.ASCII)  # no number: who gets it is not known
 _WORDS_OF_SHELLS = ("if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "{")
 _PARTS = re.compile(r"[;|&(`\n{]")
@@ -58,7 +60,7 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _FILLED_IN = re.compile(r"\$[\w{@*#?!-]|`|\\[\s\"'$\\]")
 # What commands print is compared behind these words, not looked for as a file.
 _COMPARED = re.compile(r"(?:\btest|\[|[!=\s]=|-(?:eq|ne|lt|le|gt|ge|n|z))\s+(?:!\s+)?[\"']?$")
-# Where nothing else is begun, what stands behind a comparison is a text.
+# If nothing else is started, the words after a comparison are text.
 _COMPARING = ("[", "test", "readlink", "true", "false", "exit", ":")
 _TEXT = re.compile(r"\s(?:!=|==?)\s+[\"']?([^\s'\"`;|&()<>=]+)")
 _OF_LINKS = ("-L", "-h")
@@ -68,8 +70,9 @@ _MOST = 50  # words
 
 
 class Named(NamedTuple):
-    """The programs that a command begins, the words that may be paths that it reads, and those of
-    which it reads no more than where a link at their end leads."""
+    """The programs that a command starts, the words that may be paths that it reads, and those of
+    which it reads only the target of a final link.
+    """
 
     programs: List[str]
     words: List[str]
@@ -81,10 +84,10 @@ Asked = List[Tuple[str, str]]
 
 
 def asked(argv: Sequence[str], planned: Container[str]) -> Optional[Asked]:
-    """What a command asks the host for by name; None where it finds something else once all that is
-    planned beside files is there.
+    """The names that a command looks up on the host; None if its result depends on planned changes
+    other than files.
 
-    ``planned`` has the names of accounts, packages and units that will be others than today.
+    ``planned`` has the names of changed accounts, packages and units.
     """
     if os.path.basename(argv[0]) not in _SHELLS:
         return None if any(_LIVE.search(word) for word in argv[1:]) else _asked(argv, planned)
@@ -129,7 +132,7 @@ def named(argv: Sequence[str]) -> Optional[Named]:
         commands = [_words(part) for part in _PARTS.split(_REDIRECTED.sub(" ", text))]
         whole = [part[1:-1] for part in _QUOTED.findall(text) if "$(" not in part]
         whole += _WITH_EQUALS.findall(text)
-    words = _WORD.findall(text)  # each as often as it stands there
+    words = _WORD.findall(text)  # each as often as it occurs
     words += [word for word in dict.fromkeys(whole) if word not in words]
     begun = [command[0] for command in commands if command]
     if len(words) > _MOST or any(os.path.basename(name) not in _READING for name in begun):

@@ -14,18 +14,17 @@ if TYPE_CHECKING:
 
 
 def require_removable(files: "Files", top: str, rights: Callable[[str], Optional[int]]) -> None:
-    """``ResourceError`` where something in a folder, however deep, would stay, ``Unknowable`` where
-    that cannot be told; of very many names the first are looked at.
+    """``ResourceError`` if something in a directory, at any depth, cannot be removed,
+    ``Unknowable`` if that is unknown; of very many names, the first are checked.
 
-    ``rights`` says what we may do in a folder by its planned attributes, as in ``ours``; None where
-    the host is to be asked.
+    ``rights`` gives our planned rights in a directory, as in ``ours``; None if the host decides.
     """
     left, seen = [top], 0
     while left and seen <= LOOKED_AT:
         folder = left.pop()
         held = files.status(folder)
         if held is None:
-            continue  # somebody else has removed it meanwhile
+            continue  # another process has removed it meanwhile
         names = _names(files, folder)
         if not _is_open(folder, rights(folder), bool(names)):
             raise refusal("remove", folder, errno.EACCES)
@@ -48,7 +47,7 @@ def _names(files: "Files", folder: str) -> List[str]:
 
 
 def _is_open(folder: str, planned: Optional[int], filled: bool) -> bool:
-    """Whether what is in a folder can be removed; an empty one has to be entered all the same."""
+    """Whether the content of a directory can be removed; even an empty one must be entered."""
     needed = (os.W_OK if filled else 0) | os.X_OK
     if planned is not None:
         return planned & needed == needed

@@ -21,7 +21,7 @@ _OTHER_FORMATS = "/proc/sys/fs/binfmt_misc"
 
 
 class Rights(object):
-    """Those of one identity, None for root, over the files as they are or are planned."""
+    """The rights of one identity, None for root, over current or planned files."""
 
     def __init__(self, files: "Files", identity: "Optional[Identity]") -> None:
         self._files, self._identity = files, identity

@@ -46,7 +46,7 @@ def main(plan: Plan) -> NoReturn:
 
 
 def become(plan: Plan, base: bytes) -> None:
-    """Turn this process into the command, as ``Commands`` starts one on the host."""
+    """Turn this process into the command, like ``Commands`` on the host."""
     import os
 
     data = b"/dev/null"
@@ -127,8 +127,9 @@ def mounted() -> Dict[bytes, bytes]:
 
 
 def listening(point: bytes, mounts: Dict[bytes, bytes], nodes: List[Any]) -> List[bytes]:
-    """The folders with sockets of a file system, which answer nobody through an overlay; a socket
-    itself where something is planned beside it."""
+    """The directories with sockets of a file system, which do not work through an overlay; a socket
+    itself if something next to it is planned.
+    """
     import os
 
     found: List[bytes] = []

@@ -1,4 +1,4 @@
-"""What earlier actions of a preview may do that nobody can tell (target)."""
+"""Unknown effects of earlier actions in a preview (target)."""
 
 import re
 from typing import Callable, Dict, List, NamedTuple, Sequence
@@ -9,8 +9,9 @@ _NAMES = ("user", "group", "package", "unit", "path")  # kinds whose value is a 
 
 
 class Cloud(NamedTuple):
-    """Fog since a moment; ``heed`` leaves out what is known of later ones. ``by`` is the resource
-    that leaves it."""
+    """Unknown effects since a moment; ``heed`` excludes later known ones. ``by`` is the resource
+    that causes them.
+    """
 
     fog: UnknownEffect
     since: int
@@ -26,8 +27,8 @@ class Cloud(NamedTuple):
 
 
 class Elsewhere(NamedTuple):
-    """What was done at a path that ends so, wherever a link had led that stood at ``link``, which
-    was not above itself; ``whole``: to all below.
+    """An action at a path with this ending, wherever the uncertain link ``link`` leads, except
+    above itself; ``whole``: on everything below.
     """
 
     link: str
@@ -121,5 +122,5 @@ class UnknownRegions(object):
         return any(cloud.fog.covers("path", path, present) for cloud in clouds)
 
     def add_elsewhere(self, done: Elsewhere) -> None:
-        """Something was done at a path below one of which nobody knows where it leads."""
+        """Record an action at a path below one with an unknown target."""
         self._elsewhere.setdefault(done.tail.rpartition("/")[2], []).append(done)

@@ -1,9 +1,9 @@
-"""Users and groups with all that is kept of them (target); imported only where that is asked."""
+"""Users and groups with all stored attributes (target); imported on demand."""
 
 import time
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-LOCKED = "!"  # stands before the hash of a locked password
+LOCKED = "!"  # the prefix of the hash of a locked password
 ETC = "/etc"
 NEVER = "never"  # for the day on which an account expires
 FORMAT = "%Y-%m-%d"
@@ -60,7 +60,7 @@ class Database(object):
         found = self._all_users().get(name)
         if found is not None or self._etc != "/etc":
             return found
-        import pwd  # of a database that lists nobody
+        import pwd  # of a database that cannot be listed
 
         try:
             entry = pwd.getpwnam(name)

@@ -12,7 +12,7 @@ _NAME, _NUMBER = 0, 2  # in the entries of users and groups alike
 
 
 class Identity(NamedTuple):
-    """Whom a command runs as. ``current`` says that this is whom the runtime runs as already."""
+    """The user of a command. ``current``: the runtime already runs as this user."""
 
     uid: int
     gid: int
@@ -24,7 +24,7 @@ class Identity(NamedTuple):
 
 
 class Accounts(object):
-    """Names to numbers and back; what was found is kept until ``forget``."""
+    """Names to numbers and back; results are cached until ``forget``."""
 
     def __init__(self) -> None:
         self._users: Dict[str, int] = {}
@@ -39,7 +39,7 @@ class Accounts(object):
 
     @property
     def whole(self) -> "Database":
-        """Every user and group with all that is kept of it, read once for all of them."""
+        """Every user and group with all stored attributes, read once."""
         if self._whole is None:
             from remote_runtime.system.account_files import Database
 
@@ -47,11 +47,11 @@ class Accounts(object):
         return self._whole
 
     def user(self, name: str) -> "Optional[User]":
-        """All that is kept of a user, None for an unknown one."""
+        """All stored attributes of a user, None for an unknown one."""
         return self.whole.user(name)
 
     def group(self, name: str) -> "Optional[Group]":
-        """All that is kept of a group, None for an unknown one."""
+        """All stored attributes of a group, None for an unknown one."""
         return self.whole.group(name)
 
     def users(self) -> "Sequence[User]":
@@ -63,8 +63,7 @@ class Accounts(object):
         return self.whole.groups()
 
     def is_local(self, kind: str, name: str) -> bool:
-        """Whether a user or group (``kind``) stands in a file of this host, which can be changed
-        here."""
+        """Whether a user or group (``kind``) is in a file of this host, where it can be changed."""
         return self.whole.is_local(kind, name)
 
     def uid(self, owner: str) -> int:
@@ -110,7 +109,7 @@ class Accounts(object):
         return known[name]
 
     def user_name(self, uid: int) -> str:
-        """The name of a user, or its id as text where it has none."""
+        """The name of a user, or the ID as text without one."""
         if uid not in self._user_names:
             import pwd
 
@@ -118,7 +117,7 @@ class Accounts(object):
         return self._user_names[uid]
 
     def group_name(self, gid: int) -> str:
-        """The name of a group, or its id as text where it has none."""
+        """The name of a group, or the ID as text without one."""
         if gid not in self._group_names:
             import grp
 
@@ -126,7 +125,7 @@ class Accounts(object):
         return self._group_names[gid]
 
     def identity(self, user: Optional[str] = None, group: Optional[str] = None) -> Identity:
-        """Whom a command runs as: the runtime's own user and groups where nothing is given."""
+        """The user of a command: the runtime's own user and groups by default."""
         import pwd
 
         own = user is None
@@ -153,7 +152,7 @@ class Accounts(object):
 
 
 def _field(place: int, look: Callable[[Any], Sequence[Any]], key: Any) -> Any:
-    """A field of the entry that a database has for a key, None where it has none."""
+    """A field of the database entry for a key, None without one."""
     try:
         return look(key)[place]
     except KeyError:

@@ -25,10 +25,10 @@ def labels_files() -> bool:
 
 
 class Attributes(object):
-    """Carries extended attributes from the file that is replaced to the one that replaces it.
+    """Copies extended attributes from a replaced file to its replacement.
 
-    ``labels``: what ``labels_files`` says, where it was asked already. ``carried``: whether any are
-    carried; not where there is nothing to be replaced.
+    ``labels``: the result of ``labels_files``, if known. ``carried``: whether any are copied; not
+    if nothing is replaced.
     """
 
     def __init__(
@@ -44,10 +44,9 @@ class Attributes(object):
     def copy(self, old: Optional[int], path: str, descriptor: int, mode: int) -> None:
         """Copy them from the open file ``old`` to the open one ``descriptor``, called ``path``.
 
-        Without an old file, or a label of it, the label is the one that SELinux's policy has for
-        the path. An access ACL arrives as setting ``mode`` would leave it, so that it never lets
-        anybody read what the mode keeps from them; one that the folder gave is taken away where
-        the old file has none.
+        Without an old file, or a label of it, the label is that of SELinux's policy for the path.
+        An access ACL is limited by ``mode``, so that it never lets anybody read what the mode
+        prevents; an ACL inherited from the directory is removed if the old file has none.
         """
         if not hasattr(os, "listxattr"):
             return  # macOS: the standard library has no access to them

@@ -16,9 +16,9 @@ _MAKING = "create the directory"
 
 
 def copy(files: "Files", source: str, *, path: str, mode: int, uid: int, gid: int) -> None:
-    """Make a folder at ``path`` with all that is in ``source``, which may be missing.
+    """Create a directory at ``path`` with the content of ``source``, which may be missing.
 
-    It is built beside its place, noted in the journal, and renamed. ``ResourceError``
+    It is built next to its destination, recorded in the journal, and renamed. ``ResourceError``
     """
     place = files.place(path, _MAKING)
     at = place.folder.descriptor
@@ -53,7 +53,7 @@ def _fill(files: "Files", source: str, folder: int, owner: Tuple[int, int]) -> N
         path = os.path.join(source, name)
         status = files.status(path)
         if status is None:
-            continue  # somebody else has removed it meanwhile
+            continue  # another process has removed it meanwhile
         if status.kind == "symlink":
             os.symlink(files.link(path), name, dir_fd=folder)
             os.chown(name, *owner, dir_fd=folder, follow_symlinks=False)

@@ -34,7 +34,7 @@ _WORDS = {
 
 
 def many_names(doing: str, path: str, count: int) -> ResourceError:
-    """The error for a file that has other names and stands where another user can write."""
+    """The error for a file with other names in a directory that another user can write."""
     return ResourceError(
         "could not %s %s: it has %d hard links, and its directory is writable by other users"
         % (doing, path, count),

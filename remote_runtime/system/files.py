@@ -1,8 +1,8 @@
-"""The only door to the file system (target).
+"""The only interface to the file system (target).
 
 Every path is walked by descriptors (see ``walk``), so that no link of another user leads elsewhere.
-A file is written as a temporary one in the same folder, finished there and renamed, so that it is
-whole at every instant; temporary files still there when the run is given up are removed.
+A file is written as a temporary one in the same directory, completed there and renamed, so that it
+is replaced atomically; remaining temporary files are removed when the run is cancelled.
 """
 
 import os
@@ -74,9 +74,9 @@ class Files(object):
         return self._unfinished
 
     def status(self, path: str, follow: bool = False) -> Optional[Status]:
-        """What is there, with ``follow`` what links lead to; None when nothing is.
+        """The current path, with ``follow`` the target of links; None if it is missing.
 
-        ``ResourceError`` where that cannot be told.
+        ``ResourceError`` if that is unknown.
         """
         try:
             return self.status_at(self.walker.place(path, follow))
@@ -163,10 +163,10 @@ class Files(object):
             os.close(descriptor)
 
     def opened(self, path: str, doing: str, follow: bool = False) -> int:
-        """A descriptor of what is there, to be closed. ``ResourceError`` says what was to be done.
+        """A descriptor of the path, to be closed. ``ResourceError`` names the intended action.
 
-        Refused is a file that has other names and stands where another user can write: it may be
-        anybody's.
+        A file with other names in a directory that another user can write is refused: it may belong
+        to anybody.
         """
         before: Optional[Tuple[int, ...]] = None
         try:
@@ -182,8 +182,8 @@ class Files(object):
                         return descriptor
                     if found.st_nlink > 1:
                         raise many_names(doing, place.path, found.st_nlink)
-                    # Its other name may be gone by now. What nobody touched since before it was
-                    # opened, or for a while, has had no other.
+                    # Its other name may be gone by now. A file that did not change since before it
+                    # was opened, or for a while, has had no other.
                     held = stamp(found)
                     if found.st_ctime_ns < now or held == before:
                         return descriptor
@@ -239,8 +239,10 @@ class Files(object):
             return False
 
     def temporary(self, path: str, beside: Optional["Temporary"] = None) -> "Temporary":
-        """Begin a file that is to replace ``path``: empty, beside it, ours alone to read.
-        ``beside`` is one that was begun right before."""
+        """Start a file that will replace ``path``: empty, next to it, readable only by its owner.
+
+        ``beside`` is one that was started right before.
+        """
         from remote_runtime.system.temporary import Temporary
 
         place = self.place(path, "write")
@@ -255,7 +257,7 @@ class Files(object):
         return name
 
     def staged(self, name: str) -> None:
-        """That folder is gone."""
+        """That directory is gone."""
         self._staged.discard(name)
 
     def place(self, path: str, doing: str) -> Place:
@@ -279,7 +281,7 @@ class Files(object):
             self._unfinished.close()
 
     def private_folder(self) -> str:
-        """A new folder for work that is not the target's state; nobody else may enter it."""
+        """A new private working directory, which is not part of the target's state."""
         import tempfile
 
         parent = os.path.realpath(tempfile.gettempdir())
@@ -316,9 +318,9 @@ class Files(object):
                 _set(descriptor, uid, gid, mode)
             except OSError:
                 try:
-                    os.rmdir(place.name, dir_fd=place.folder.descriptor)  # as it is not wanted
+                    os.rmdir(place.name, dir_fd=place.folder.descriptor)  # since it is not wanted
                 except OSError:
-                    pass  # somebody has put something in; what is told is why it is not wanted
+                    pass  # another process has put something in; the error is the original one
                 raise
             finally:
                 os.close(descriptor)
@@ -334,7 +336,7 @@ class Files(object):
         self._change(path, (uid, gid, mode))
 
     def set_directory_attributes(self, path: str, uid: int, gid: int, mode: int) -> None:
-        """Set those of the directory that is there, or that symlinks lead to."""
+        """Set the attributes of a directory, after following symlinks."""
         self._change(path, (uid, gid, mode), directory=True)
 
     def _change(self, path: str, attributes: Tuple[int, int, int], directory: bool = False) -> None:

@@ -1,7 +1,7 @@
-"""Folders in which something was renamed, which last once they are synced (target).
+"""Syncs directories in which files were renamed (target).
 
-A rename takes effect at once; that it outlives a loss of power takes a sync of its folder, which
-waits for the disk. Files that are told of together share it.
+A rename takes effect at once; to survive a power cut it needs a sync of its directory, which waits
+for the disk. Files that are reported together share the sync.
 """
 
 import errno
@@ -41,7 +41,7 @@ class FolderSyncs(object):
         """Sync all that were added before; the first ``OSError``, after a try of each."""
         failed = None
         with self._lock:
-            for key in list(self._waiting):  # not those that are added meanwhile: it would not end
+            for key in list(self._waiting):  # without later ones, or it might never end
                 try:
                     _sync(self._waiting.pop(key))
                 except OSError as error:

@@ -1,4 +1,4 @@
-"""The flags with which a file or folder is kept from being changed (target)."""
+"""The flags that protect a file or directory from changes (target)."""
 
 import fcntl
 import os

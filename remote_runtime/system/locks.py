@@ -1,10 +1,11 @@
 """One push at a time per host (target).
 
-The system drops the lock when the runtime ends, however it ends. A command that was in flight then
-may go on, and one of a package manager has to: so the lock's file names it, and who takes the lock
-next waits for it as well.
+The system releases the lock when the runtime ends, for any reason. A running command may then
+continue, and that of a package manager must: so the lock file names it, and the next holder of the
+lock also waits for it.
 
-The file holds one JSON object of a fixed length, written in one call: it is whole at every instant.
+The file contains one JSON object of a fixed length, written in one call, so it is always
+consistent.
 """
 
 import os
@@ -44,7 +45,7 @@ def folder_of(uid: int, runtime_folders: str = "/run/user") -> str:
         if os.stat(own).st_uid == uid:
             return own
     except OSError:
-        pass  # nobody is logged in, or this system has no such folders
+        pass  # no login sessions, or a system without such directories
     return os.path.join(os.path.expanduser("~"), ".cache")
 
 
@@ -68,9 +69,9 @@ def is_held(path: str) -> bool:
 class Lock(object):
     """The lock of one run; the file itself stays.
 
-    While it is held ``starting`` and ``started`` note the command in flight. There is no moment at
-    which a command runs that the file does not name: a process that is being started shares the
-    lock until it becomes the command, and then its pipes are noted already.
+    ``starting`` and ``started`` record the running command. No command runs that the file does not
+    name: a starting process shares the lock until it becomes the command, and its pipes are
+    recorded before that.
     """
 
     def __init__(self, path: str, cancellation: Cancellation) -> None:
@@ -82,10 +83,10 @@ class Lock(object):
     def acquire(
         self, holder: Dict[str, Any], timeout: float, notice: Callable[[str], None]
     ) -> None:
-        """Take the lock, waiting at most ``timeout`` seconds; ``notice`` is told whom we wait for.
+        """Take the lock, waiting at most ``timeout`` seconds; ``notice`` receives its holder.
 
-        ``HostError`` names the run that holds it, its user and since when, or the command that it
-        left behind.
+        ``HostError`` names the run that has it, its user and its start, or the command that it left
+        behind.
         """
         deadline = time.monotonic() + timeout
         self._open()
@@ -126,7 +127,7 @@ class Lock(object):
         try:
             self._write()
         except OSError:
-            pass  # the lock is ours all the same
+            pass  # the lock is ours anyway
 
     def _write(self) -> None:
         os.pwrite(self._descriptor, jsontext.dumps(self._record).ljust(_SIZE).encode("ascii"), 0)

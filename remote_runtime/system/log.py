@@ -1,10 +1,10 @@
-"""The system's log (target): one line of a run that changed something, for who looks there."""
+"""The system's log (target): one line for a run that changed something."""
 
 import os
 from typing import Any
 
 SOCKET = "/dev/log"  # of syslog or of the journal, which takes the same
-LONGEST = 900  # bytes; a line of syslog holds 1,024 where nothing else is agreed
+LONGEST = 900  # bytes; a syslog line has 1,024 without other agreements
 _DAEMON = 3 << 3
 WARNING, NOTICE = 4, 5
 

@@ -2,7 +2,7 @@
 
 
 def machine_id() -> str:
-    """What tells this machine from its clones; "" where the system has no such number."""
+    """The ID that distinguishes this machine from its clones; "" on a system without one."""
     for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
         try:
             with open(path, "rb", buffering=0) as file:

@@ -14,7 +14,7 @@ def is_within(path: str, folder: str) -> bool:
 
 
 def is_too_long(path: str) -> bool:
-    """Whether it is longer than the system lets anybody name a path."""
+    """Whether it is longer than the system's limit for a path."""
     return len(path) * 4 > _LONGEST_PATH and len(os.fsencode(path)) > _LONGEST_PATH
 
 
@@ -38,8 +38,9 @@ def _is_folder(entry: Any) -> bool:
 def walk(
     top: str, unlisted: Callable[[OSError], None] = _pass_over
 ) -> Iterator[Tuple[str, List[str], List[str]]]:
-    """As ``os.walk``, which calls itself for each level before Python 3.12: whose folder it is may
-    have made thousands. What is so deep that no path leads to it as a whole is left out."""
+    """Like ``os.walk``, which recurses for each level before Python 3.12: the owner of a directory
+    may have created thousands. Levels that no path can reach are skipped.
+    """
     left = [top]
     while left:
         folder = left.pop()

@@ -1,6 +1,6 @@
-"""What would keep something from being done to a path (target): looked at, and nothing tried.
+"""Checks whether an action on a path would fail, without trying it (target).
 
-A preview asks here; what is raised is what the attempt would raise.
+A preview calls these checks; they raise the errors of the attempt.
 """
 
 import errno
@@ -243,7 +243,7 @@ def keeps_from_executing(path: str) -> bool:
 
 
 def _of_kernel(folder: str) -> int:
-    """What the kernel says to who makes names among those that it shows itself, 0 elsewhere."""
+    """The kernel's error for creating names in its virtual file systems, 0 elsewhere."""
     for root, number in (("/proc", errno.ENOENT), ("/sys", errno.EACCES)):
         if is_within(folder, root):
             same = os.path.ismount(root) and os.stat(folder).st_dev == os.stat(root).st_dev
@@ -252,9 +252,11 @@ def _of_kernel(folder: str) -> int:
 
 
 def require_emptied(top: str) -> None:
-    """``ResourceError`` where something in a folder of the host, however deep, would stay; of very
-    many names the first are looked at. "" where the host has none. What goes away meanwhile keeps
-    nothing from being removed."""
+    """``ResourceError`` if something in a directory of the host, at any depth, cannot be removed;
+    of very many names, the first are checked.
+
+    "" if the host has none. Files that disappear meanwhile prevent nothing.
+    """
     if not os.path.isdir(top) or os.path.islink(top):
         return
     us, seen = os.geteuid(), 0
@@ -296,7 +298,7 @@ def mounted_in(folder: str) -> None:
 
 
 def mount_points() -> FrozenSet[str]:
-    """Every path that something is mounted at; none where the kernel does not tell."""
+    """Every mount point; none if the kernel does not list them."""
     try:
         with open("/proc/self/mountinfo", "rb") as file:
             fields = [line.split(b" ")[4] for line in file]

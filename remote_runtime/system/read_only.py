@@ -26,5 +26,5 @@ def read_only(files: Files) -> Files:
     """The same door, with all that it knows, for reading."""
     kind: Type[Files] = type("ReadOnly" + type(files).__name__, (ReadOnly, type(files)), {})
     door = kind.__new__(kind)
-    door.__dict__ = files.__dict__  # it is one run, and what it finds is kept once
+    door.__dict__ = files.__dict__  # it is one run, whose results are cached
     return door

@@ -21,11 +21,11 @@ class _Level(NamedTuple):
 
 
 def clear(place: Place, opened: Optional[int] = None) -> None:
-    """Remove a folder with everything in it, however deep; links in it are removed, not followed.
+    """Remove a directory with its content, at any depth; links in it are removed, not followed.
 
-    One folder is open at a time. ``ResourceError`` names what cannot be removed, or was moved away;
-    what somebody else removes meanwhile is gone. Where something is mounted at the folder or in it,
-    nothing is removed. What stands there must be the folder that is ``opened``, if one is given.
+    One directory is open at a time. ``ResourceError`` names a path that cannot be removed, or was
+    moved away; paths that another process removes meanwhile are fine. If something is mounted at or
+    below the directory, nothing is removed. With ``opened``, the path must still be that directory.
     """
     mounted_in(place.path)
     levels: List[_Level] = []

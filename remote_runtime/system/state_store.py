@@ -1,10 +1,10 @@
-"""Small records that a host keeps from run to run, whole at every instant (target).
+"""Small records that a host stores between runs, replaced atomically (target).
 
-A record is a file ``KIND/NAME`` below the state folder: one JSON object with the number of its
-format and the id of the key, which is beside them. The key is random and belongs to the machine
-that made it: what is digested with it means nothing elsewhere, and a clone of this machine believes
-no record. Folders are 0700, and whatever another user owns or can write to is not believed. The
-state folder itself may be a link of the user's own.
+A record is a file ``KIND/NAME`` below the state directory: one JSON object with the number of its
+format and the ID of the key, which is next to them. The key is random and belongs to the machine
+that made it: its digests mean nothing elsewhere, and a clone of this machine trusts no record.
+Directories are 0700, and a file that another user owns or can write is not trusted. The state
+directory itself may be a link of its user.
 """
 
 import os
@@ -34,10 +34,10 @@ class StateError(HostError):
 
 
 class Memory(object):
-    """The records in one state folder, of the user that this runs as.
+    """The records in one state directory, of the user of this process.
 
-    ``machine`` is what tells this machine from others, None for its machine-id. Whoever writes
-    holds the host's lock.
+    ``machine`` is the ID of this machine, None for its machine-id. A writer must have the host's
+    lock.
     """
 
     def __init__(self, folder: str, machine: Optional[str] = None) -> None:
@@ -63,9 +63,9 @@ class Memory(object):
         raise self._spoilt(path, "it belongs to another machine, or its key is missing")
 
     def write(self, kind: str, name: str, record: Dict[str, Any]) -> None:
-        """Put a record in the place of the one before it, so that it outlasts a power cut.
+        """Replace a record, so that it survives a power cut.
 
-        StateError, also for a place that a newer ccm has written to.
+        StateError, also if a newer ccm has written there.
         """
         self.digest("")
         self._write(kind, name, dict(record, key=self._digested(_KEY)))
@@ -99,7 +99,9 @@ class Memory(object):
             raise self._failed("read", kind, error) from error
 
     def mark(self, kind: str, name: str, mark: str) -> None:
-        """Leave an empty file ``NAME.MARK`` beside a record, the only mark of it. StateError."""
+        """Create an empty file ``NAME.MARK`` next to a record, and remove its other marks.
+        StateError.
+        """
         self.unmark(kind, name)
         try:
             folder = self._made(kind)
@@ -132,8 +134,8 @@ class Memory(object):
     def open_log(self, kind: str, name: str) -> Tuple[int, int]:
         """A descriptor that appends to a log, and the log's size. It is locked until it is closed.
 
-        A new log begins with a line that names the key; one that is not of this machine is begun
-        anew. StateError.
+        A new log begins with a line that names the key; a log of another machine is started again.
+        StateError.
         """
         self.digest("")
         try:
@@ -161,8 +163,11 @@ class Memory(object):
             raise self._failed("write", path, error) from error
 
     def read_log(self, kind: str, name: str, most: int) -> Tuple[Optional[List[str]], bool]:
-        """The whole lines of a log behind the first, None where there is none, and whether a
-        process has it open to write. StateError, also for one of another machine."""
+        """The complete lines of a log after the first, None without one, and whether a process has
+        it open to write.
+
+        StateError, also for a log of another machine.
+        """
         path = os.path.join(kind, name)
         try:
             folder = self._open(kind)

@@ -1,13 +1,13 @@
-"""What a run makes on its way to its place, noted so that the next run can remove it (target).
+"""Records the temporary files of a run, so that the next run can remove them (target).
 
-A run that is killed removes nothing. So each has a journal, ``unfinished/PID-START-TOKEN`` below
-the state folder, which is written before the first thing is made and removed when the last is gone.
-It names the folders in which something is made; the things bear the run's token in their names.
-Whoever else can write there may make such names too: a file is only unlinked, and of folders only
-those lose what is in them whose inode is noted as well.
+A killed run removes nothing. So each has a journal, ``unfinished/PID-START-TOKEN`` below the state
+directory, which is written before the first temporary file and removed after the last. It names
+their directories; their names contain the run's token. Other users who can write there may create
+such names, too: files are only unlinked, and only directories with a recorded inode lose their
+content.
 
-Each line is JSON: the system's boot first, then a folder's path, or the device and inode of a
-folder of ours. A line counts once its end is there.
+Each line is JSON: the system's boot first, then the path of a directory, or the device and inode of
+a directory of ours. An incomplete line does not count.
 """
 
 import os
@@ -20,15 +20,15 @@ from remote_runtime.system.state import JOURNALS
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-_UNKNOWN = 0  # the start of a process, where the system does not tell
+_UNKNOWN = 0  # the start of a process, if the system does not report it
 
 Warn = Callable[[str], None]
 
 
 class Unfinished(object):
-    """The journal of this run. Where it cannot be written ``warn`` is told, once.
+    """The journal of this run. If it cannot be written, ``warn`` is called once.
 
-    Without a ``state`` folder nothing is noted.
+    Without a ``state`` directory nothing is recorded.
     """
 
     def __init__(self, state: str, warn: Warn) -> None:
@@ -164,7 +164,7 @@ def _remove(name: str, at: int, owned: Set[Tuple[int, int]]) -> bool:
         if (found.st_dev, found.st_ino) in owned:
             _empty(inner)
         elif os.listdir(inner):
-            return False  # somebody else's, of our name
+            return False  # another user's, with our name
     finally:
         os.close(inner)
     os.rmdir(name, dir_fd=at)

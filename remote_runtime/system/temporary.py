@@ -16,11 +16,11 @@ _FOUND = (getattr(os, "O_PATH", 0) or os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLL
 
 
 class Temporary(object):
-    """A file on its way to ``target``; ``discard`` it unless ``commit`` was reached.
+    """A temporary file for ``target``; ``discard`` it unless ``commit`` succeeded.
 
-    Every step raises ``ResourceError`` and leaves the target as it was. ``sync`` is given the open
-    folder in which it was renamed. ``beside`` is one that was begun right before: what its folder
-    takes need not be asked again.
+    Every step raises ``ResourceError`` and leaves the target unchanged. ``sync`` receives the open
+    directory of the rename. ``beside`` is one that was started right before: attributes of its
+    directory need not be read again.
     """
 
     def __init__(
@@ -77,9 +77,9 @@ class Temporary(object):
         self.sync()
 
     def dress(self, uid: int, gid: int, mode: int, attributes: Attributes) -> None:
-        """Give it owner, group, mode and the extended attributes of what it replaces.
+        """Set owner, group, mode and the extended attributes of the replaced file.
 
-        The mode comes last: until then nobody but the owner can read it.
+        The mode comes last: until then only the owner can read it.
         """
         try:
             own = os.fstat(self._descriptor)
@@ -100,7 +100,7 @@ class Temporary(object):
         if not hasattr(os, "posix_fadvise"):
             return  # macOS
         try:
-            # All but its last byte: a page that is left whole stays in the memory.
+            # All but its last byte: a completely written page stays in memory.
             size = max(1, self._size - 1)
             os.posix_fadvise(self._descriptor, 0, size, os.POSIX_FADV_DONTNEED)
         except OSError:
@@ -117,7 +117,7 @@ class Temporary(object):
             self._close()
 
     def is_whole(self, place: Place) -> bool:
-        """Whether it stands beside this place as it was synced, and nobody has touched it."""
+        """Whether it is still next to its destination as it was synced, unchanged."""
         at = self._place.folder
         if at.identity != place.folder.identity:
             return False

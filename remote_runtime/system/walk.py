@@ -1,8 +1,8 @@
 """Walks paths one component at a time, by descriptors (target).
 
-Whoever owns a folder can put a link in the place of what was there, at any moment. So no path is
-given to the kernel as a whole: each component is opened in the folder that was opened before, never
-through a link, and each link is judged by whose it is and by who can write the folder it stands in.
+The owner of a directory can put a link into it at any moment. So no complete path is passed to the
+kernel: each component is opened relative to the previous one, never through a link, and each link
+is checked by its owner and by who can write its directory.
 """
 
 import errno
@@ -19,7 +19,7 @@ _PATH = getattr(os, "O_PATH", 0)  # needs no right to read; only Linux has it
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _STEP = (_PATH or os.O_RDONLY) | os.O_NOFOLLOW
 _MOST_LINKS = 40  # as in Linux
-_HELD = 32  # folders kept open, of the descriptors that a process may have
+_HELD = 32  # open directories, limited by the descriptors of a process
 _COARSE = 5  # Linux's clock that files are stamped by
 _WRITABLE_BY_GROUP, _WRITABLE_BY_ALL = 0o020, 0o002
 _ACL = "system.posix_acl_access"
@@ -34,7 +34,7 @@ class Link(NamedTuple):
 
 
 class _Descriptor(object):
-    """An open folder or link, which is closed when nobody has it any more."""
+    """An open directory or link, which is closed when it is no longer used."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -117,11 +117,11 @@ class Place(NamedTuple):
 
 
 class Walker(object):
-    """Opens the folders that paths lead through. ``OSError`` as from the system, ``ResourceError``
-    for a link that is not followed.
+    """Opens the directories on paths. ``OSError`` as from the system, ``ResourceError`` for a link
+    that is not followed.
 
-    What was opened is kept for later paths: a folder is used again while its path leads to it, and
-    one that was not there is looked for by its path alone until something is.
+    Open directories are cached for later paths: one is reused while its path leads to it. A missing
+    one is looked up by its path alone until it exists.
     """
 
     def __init__(self) -> None:
@@ -132,7 +132,7 @@ class Walker(object):
         self._made: List[Place] = []
 
     def place(self, path: str, follow: bool = False) -> Place:
-        """Where a path is; with ``follow`` where the links lead that stand there."""
+        """The location of a path; with ``follow``, after following links at its end."""
         _require_nameable(path)
         above, _, name = path.rpartition("/")
         # As ``os.path.split`` has it, but for what is seldom: a name in a row of slashes.
@@ -156,10 +156,10 @@ class Walker(object):
         return Place(self.folder(above, mode), name)
 
     def read_latest(self, path: str, size: int, identity: Tuple[int, ...]) -> Optional[bytes]:
-        """The content of the regular file whose place was asked for last, if it is that still.
+        """The content of the regular file whose place was requested last, if it is still that file.
 
-        By its ``stamp`` it is the same file, so its place need not be looked up again. None where
-        that does not tell: it is another path, or others may give the file another name.
+        Its ``stamp`` shows that it is the same file, so its place need not be looked up again. None
+        if that is uncertain: it is another path, or others may rename the file.
         """
         if self._latest is None or self._latest[0] != path:
             return None
@@ -206,12 +206,12 @@ class Walker(object):
         return found
 
     def forget(self) -> None:
-        """Close what is kept for later paths."""
+        """Close the cached directories."""
         self._known.clear()
         self._latest = None
 
     def unmake(self) -> None:
-        """Remove what ``place_made`` created last, as far as it is empty."""
+        """Remove the last results of ``place_made``, as far as they are empty."""
         for place in reversed(self._made):
             try:
                 os.rmdir(place.name, dir_fd=place.folder.descriptor)
@@ -329,7 +329,7 @@ def _leads_to(path: str, folder: Folder) -> bool:
 
 
 def _link(name: str, folder: Folder) -> Optional[Tuple[int, str]]:
-    """Owner and target of the link that stands there, or None."""
+    """Owner and target of the link at a name, or None."""
     at = folder.descriptor
     try:
         found = os.stat(name, dir_fd=at, follow_symlinks=False)
@@ -355,8 +355,9 @@ def has_acl(path: str) -> bool:
 
 
 def access_list(path: str) -> bytes:
-    """What decides there beside owner, group and mode, as the kernel keeps it; of what is not there
-    the list that it gets when it is made. b"" where there is none."""
+    """The ACL of a path as the kernel stores it; of a missing path, the list that a new one
+    inherits. b"" without one.
+    """
     name = _ACL
     while not os.path.lexists(path):
         name, path = _ACL_OF_NEW, os.path.dirname(path)

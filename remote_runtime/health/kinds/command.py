@@ -12,7 +12,7 @@ _LIMIT = 4 << 20
 
 class _Command(Kind):
     identity = "exec"
-    decisive = False  # what it printed may tell why it ended so
+    decisive = False  # its output may explain its exit code
     attributes = {"exit-status": NUMBER, "stdout": LINES, "stderr": LINES}
     settings = {"timeout": NUMBER}
 

@@ -69,7 +69,7 @@ class _File(Kind):
         except OSError as error:
             raise failure("look at", subject, error) from error
         accounts, files = probe.context.accounts, probe.context.files
-        # Contents and digests are those of what a symlink leads to, as for whoever opens it.
+        # Contents and digests are those of a symlink's target, as when opening it.
 
         def contents() -> Lines:
             return Lines(files.read(subject, _LIMIT, follow=True).decode("utf-8", "replace"))

@@ -55,7 +55,7 @@ class _Http(Kind):
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
         seconds = probe.patience(rule, _DEFAULT)
-        # The whole exchange is bounded here; the socket's own limit, for each of its waits, is only
+        # The complete exchange is limited here; the socket's own limit, for each wait, is only
         # there to end the thread.
         found: Found = probe.wait(seconds, lambda: _fetch(subject, rule, seconds + 1))
         return found

@@ -43,7 +43,7 @@ class _Mount(Kind):
         if entry is None:
             return nothing("nothing is mounted at %s" % subject, self.attributes)
 
-        # A dead network file system blocks whoever asks for its space.
+        # A dead network file system blocks a request for its space.
         def usage() -> int:
             space = probe.wait(probe.patience(rule, _DEFAULT), lambda: os.statvfs(subject))
             used = space.f_blocks - space.f_bfree

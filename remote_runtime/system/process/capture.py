@@ -7,9 +7,9 @@ LONGEST_LINE = 16 << 10
 
 
 class Capture(object):
-    """Bytes of one output: at most ``limit`` are kept, half from the start and half from the end.
+    """Bytes of one output: at most ``limit`` are stored, half from the start and half from the end.
 
-    ``on_line`` is given each line as it is completed, without its newline, cut at 16 KiB.
+    ``on_line`` receives each complete line, without its newline, cut at 16 KiB.
     """
 
     def __init__(self, limit: int, on_line: Optional[LineSink] = None) -> None:
@@ -39,7 +39,7 @@ class Capture(object):
             del self._tail[:extra]
 
     def text(self) -> str:
-        """What was kept; where something was left out, whole lines are and a note says how much."""
+        """The stored output; if something was left out, complete lines and a note with the size."""
         self._trim()
         head, tail = bytes(self._head), bytes(self._tail)
         if not self._dropped:

@@ -198,7 +198,7 @@ class Conversation(object):
     def _end(self) -> None:
         """End the process group: ask, wait a little, kill. The leader is reaped last.
 
-        As long as it is not, its number cannot become another process group's.
+        Until then, its number cannot become another process group's.
         """
         import signal
 
@@ -223,7 +223,7 @@ class Conversation(object):
 
 
 def _ended(pid: int) -> bool:
-    """Whether a child has ended, without reaping it; False where the system cannot tell."""
+    """Whether a child has ended, without reaping it; False if the system cannot report it."""
     if not hasattr(os, "waitid"):
         return False
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None

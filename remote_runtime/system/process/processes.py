@@ -14,7 +14,7 @@ class Process(NamedTuple):
 
 
 def find(pid: int) -> Optional[Process]:
-    """The process of that number; None where none runs, or the system does not tell."""
+    """The process of that number; None if there is none, or if that is unknown."""
     try:
         with open("/proc/%d/stat" % pid, "rb", 0) as file:
             data = file.read(1024)
@@ -46,7 +46,7 @@ def leader_at(pipes: Sequence[int]) -> Optional[Process]:
 
 
 def boot() -> str:
-    """What names this start of the system; "" where it does not tell."""
+    """The ID of this start of the system; "" if it has none."""
     try:
         with open("/proc/sys/kernel/random/boot_id", "rb", 0) as file:
             return file.read(64).decode("ascii", "replace").strip()
