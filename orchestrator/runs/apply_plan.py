@@ -134,7 +134,7 @@ class PlanPush:
         else:
             wiring.refuse_stages(request, "the plan")
             chosen = self._choose()
-            push = wiring.manifest_push(request, None)
+            push = wiring.manifest_job(request)
             binder = BoundPlanner(cast("Planner", push.planner), kept)
             push = push._replace(binder=binder, remarks=tuple)
         if build(own_types(push)).sha256 != record["runtime"]:
@@ -143,11 +143,12 @@ class PlanPush:
                 "push it with the ccm that made it, or make a new plan",
             )
         push = push._replace(words=(*request.stages.words(), *self._words) if self._words else ())
+        flow = PushFlow(request, chosen, self._reporter)
         if request.rollout.canary:
             from orchestrator.runs.canaries import collect, with_clusters
 
-            push = with_clusters(push, request, collect(kept.replay()), chosen)
-        return PushFlow(request, chosen, self._reporter).run(push)
+            push = with_clusters(push, collect(kept.replay()), flow)
+        return flow.run(push)
 
     def _stages(self) -> tuple[PushJob, Chosen]:
         """The push of a plan's stages to the plan's hosts."""

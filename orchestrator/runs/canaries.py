@@ -16,18 +16,19 @@ if TYPE_CHECKING:
 
     from orchestrator.fleet import events as happening
     from orchestrator.runs.push_job import PushJob
-    from orchestrator.runs.reporter import Reporter
-    from orchestrator.runs.request import RunRequest
     from orchestrator.runs.result import RunResult
-    from orchestrator.runs.wiring import Chosen
 
 Clusters = tuple[tuple[str, ...], ...]
 
 
-def push_with_canaries(
-    push: PushJob, request: RunRequest, chosen: Chosen, reporter: Reporter
-) -> RunResult:
-    """Preview, cluster the hosts by what would change, and push with a canary of each cluster."""
+def push_with_canaries(push: PushJob, flow: PushFlow) -> RunResult:
+    """Preview, cluster the hosts by what would change, and push with a canary of each cluster.
+
+    A run that is a preview ends with a warning where a push would have too many clusters.
+    """
+    request, reporter = flow.request, flow.reporter
+    if request.run.noop:
+        return flow.run(_with_remark(push, request.rollout.canary_max))
     if request.run.monitor_only:
         raise UsageError(
             "--canary with --monitor-only: nothing would change", hint="omit one of them"
@@ -36,21 +37,20 @@ def push_with_canaries(
     collected = Collected()
     reporter.note("previewing for canaries")
     job = push._replace(subscribers=(collected,))
-    result = PushFlow(preview, chosen, reporter.for_preview()).run(job)
+    result = PushFlow(preview, flow.chosen, reporter.for_preview()).run(job)
     if result.interrupted:
         return result
-    return PushFlow(request, chosen, reporter).run(with_clusters(push, request, collected, chosen))
+    return flow.run(with_clusters(push, collected, flow))
 
 
-def previewed_with_canaries(push: PushJob, request: RunRequest) -> PushJob:
-    """A preview that ends with a warning where a push would have too many clusters."""
+def _with_remark(push: PushJob, most: int) -> PushJob:
     collected = Collected()
 
     def remarks() -> list[str]:
         """The remarks of the push, with one about too many clusters."""
         told = list(push.remarks())
         try:
-            check_clusters(clusters_of(collected), request.rollout.canary_max)
+            check_clusters(clusters_of(collected), most)
         except UsageError as error:
             told.append(f"a push would be refused: {error.message} ({error.hint})")
         return told
@@ -58,15 +58,13 @@ def previewed_with_canaries(push: PushJob, request: RunRequest) -> PushJob:
     return push._replace(subscribers=(*push.subscribers, collected), remarks=remarks)
 
 
-def with_clusters(
-    push: PushJob, request: RunRequest, collected: Collected, chosen: Chosen
-) -> PushJob:
-    """The push with the clusters of a preview, reduced to the chosen hosts; UsageError for too
-    many clusters."""
-    names = {host.name for host in chosen.hosts}
+def with_clusters(push: PushJob, collected: Collected, flow: PushFlow) -> PushJob:
+    """The push with the clusters of a preview, reduced to the hosts of the ``flow``; UsageError for
+    too many clusters."""
+    names = {host.name for host in flow.chosen.hosts}
     present = (tuple(filter(names.__contains__, one)) for one in clusters_of(collected))
     clusters = tuple(filter(None, present))
-    check_clusters(clusters, request.rollout.canary_max)
+    check_clusters(clusters, flow.request.rollout.canary_max)
     return push._replace(clusters=clusters)
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from orchestrator.plan_files.detection import is_plan
 from orchestrator.rollout.detection import is_stages
-from orchestrator.runs import wiring
-from orchestrator.runs.push_flow import PushFlow, check_request
+from orchestrator.runs.push_flow import PushFlow
+from orchestrator.runs.wiring import ManifestPush
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
 
     UsageError and InputError come before any host is contacted.
     """
-    if is_plan(request.manifest):
+    planned = is_plan(request.manifest)
+    staged = not planned and is_stages(request.manifest)
+    if planned:
         from orchestrator.runs.apply_plan import PlanFilePush
 
         return PlanFilePush(request, reporter).run()
@@ -40,29 +42,21 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
         from orchestrator.runs.save_plan import push_expected
 
         return push_expected(request, reporter)
-    check_request(request)
-    request = wiring.with_sources(request)
-    chosen = wiring.choose(request.hosts, reporter.warn, request.manifest)
-    if is_stages(request.manifest):
+    flow = PushFlow.begin(request, reporter)
+    if staged:
         from orchestrator.runs.staged import StagedPush
 
-        return PushFlow(request, chosen, reporter).run(StagedPush(request, chosen).job())
-    wiring.refuse_stages(request, request.manifest)
-    job = wiring.manifest_push(request, chosen)
+        return flow.run(StagedPush(flow.request, flow.chosen).job())
+    job = ManifestPush(flow.request, flow.chosen).job()
     if request.rollout.canary:
-        from orchestrator.runs.canaries import previewed_with_canaries, push_with_canaries
+        from orchestrator.runs.canaries import push_with_canaries
 
-        if not request.run.noop:
-            return push_with_canaries(job, request, chosen, reporter)
-        job = previewed_with_canaries(job, request)
-    return PushFlow(request, chosen, reporter).run(job)
+        return push_with_canaries(job, flow)
+    return flow.run(job)
 
 
 def drift(request: RunRequest, reporter: Reporter) -> RunResult:
     """Preview against what each host has from the last push. UsageError, InputError."""
     run = request.run._replace(noop=True, drift=True, package_probe=False)
-    request = request._replace(run=run)
-    check_request(request)
-    request = wiring.with_sources(request)
-    chosen = wiring.choose(request.hosts, reporter.warn, request.manifest)
-    return PushFlow(request, chosen, reporter).run(wiring.manifest_push(request, chosen))
+    flow = PushFlow.begin(request._replace(run=run), reporter)
+    return flow.run(ManifestPush(flow.request, flow.chosen).job())

@@ -54,13 +54,24 @@ class PushFlow:
     """Takes what is pushed to the chosen hosts of a request, and to a result."""
 
     def __init__(self, request: RunRequest, chosen: Chosen, reporter: Reporter) -> None:
-        self._request = request
-        self._chosen = chosen
-        self._reporter = reporter
+        self.request = request
+        self.chosen = chosen
+        self.reporter = reporter
+
+    @classmethod
+    def begin(cls, request: RunRequest, reporter: Reporter) -> PushFlow:
+        """Check a request, read the data that it names by URLs, and choose its hosts.
+
+        UsageError, InputError. No host is contacted.
+        """
+        check_request(request)
+        request = wiring.with_sources(request)
+        chosen = wiring.choose(request.hosts, reporter.warn, request.manifest)
+        return cls(request, chosen, reporter)
 
     def run(self, push: PushJob) -> RunResult:
         """Push to the chosen hosts; everything that needs no host was checked before."""
-        request, chosen, reporter = self._request, self._chosen, self._reporter
+        request, chosen, reporter = self.request, self.chosen, self.reporter
         # The name of a resource, as with ccm ensure exec, may hold a login.
         mask = Mask().text
         shown = push._replace(what=mask(push.what), words=tuple(map(mask, push.words)))
@@ -106,9 +117,7 @@ class PushFlow:
         from orchestrator.runs.fleet_facts import max_age, show_hosts
 
         planners = [cast("Planner", one.planner) for one in push.pushes if one.site is not None]
-        return show_hosts(
-            planners, self._chosen.inventory, max_age(self._request.data.facts_max_age)
-        )
+        return show_hosts(planners, self.chosen.inventory, max_age(self.request.data.facts_max_age))
 
     def _know_facts(self, read: ReadHosts, connector: Connector, *, by_workers: bool) -> None:
         """Ask other hosts for the facts that templates read, before the first host is changed, and
@@ -116,14 +125,14 @@ class PushFlow:
         """
         if read.stale:
             self._gather(read, connector, by_workers=by_workers)
-        if self._request.run.noop and read.told():
-            self._reporter.say(read.told())
+        if self.request.run.noop and read.told():
+            self.reporter.say(read.told())
 
     def _gather(self, read: ReadHosts, connector: Connector, *, by_workers: bool) -> None:
         from orchestrator.runs.fleet_facts import take_answers
 
         count = len(read.stale)
-        self._reporter.note(
+        self.reporter.note(
             f"gathering the facts of {count} host{'' if count == 1 else 's'} for templates"
         )
         windows: list[Window[Any]] = []
@@ -133,30 +142,30 @@ class PushFlow:
             for window in windows:
                 window.interrupt()
 
-        with self._reporter.interruptible(interrupt, lambda: None):
+        with self.reporter.interruptible(interrupt, lambda: None):
             if by_workers:
                 from orchestrator.runs.remote_facts import gather_by_workers
 
                 answers = gather_by_workers(
-                    self._chosen._replace(hosts=list(read.stale)),
+                    self.chosen._replace(hosts=list(read.stale)),
                     connector,
-                    request=self._request,
-                    note=self._reporter.note,
+                    request=self.request,
+                    note=self.reporter.note,
                     watch=windows.append,
                 )
             else:
                 from orchestrator.fleet.host.fact_run import gather_facts
 
-                forks = self._request.connection.forks
+                forks = self.request.connection.forks
                 answers = gather_facts(read.stale, connector, forks=forks, watch=windows.append)
         if any(window.interrupted for window in windows):
             raise KeyboardInterrupt
-        take_answers(read, answers, self._reporter.warn)
+        take_answers(read, answers, self.reporter.warn)
 
     def _config(
         self, shown: PushJob, verify: VerifyAfterPush | None, remote: RemoteWork | None
     ) -> PushConfig:
-        request = self._request
+        request = self.request
         origin = origin_of(shown.what if shown.site is not None or shown.stages else "")
         run_id, run = new_run_id(), request.run
         reads_only = run.noop or run.monitor_only or run.status_only or run.adhoc
@@ -182,18 +191,18 @@ class PushFlow:
 
     def _remote_work(self, push: PushJob) -> RemoteWork | None:
         """What the workers of a Dask scheduler need; None for another engine. UsageError."""
-        engine = self._request.engine
+        engine = self.request.engine
         if engine is None or engine.word != DASK:
             return None
         from orchestrator.runs.remote_work import RemoteWork
 
-        remote = RemoteWork(push, self._request, self._chosen, self._reporter.note)
+        remote = RemoteWork(push, self.request, self.chosen, self.reporter.note)
         remote.check()
         return remote
 
     def _hosts_without_share(self, push: PushJob) -> Iterator[str]:
         """Warnings about hosts without the variable of ``--per``; UsageError if no host has it."""
-        whole = self._request.rollout.per  # some stages may have their own
+        whole = self.request.rollout.per  # some stages may have their own
         if not whole and not any(stage.rollout.per for stage in push.stages):
             return
         from orchestrator.rollout.sharing import check_sharing
@@ -202,7 +211,7 @@ class PushFlow:
             host for stage in push.stages if stage.rollout.per == whole for host in stage.hosts
         ]
         if alike or not push.stages:
-            yield from check_sharing(whole, alike or self._chosen.hosts)
+            yield from check_sharing(whole, alike or self.chosen.hosts)
         for stage in push.stages:
             if stage.rollout.per != whole:
                 yield from check_sharing(stage.rollout.per, stage.hosts)
@@ -214,11 +223,11 @@ class PushFlow:
         return verify_after_push(
             Checkup(
                 manifest=cast("Planner", push.planner).site.path.absolute(),
-                inventory=self._chosen.inventory,
-                hosts=self._chosen.hosts,
+                inventory=self.chosen.inventory,
+                hosts=self.chosen.hosts,
                 connector=connector,
                 planner=cast("Planner", push.planner),  # only a manifest is verified
-                forks=self._request.connection.forks,
+                forks=self.request.connection.forks,
             )
         )
 

@@ -10,10 +10,10 @@ from orchestrator.plan_files.inputs import here
 from orchestrator.plan_files.reader import require_place, write_plan
 from orchestrator.plan_files.writer import PlanWriter
 from orchestrator.rollout.detection import is_stages
-from orchestrator.runs import wiring
 from orchestrator.runs.apply_plan import PlanPush, require_id
-from orchestrator.runs.push_flow import PushFlow, check_request, own_types, user_at_host
+from orchestrator.runs.push_flow import PushFlow, own_types, user_at_host
 from orchestrator.runs.staged import StagedPush
+from orchestrator.runs.wiring import ManifestPush
 from remote_runtime.errors import UsageError
 from remote_runtime.item import SELECTION
 from remote_runtime.version import VERSION
@@ -39,7 +39,7 @@ def save_plan(
     if out is not None:
         require_place(out)
         _require_files(request)
-    result = _preview(request, reporter, valid)
+    result = _preview(PushFlow.begin(request, reporter), valid)
     if result.plan is not None and out is not None:
         write_plan(result.plan, out)
     return result
@@ -50,29 +50,22 @@ def push_expected(request: RunRequest, reporter: Reporter) -> RunResult:
     run = request.run
     if run.noop or run.monitor_only:
         raise UsageError("--expect requires a push", hint="ccm plan shows the ID of a plan")
-    request = wiring.with_sources(request)
     preview = request._replace(command="plan", run=run._replace(noop=True))
-    result = _preview(preview, reporter.for_preview(), _DAY)
+    flow = PushFlow.begin(preview, reporter.for_preview())
+    result = _preview(flow, _DAY)
     if result.plan is None:
         return result
     require_id(result.plan, request.plan.expect)
-    return PlanPush(result.plan, request, reporter).run()
+    return PlanPush(result.plan, request._replace(data=flow.request.data), reporter).run()
 
 
-def _preview(request: RunRequest, reporter: Reporter, valid: float) -> RunResult:
+def _preview(flow: PushFlow, valid: float) -> RunResult:
     """Preview; the result has a plan if at least one host has one."""
-    check_request(request)
-    request = wiring.with_sources(request)
-    manifest = request.manifest
-    chosen = wiring.choose(request.hosts, reporter.warn, manifest)
-    if is_stages(manifest):
-        push = StagedPush(request, chosen).job()
-    else:
-        wiring.refuse_stages(request, manifest)
-        push = wiring.manifest_push(request, chosen)
-    push, maker = _with_maker(push)
+    request, reporter = flow.request, flow.reporter
+    kind = StagedPush if is_stages(request.manifest) else ManifestPush
+    push, maker = _with_maker(kind(request, flow.chosen).job())
     created = int(time.time())
-    result = PushFlow(request, chosen, reporter).run(push)
+    result = flow.run(push)
     if result.interrupted:
         return result
     about = {**_about(request, push), "created": created, "expires": created + int(valid)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from inventory import Host, Inventory, load, this_host
 from orchestrator.sources.address import SourceError, is_url
@@ -125,18 +125,47 @@ def with_sources(request: RunRequest) -> RunRequest:
     return request._replace(data=fetched(request.data))
 
 
-def manifest_push(request: RunRequest, chosen: Chosen | None) -> PushJob:
-    """What pushes the manifest of a request to its hosts; InputError with every mistake.
+class ManifestPush:
+    """What the manifest of a request pushes to the ``chosen`` hosts."""
 
-    Without ``chosen`` the selection of resources was checked before, as that of a plan.
-    """
+    def __init__(self, request: RunRequest, chosen: Chosen) -> None:
+        self._request = request
+        self._chosen = chosen
+
+    def job(self) -> PushJob:
+        """Read and check the manifest; no host is contacted.
+
+        InputError with every mistake; UsageError.
+        """
+        refuse_stages(self._request, self._request.manifest)
+        job = manifest_job(self._request)
+        survey = cast("Planner", job.planner).survey
+        if self._request.data.selection() and not survey.is_whole:
+            self._require_selected()
+        return job
+
+    def _require_selected(self) -> None:
+        """InputError for what ``--only``, ``--tags`` or ``--skip`` name and no host of the
+        inventory has, as far as the hosts' resources are known before they are contacted."""
+        from orchestrator.runs.fleet_facts import show_hosts
+
+        hosts, inventory = self._chosen.hosts, self._chosen.inventory
+        made = cast("Planner", manifest_job(self._request).planner)  # its notes are not the run's
+        show_hosts([made], inventory)
+        others = [host for host in inventory.hosts.values() if host not in hosts]
+        for host in (*hosts, *others):
+            if made.examine(host).problems or not (made.unmatched() and made.sees_all):
+                return
+        raise InputError([Problem(text, None, "", "input.selection") for text in made.unmatched()])
+
+
+def manifest_job(request: RunRequest) -> PushJob:
+    """What pushes the manifest of a request, any selection of resources unchecked. InputError."""
     from orchestrator.manifest.identity import identity
     from orchestrator.runs.push_job import PushJob
 
     data = request.data._replace(run=request.run)
     site, made = planner(request.manifest, data)
-    if chosen is not None and data.selection() and not made.survey.is_whole:
-        _require_selected(request.manifest, data, chosen)
     path = manifest_name(request.manifest)
     return PushJob(
         request.command,
@@ -147,20 +176,6 @@ def manifest_push(request: RunRequest, chosen: Chosen | None) -> PushJob:
         remarks=made.unmatched,
         data=data,
     )
-
-
-def _require_selected(manifest: str, options: PlanOptions, chosen: Chosen) -> None:
-    """InputError for what ``--only``, ``--tags`` or ``--skip`` name and no host of the inventory
-    has, as far as the hosts' resources are known before they are contacted."""
-    from orchestrator.runs.fleet_facts import show_hosts
-
-    _, made = planner(manifest, options)  # what it notes of hosts is not the run's
-    show_hosts([made], chosen.inventory)
-    others = [host for host in chosen.inventory.hosts.values() if host not in chosen.hosts]
-    for host in (*chosen.hosts, *others):
-        if made.examine(host).problems or not (made.unmatched() and made.sees_all):
-            return
-    raise InputError([Problem(text, None, "", "input.selection") for text in made.unmatched()])
 
 
 def refuse_stages(request: RunRequest, path: str) -> None:
