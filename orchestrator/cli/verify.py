@@ -3,7 +3,6 @@
 import argparse
 import sys
 
-from orchestrator.cli.asking import terminal_secret
 from orchestrator.cli.commands import Parser
 from orchestrator.cli.options import (
     add_connection,
@@ -69,48 +68,25 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check everything that needs no host, then ask the hosts."""
-    from orchestrator.fleet.descriptors import make_room
-    from orchestrator.runs import wiring
-    from orchestrator.runs.fleet_facts import show_hosts
-    from orchestrator.runs.verification import run_verify
-    from orchestrator.verify.pytest_run.running import Checkup, check_tests
+    from orchestrator.runs.verification import VerifyRequest, verify_hosts
 
-    tests = args.tests
-    check_tests(tests)
-    output = Output(OutputOptions(quiet=args.quiet), RunOptions())
-    chosen = wiring.choose(read_inventory(args), output.warn, args.manifest)
-    connection = read_connection(args)
-    # With tests of the user's own every connection stays open for them.
-    make_room(max(connection.forks, len(chosen.hosts)) if tests else connection.forks)
-    site, planner = wiring.planner(args.manifest, read_selection(args))
-    show_hosts([planner], chosen.inventory)
-    connector = wiring.connector(
-        chosen, connection, ask=terminal_secret(), own_types=site.types.sources()
-    )
-    for text in site.warnings:
-        output.warn(str(text))
-    job = Checkup(
-        manifest=site.path.absolute(),
-        inventory=chosen.inventory,
-        hosts=chosen.hosts,
-        connector=connector,
-        planner=planner,
-        forks=connection.forks,
+    request = VerifyRequest(
+        manifest=args.manifest,
+        hosts=read_inventory(args),
+        data=read_selection(args),
+        connection=read_connection(args),
         timeout=args.command_timeout,
-        tests=tests,
+        tests=args.tests,
         options=_pytest(args),
     )
+    output = Output(OutputOptions(quiet=args.quiet), RunOptions())
     shown = VerifyOutput(
         sys.stdout,
         verbose=args.verbose > 0,
         quiet=args.quiet,
         blocks=args.verbose < 2,  # else pytest's own report shows them
     )
-    with connector:
-        found = run_verify(job, output, shown)
-    for unmatched in planner.unmatched():
-        output.warn(unmatched)
-    return found.exit_code
+    return verify_hosts(request, output, shown).exit_code
 
 
 def _pytest(args: argparse.Namespace) -> list[str]:

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from orchestrator.fleet.window import Window
     from orchestrator.planning import Planner
     from orchestrator.runs.fleet_facts import ReadHosts
+    from orchestrator.runs.push_job import VerifyAfterPush
     from orchestrator.runs.remote_work import RemoteWork
     from orchestrator.runs.reporter import Reporter
     from orchestrator.runs.request import RunRequest
     from orchestrator.runs.result import RunResult
-    from orchestrator.runs.verification import VerifyAfterPush
     from orchestrator.runs.wiring import Chosen
     from orchestrator.transport import Connector
 

@@ -13,11 +13,17 @@ if TYPE_CHECKING:
     from orchestrator.fleet import ports
     from orchestrator.fleet.bus import Subscriber
     from orchestrator.fleet.host.stage_host import StageHost
+    from orchestrator.fleet.outcome import HostResult
     from orchestrator.fleet.ports import Connector, Target
     from orchestrator.fleet.settings import RunSettings
     from orchestrator.manifest import Site
     from orchestrator.planning import PlanOptions
-    from orchestrator.runs.verification import VerifyAfterPush
+    from orchestrator.runs.reporter import Reporter
+    from orchestrator.verify.assessment import Assessment, Outcome
+
+    VerifyAfterPush = Callable[
+        [Sequence[HostResult], Reporter, Callable[[Outcome], None]], Assessment
+    ]
 
 
 class PushJob(NamedTuple):

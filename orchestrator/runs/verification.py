@@ -4,21 +4,78 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet import outcome
 from orchestrator.verify.assessment import Assessment, Outcome
-from orchestrator.verify.pytest_run.running import Checkup, verify
+from orchestrator.verify.pytest_run.running import Checkup, check_tests, verify
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
     from orchestrator.fleet.window import Window
+    from orchestrator.planning import PlanOptions
+    from orchestrator.runs.push_job import VerifyAfterPush
     from orchestrator.runs.reporter import Reporter, VerifyReporter
+    from orchestrator.runs.request import ConnectionOptions, HostChoice
     from remote_runtime.options import RunOptions
 
 Keep = Callable[[Outcome], None]
-VerifyAfterPush = Callable[[Sequence["HostResult"], "Reporter", Keep], Assessment]
+
+
+class VerifyRequest(NamedTuple):
+    """A requested verify: of which manifest, with which data, on which hosts.
+
+    ``timeout`` is that of one command on a host, in seconds. ``tests`` are the user's own,
+    ``options`` are pytest's.
+    """
+
+    manifest: str
+    hosts: HostChoice
+    data: PlanOptions
+    connection: ConnectionOptions
+    timeout: float
+    tests: Sequence[str] = ()
+    options: Sequence[str] = ()
+
+
+def verify_hosts(request: VerifyRequest, reporter: Reporter, shown: VerifyReporter) -> Assessment:
+    """Check everything that needs no host, then the hosts. UsageError, InputError."""
+    from orchestrator.fleet.descriptors import make_room
+    from orchestrator.runs import wiring
+    from orchestrator.runs.fleet_facts import show_hosts
+
+    check_tests(request.tests)
+    chosen = wiring.choose(request.hosts, reporter.warn, request.manifest)
+    forks = request.connection.forks
+    # With tests of the user's own every connection stays open for them.
+    make_room(max(forks, len(chosen.hosts)) if request.tests else forks)
+    site, planner = wiring.planner(request.manifest, request.data)
+    show_hosts([planner], chosen.inventory)
+    connector = wiring.connector(
+        chosen,
+        request.connection,
+        ask=reporter.ask_secret if reporter.is_terminal else None,
+        own_types=site.types.sources(),
+    )
+    for text in site.warnings:
+        reporter.warn(str(text))
+    checkup = Checkup(
+        manifest=site.path.absolute(),
+        inventory=chosen.inventory,
+        hosts=chosen.hosts,
+        connector=connector,
+        planner=planner,
+        forks=forks,
+        timeout=request.timeout,
+        tests=request.tests,
+        options=request.options,
+    )
+    with connector:
+        found = run_verify(checkup, reporter, shown)
+    for unmatched in planner.unmatched():
+        reporter.warn(unmatched)
+    return found
 
 
 def run_verify(
