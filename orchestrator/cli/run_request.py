@@ -11,7 +11,7 @@ from orchestrator.cli.options import (
     read_run,
 )
 from orchestrator.cli.stage_flags import read_stage_choice
-from orchestrator.runs.request import RunRequest
+from orchestrator.runs.request import RunRequest, Subject
 
 
 def read_request(args: argparse.Namespace, command: str) -> RunRequest:
@@ -40,4 +40,16 @@ def read_request(args: argparse.Namespace, command: str) -> RunRequest:
         from orchestrator.cli.engine_flag import read_engine
 
         request = request._replace(engine=read_engine(args))
+    if request.manifest:
+        request = request._replace(subject=_subject(request.manifest))
     return request
+
+
+def _subject(path: str) -> Subject:
+    """What a file is, by its content; a file that cannot be read is taken for a manifest."""
+    from orchestrator.plan_files.detection import is_plan
+    from orchestrator.rollout.detection import is_stages
+
+    if is_plan(path):
+        return Subject.PLAN
+    return Subject.STAGES if is_stages(path) else Subject.MANIFEST

@@ -21,41 +21,48 @@ if TYPE_CHECKING:
 Clusters = tuple[tuple[str, ...], ...]
 
 
-def push_with_canaries(push: PushJob, flow: PushFlow) -> RunResult:
-    """Preview, cluster the hosts by what would change, and push with a canary of each cluster.
+class CanaryPush:
+    """A push that begins with a canary of each cluster of hosts."""
 
-    A run that is a preview ends with a warning where a push would have too many clusters.
-    """
-    request, reporter = flow.request, flow.reporter
-    if request.run.noop:
-        return flow.run(_with_remark(push, request.rollout.canary_max))
-    if request.run.monitor_only:
-        raise UsageError(
-            "--canary with --monitor-only: nothing would change", hint="omit one of them"
-        )
-    preview = request._replace(run=request.run._replace(noop=True), verify=False)
-    collected = Collected()
-    reporter.note("previewing for canaries")
-    job = push._replace(subscribers=(collected,))
-    result = PushFlow(preview, flow.chosen, reporter.for_preview()).run(job)
-    if result.interrupted:
-        return result
-    return flow.run(with_clusters(push, collected, flow))
+    def __init__(self, push: PushJob, flow: PushFlow) -> None:
+        self._push = push
+        self._flow = flow
 
+    def run(self) -> RunResult:
+        """Preview, cluster the hosts by what would change, and push with the canaries.
 
-def _with_remark(push: PushJob, most: int) -> PushJob:
-    collected = Collected()
+        A run that is a preview ends with a warning where a push would have too many clusters.
+        """
+        push, flow, request = self._push, self._flow, self._flow.request
+        if request.run.noop:
+            return flow.run(self._with_remark())
+        if request.run.monitor_only:
+            raise UsageError(
+                "--canary with --monitor-only: nothing would change", hint="omit one of them"
+            )
+        preview = request._replace(run=request.run._replace(noop=True), verify=False)
+        collected = Collected()
+        flow.reporter.note("previewing for canaries")
+        job = push._replace(subscribers=(collected,))
+        result = PushFlow(preview, flow.chosen, flow.reporter.for_preview()).run(job)
+        if result.interrupted:
+            return result
+        return flow.run(with_clusters(push, collected, flow))
 
-    def remarks() -> list[str]:
-        """The remarks of the push, with one about too many clusters."""
-        told = list(push.remarks())
-        try:
-            check_clusters(clusters_of(collected), most)
-        except UsageError as error:
-            told.append(f"a push would be refused: {error.message} ({error.hint})")
-        return told
+    def _with_remark(self) -> PushJob:
+        push, most = self._push, self._flow.request.rollout.canary_max
+        collected = Collected()
 
-    return push._replace(subscribers=(*push.subscribers, collected), remarks=remarks)
+        def remarks() -> list[str]:
+            """The remarks of the push, with one about too many clusters."""
+            told = list(push.remarks())
+            try:
+                check_clusters(clusters_of(collected), most)
+            except UsageError as error:
+                told.append(f"a push would be refused: {error.message} ({error.hint})")
+            return told
+
+        return push._replace(subscribers=(*push.subscribers, collected), remarks=remarks)
 
 
 def with_clusters(push: PushJob, collected: Collected, flow: PushFlow) -> PushJob:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.plan_files.detection import is_plan
-from orchestrator.rollout.detection import is_stages
 from orchestrator.runs.push_flow import PushFlow
+from orchestrator.runs.request import Subject
 from orchestrator.runs.wiring import ManifestPush
 from remote_runtime.errors import UsageError
 
@@ -21,9 +20,7 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
 
     UsageError and InputError come before any host is contacted.
     """
-    planned = is_plan(request.manifest)
-    staged = not planned and is_stages(request.manifest)
-    if planned:
+    if request.subject is Subject.PLAN:
         from orchestrator.runs.apply_plan import PlanFilePush
 
         return PlanFilePush(request, reporter).run()
@@ -43,15 +40,15 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
 
         return push_expected(request, reporter)
     flow = PushFlow.begin(request, reporter)
-    if staged:
+    if request.subject is Subject.STAGES:
         from orchestrator.runs.staged import StagedPush
 
         return flow.run(StagedPush(flow.request, flow.chosen).job())
     job = ManifestPush(flow.request, flow.chosen).job()
     if request.rollout.canary:
-        from orchestrator.runs.canaries import push_with_canaries
+        from orchestrator.runs.canaries import CanaryPush
 
-        return push_with_canaries(job, flow)
+        return CanaryPush(job, flow).run()
     return flow.run(job)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.project.settings import DEFAULT_FORKS, KEPT
@@ -11,6 +12,14 @@ from remote_runtime.options import RunOptions
 if TYPE_CHECKING:
     from orchestrator.planning import PlanOptions
     from orchestrator.runs.engine_choice import EngineChoice
+
+
+class Subject(enum.Enum):
+    """What the file of a request is."""
+
+    MANIFEST = "manifest"
+    STAGES = "stages"
+    PLAN = "plan"
 
 
 class HostChoice(NamedTuple):
@@ -60,15 +69,16 @@ class StageChoice(NamedTuple):
 class RunRequest(NamedTuple):
     """A requested run: the ``command``, its subject, its hosts and its options.
 
-    ``manifest`` is the path of a manifest, of a stages file or of a plan; "" for commands
-    without one. ``verify`` checks the hosts again after the push. ``keep`` is how many runs the
-    state directory keeps. Without an ``engine`` only threads are possible.
+    ``manifest`` is the path of a manifest, of a stages file or of a plan, which ``subject`` says;
+    "" for commands without one. ``verify`` checks the hosts again after the push. ``keep`` is how
+    many runs the state directory keeps. Without an ``engine`` only threads are possible.
     """
 
     command: str
     hosts: HostChoice
     data: PlanOptions
     manifest: str = ""
+    subject: Subject = Subject.MANIFEST
     run: RunOptions = RunOptions()
     connection: ConnectionOptions = ConnectionOptions()
     verify: bool = False

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 from orchestrator.plan_files.inputs import here
 from orchestrator.plan_files.reader import require_place, write_plan
 from orchestrator.plan_files.writer import PlanWriter
-from orchestrator.rollout.detection import is_stages
 from orchestrator.runs.apply_plan import PlanPush, require_id
 from orchestrator.runs.push_flow import PushFlow, own_types, user_at_host
+from orchestrator.runs.request import Subject
 from orchestrator.runs.staged import StagedPush
 from orchestrator.runs.wiring import ManifestPush
 from remote_runtime.errors import UsageError
@@ -62,7 +62,7 @@ def push_expected(request: RunRequest, reporter: Reporter) -> RunResult:
 def _preview(flow: PushFlow, valid: float) -> RunResult:
     """Preview; the result has a plan if at least one host has one."""
     request, reporter = flow.request, flow.reporter
-    kind = StagedPush if is_stages(request.manifest) else ManifestPush
+    kind = StagedPush if request.subject is Subject.STAGES else ManifestPush
     push, maker = _with_maker(kind(request, flow.chosen).job())
     created = int(time.time())
     result = flow.run(push)
