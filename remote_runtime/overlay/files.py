@@ -11,6 +11,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.overlay.layer import Layer
 from remote_runtime.overlay.planned_nodes import Found, Node
 from remote_runtime.overlay.rights import ours
+from remote_runtime.overlay.trust import Trust
 from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.errno_messages import refusal
 from remote_runtime.system.files import Files, Reader, Status
@@ -34,6 +35,7 @@ class WorldFiles(ReadOnly, Files):
         super().__init__()
         self._host, self._layer, self._clouds = host, layer, clouds
         self.own_folders = host.own_folders
+        self._trust = Trust(host, layer)
 
     def _find(self, path: str, follow: bool) -> Found:
         found = self._layer.find(path, follow)
@@ -48,6 +50,34 @@ class WorldFiles(ReadOnly, Files):
             self._require_seen(found)
         return found
 
+    def _walked(self, path: str, follow: bool) -> Found:
+        """The same of a path that we walk ourselves, where that finds something planned."""
+        found = self._find(path, follow)
+        if os.geteuid() != 0 and found.laid:
+            for place in [at for at, _ in found.links] + [found.path]:
+                self._require_entered(path, place)
+        if found.links and found.laid:
+            self._trust.require_followed(path, found)
+        return found
+
+    def _require_entered(self, path: str, above: str) -> None:
+        """``ResourceError`` below a folder that will be closed to us, or is and stays so."""
+        place = ""
+        for name in above.split("/")[1:-1]:
+            place += "/" + name
+            rights = self._rights(place)
+            if rights is None and self._layer.nodes.get(place) is not None:
+                return
+            closed = rights is not None and not rights & 1
+            if closed or (rights is None and os.path.isdir(place) and not _enterable(place)):
+                raise refusal("inspect", path, errno.EACCES)
+
+    def _read(self, path: str, follow: bool) -> Found:
+        """The same of a file that we read."""
+        found = self._walked(path, follow)
+        self._trust.require_own_name(path, found)
+        return found
+
     @staticmethod
     def _untold(path: str, node: Node) -> Unknowable:
         return Unknowable("what %s will have made at %s is not known" % (node.by, path))
@@ -59,7 +89,7 @@ class WorldFiles(ReadOnly, Files):
         return found.there and os.path.lexists(found.path)
 
     def status(self, path: str, follow: bool = False) -> Optional[Status]:
-        found = self._find(path, follow)
+        found = self._walked(path, follow)
         if not self._host.is_own(path):
             self._clouds.heed("attributes", found.path, True, found.since)
         if found.node is not None:
@@ -130,7 +160,7 @@ class WorldFiles(ReadOnly, Files):
         return found.there and os.path.isfile(found.path) and os.access(found.path, os.X_OK)
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
-        found = self._find(path, follow)
+        found = self._read(path, follow)
         self._clouds.heed("content", found.path, True, found.since)
         if found.node is not None:
             return self._content(path, found.node).sha256
@@ -145,7 +175,7 @@ class WorldFiles(ReadOnly, Files):
         return node.content
 
     def reader(self, path: str, follow: bool = False) -> Reader:
-        found = self._find(path, follow)
+        found = self._read(path, follow)
         self._clouds.heed("content", found.path, True, found.since)
         if found.node is not None:
             return self._content(path, found.node).chunks

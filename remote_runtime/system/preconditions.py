@@ -99,7 +99,8 @@ class Obstacles(object):
         if owned is None:
             return
         if os.geteuid() not in (0, owned[0]):
-            raise self._failure(doing, errno.EPERM)
+            closed = there and not os.access(there, os.R_OK, effective_ids=True)
+            raise self._failure(doing, errno.EACCES if closed else errno.EPERM)
         self._owned(doing, (uid, gid, mode), owned)
         if found is None:
             return

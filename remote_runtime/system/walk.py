@@ -73,29 +73,41 @@ class Folder(object):
 
         ``sticky``: for names of root or of ours, which nobody else can take from a sticky folder.
         """
-        if self.found.st_uid not in (0, os.geteuid()):
-            return True
-        mode = self.found.st_mode
-        if not mode & (_WRITABLE_BY_GROUP | _WRITABLE_BY_ALL) or (sticky and mode & stat.S_ISVTX):
-            return False
-        return bool(mode & _WRITABLE_BY_ALL) or not self._private_group()
+        found = self.found
+        return is_shared(
+            found.st_uid,
+            found.st_gid,
+            mode=found.st_mode,
+            path="/proc/self/fd/%d" % self.descriptor,
+            sticky=sticky,
+        )
 
-    def _private_group(self) -> bool:
-        """Whether the group is root's, or one that its owner is alone in."""
-        if has_acl("/proc/self/fd/%d" % self.descriptor):
-            return False  # the bits of the group stand for others then
-        if self.found.st_gid == 0:
-            return True
-        import grp
-        import pwd
 
-        try:
-            owner = pwd.getpwuid(self.found.st_uid)
-            group = grp.getgrgid(self.found.st_gid)
-        except KeyError:
-            return False
-        alone = not set(group.gr_mem) - {owner.pw_name}
-        return alone and (owner.pw_gid, owner.pw_name) == (group.gr_gid, group.gr_name)
+def is_shared(uid: int, gid: int, *, mode: int, path: str, sticky: bool) -> bool:
+    """See ``Folder.shared``: the same of a folder at a path that has this owner, group and mode."""
+    if uid not in (0, os.geteuid()):
+        return True
+    if not mode & (_WRITABLE_BY_GROUP | _WRITABLE_BY_ALL) or (sticky and mode & stat.S_ISVTX):
+        return False
+    return bool(mode & _WRITABLE_BY_ALL) or not _has_private_group(uid, gid, path)
+
+
+def _has_private_group(uid: int, gid: int, path: str) -> bool:
+    """Whether the group of a folder is root's, or one that its owner is alone in."""
+    if has_acl(path):
+        return False  # the bits of the group stand for others then
+    if gid == 0:
+        return True
+    import grp
+    import pwd
+
+    try:
+        owner = pwd.getpwuid(uid)
+        group = grp.getgrgid(gid)
+    except KeyError:
+        return False
+    alone = not set(group.gr_mem) - {owner.pw_name}
+    return alone and (owner.pw_gid, owner.pw_name) == (group.gr_gid, group.gr_name)
 
 
 class Place(NamedTuple):
@@ -258,10 +270,10 @@ class Walker(object):
         folder = place.folder
         by = Link(place.path, owner) if owner not in (0, os.geteuid()) else None
         if by is None and folder.shared(sticky=True):
-            raise _planted(place, owner, target)
+            raise planted(Link(place.path, owner), target, folder.path, folder.found.st_uid)
         before = place.by or folder.by
         if before is not None and before.owner != owner:
-            raise _of_another(before, place.path, owner)
+            raise of_another(before, place.path, owner)
         above, name = os.path.split(target.rstrip("/") or "/")
         base = self._root() if target.startswith("/") else folder.reached(None)
         return Place(self._walk(base, above), name or ".", by)
@@ -309,7 +321,7 @@ def _open(name: str, path: str, within: Optional[int] = None) -> Folder:
 
 def _admit(by: Optional[Link], path: str, found: os.stat_result) -> None:
     if by is not None and found.st_uid != by.owner:
-        raise _of_another(by, path, found.st_uid)
+        raise of_another(by, path, found.st_uid)
 
 
 def _leads_to(path: str, folder: Folder) -> bool:
@@ -367,20 +379,21 @@ def access_list(path: str) -> bytes:
         return b""
 
 
-def _planted(place: Place, owner: int, target: str) -> ResourceError:
-    folder = place.folder
+def planted(link: Link, target: str, folder: str, owner: int) -> ResourceError:
+    """The error for a link in a folder, of this owner, in which others may put one."""
     return ResourceError(
         (
             "refusing to follow symlink %s: owned by %s, leads to %s, in a directory of %s "
             "that others can write"
         )
-        % (place.path, user(owner), target, user(folder.found.st_uid)),
+        % (link.path, user(link.owner), target, user(owner)),
         kind=LINK,
-        hint="use the target path instead, or make %s writable only by root" % folder.path,
+        hint="use the target path instead, or make %s writable only by root" % folder,
     )
 
 
-def _of_another(link: Link, target: str, owner: int) -> ResourceError:
+def of_another(link: Link, target: str, owner: int) -> ResourceError:
+    """The error for a link of another user that leads to what is not that user's."""
     whose = user(link.owner)
     return ResourceError(
         "refusing to follow symlink %s: owned by %s, leads to %s, which is owned by %s"

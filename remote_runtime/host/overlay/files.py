@@ -86,8 +86,6 @@ class Files(FileReader, ports.Files):
         size = len(os.fsencode(target))
         if size > _LONGEST:
             raise refusal("write", path, errno.ENAMETOOLONG)
-        if in_directory:
-            self._door.obstacles(path).removing()
         self._door.obstacles(path).writing(size if size >= _IN_INODE else 0)
         uid, gid = self._own(path)
         self._record.add(PathEffect(path, "symlink", 0o777, uid=uid, gid=gid, target=target))
