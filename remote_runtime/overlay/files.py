@@ -3,24 +3,24 @@
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, Generator, List, Optional, Tuple
+from typing import TYPE_CHECKING, Callable, Generator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.overlay.layer import Layer
-from remote_runtime.overlay.planned_nodes import Found, Node
+from remote_runtime.overlay.planned_nodes import Found, Node, shared
+from remote_runtime.overlay.planned_walk import PlannedWalk, closed
 from remote_runtime.overlay.rights import ours
-from remote_runtime.overlay.trust import Trust
 from remote_runtime.overlay.uncertainty import UnknownRegions
-from remote_runtime.system.errno_messages import refusal
+from remote_runtime.system.errno_messages import many_names, refusal
 from remote_runtime.system.files import Files, Reader, Status
 from remote_runtime.system.paths import has_long_name, is_too_long
 from remote_runtime.system.read_only import ReadOnly
 from remote_runtime.system.walk import has_acl
 
 if TYPE_CHECKING:
-    from remote_runtime.system.preconditions import Obstacles
+    from remote_runtime.system.preconditions import Intended, Obstacles
     from remote_runtime.system.temp_journal import Unfinished
     from remote_runtime.system.walk import Folder
 
@@ -35,7 +35,7 @@ class WorldFiles(ReadOnly, Files):
         super().__init__()
         self._host, self._layer, self._clouds = host, layer, clouds
         self.own_folders = host.own_folders
-        self._trust = Trust(host, layer)
+        self._walk = PlannedWalk(layer, self._rights)
 
     def _find(self, path: str, follow: bool) -> Found:
         found = self._layer.find(path, follow)
@@ -50,33 +50,73 @@ class WorldFiles(ReadOnly, Files):
             self._require_seen(found)
         return found
 
-    def _walked(self, path: str, follow: bool) -> Found:
+    def _walked(self, path: str, follow: bool, doing: str = "inspect") -> Found:
         """The same of a path that we walk ourselves, where that finds something planned."""
         found = self._find(path, follow)
-        if os.geteuid() != 0 and found.laid:
-            for place in [at for at, _ in found.links] + [found.path]:
-                self._require_entered(path, place)
-        if found.links and found.laid:
-            self._trust.require_followed(path, found)
+        if found.laid and (found.links or os.geteuid() != 0):
+            self._walk.require_reached(path, follow, doing)
         return found
-
-    def _require_entered(self, path: str, above: str) -> None:
-        """``ResourceError`` below a folder that will be closed to us, or is and stays so."""
-        place = ""
-        for name in above.split("/")[1:-1]:
-            place += "/" + name
-            rights = self._rights(place)
-            if rights is None and self._layer.nodes.get(place) is not None:
-                return
-            closed = rights is not None and not rights & 1
-            if closed or (rights is None and os.path.isdir(place) and not _enterable(place)):
-                raise refusal("inspect", path, errno.EACCES)
 
     def _read(self, path: str, follow: bool) -> Found:
         """The same of a file that we read."""
-        found = self._walked(path, follow)
-        self._trust.require_own_name(path, found)
+        found = self._walked(path, follow, "read")
+        self._require_own_name(path, found)
         return found
+
+    def _require_own_name(self, path: str, found: Found) -> None:
+        """``ResourceError`` for a file that will have several names where others can write."""
+        count = self._count_names(path, found)
+        if count is None:
+            return
+        by_then = self._in_shared_folder(found)
+        today = self._host.in_shared_folder(found.path)
+        names = count() if by_then or today else 1
+        if names > 1 and by_then:
+            if found.node is None and not os.access(found.path, os.R_OK, effective_ids=True):
+                raise refusal("read", path, errno.EACCES)
+            if found.node is not None:
+                self._require_readable(path, found.node)
+            raise many_names("read", path, names)
+        if today:
+            raise Unknowable("what %s holds is not read while it has several names" % path)
+
+    def _in_shared_folder(self, found: Found) -> bool:
+        """The same as of the host, of what will be."""
+        if not found.laid:
+            return self._host.in_shared_folder(found.path)
+        try:
+            return self._walk.folder_of(found.path).is_shared(sticky=False)
+        except (OSError, ResourceError):
+            return False
+
+    def _count_names(self, path: str, found: Found) -> Optional[Callable[[], int]]:
+        """What counts the names of a file of the host that has several today; None elsewhere."""
+        if not self._layer.nodes or (found.node is not None and found.node.inode is None):
+            return None
+        inode = shared(found.path)
+        if inode is None:
+            return None
+        known = inode
+        return lambda: self._names(path, found.path, known)
+
+    def _intended(self, found: Found) -> "Optional[Intended]":
+        """The file or folder that is planned there."""
+        from remote_runtime.system.preconditions import Intended
+
+        node = found.node
+        if node is None or node.kind not in ("file", "directory"):
+            return None
+        rights = 7 if os.geteuid() == 0 else ours(node)
+        return Intended(node.kind, node.uid, node.gid, rights)
+
+    def _names(self, path: str, real: str, inode: Tuple[int, int]) -> int:
+        """How many names a file of the host will have."""
+        names = os.lstat(real).st_nlink
+        for at, node in self._layer.nodes.items():
+            if node.opaque and os.path.isdir(at) and not os.path.islink(at):
+                raise Unknowable("how many names %s will have is not known" % path)
+            names -= int(node.inode != inode and shared(at) == inode)
+        return names
 
     @staticmethod
     def _untold(path: str, node: Node) -> Unknowable:
@@ -217,11 +257,12 @@ class WorldFiles(ReadOnly, Files):
             found.path,
             counts=counts,
             planned=planned,
-            shared=self._host.in_shared_folder(found.path),
+            shared=self._in_shared_folder(found),
             writable=self._may_write(within),
             within=within,
             gid=gid,
-            owned=_owned(found.node),
+            intended=self._intended(found),
+            names=self._count_names(path, found),
             emptied=lambda there: self._require_emptied(found.path, there),
         )
         points = self._layer.mount_points(path)
@@ -279,13 +320,13 @@ class WorldFiles(ReadOnly, Files):
             path = os.path.dirname(path)
             node = self._planned_folder(path)
             if node is not None and os.path.isdir(path) and not _enterable(path):
-                raise _closed(path, node)
+                raise closed(path, node)
 
     def _require_listed(self, found: Found) -> None:
         """``Unknowable`` where a folder whose names we may not read is to be opened."""
         shut = os.path.isdir(found.path) and not os.access(found.path, os.R_OK, effective_ids=True)
         if found.node is not None and shut:
-            raise _closed(found.path, found.node)
+            raise closed(found.path, found.node)
 
     def _require_readable(self, path: str, node: Node, doing: str = "read") -> None:
         if os.geteuid() != 0 and not ours(node) & 4 and not _is_by_acl(path, node):
@@ -322,16 +363,6 @@ class WorldFiles(ReadOnly, Files):
 def _is_by_acl(path: str, node: Node) -> bool:
     """Whether an access list says what we may do there; of its owner the mode says it."""
     return node.uid != os.geteuid() and has_acl(path)
-
-
-def _owned(node: Optional[Node]) -> Optional[Tuple[int, int]]:
-    """The owner and group that are planned for a file or folder."""
-    planned = node is not None and node.kind in ("file", "directory")
-    return (node.uid, node.gid) if node is not None and planned else None
-
-
-def _closed(path: str, node: Node) -> Unknowable:
-    return Unknowable("what %s holds is not seen before %s opens it" % (path, node.by))
 
 
 def _enterable(folder: str) -> bool:

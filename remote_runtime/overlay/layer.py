@@ -82,7 +82,7 @@ class Layer(object):
                 if self._is_file(at, hidden):
                     return Found(at, None, False, laid, since, links=tuple(links))
                 at = os.path.dirname(at)
-                hidden = self._hidden(at)
+                hidden = self.is_hidden(at)
                 continue
             full = os.path.join(at, part)
             node = self.nodes.get(full)
@@ -115,7 +115,7 @@ class Layer(object):
                 below = node is not None and kind == "file"
                 return Found(rest, None, not gone, laid, since, within, tuple(links), below)
             at = full
-        free = not self._hidden(at)
+        free = not self.is_hidden(at)
         return Found(at, self.nodes.get(at), free, laid, since, links=tuple(links))
 
     def _is_file(self, path: str, hidden: bool) -> bool:
@@ -123,7 +123,13 @@ class Layer(object):
         kind, _ = kind_at(self.nodes.get(path), path, hidden)
         return kind == "file"
 
-    def _hidden(self, path: str) -> bool:
+    def node(self, path: str, hidden: bool) -> Optional[Node]:
+        """What is planned right at a path without links; ``hidden``: the host's counts not."""
+        node = self.nodes.get(path)
+        return self._of_other_name(path) if node is None and not hidden else node
+
+    def is_hidden(self, path: str) -> bool:
+        """Whether what the host has below a path without links counts no more."""
         while path != "/":
             node = self.nodes.get(path)
             if node is not None:
@@ -314,7 +320,7 @@ class Layer(object):
             node = self.nodes.get(path)
             if node is not None and node.device:
                 return node.device
-            if self._hidden(path):
+            if self.is_hidden(path):
                 continue
             try:
                 return os.lstat(path).st_dev

@@ -342,26 +342,40 @@ class Files(object):
     def _change(self, path: str, attributes: Tuple[int, int, int], directory: bool = False) -> None:
         doing = "set the attributes of"
         try:
-            self._make_readable(self.walker.place(path, follow=directory))
-            descriptor = self.opened(path, doing, follow=directory)
+            place = self.walker.place(path, follow=directory)
+            closed = self._make_readable(place)
             try:
-                if directory and not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-                    raise _replaced(path)
-                _set(descriptor, *attributes)
-            finally:
-                os.close(descriptor)
+                descriptor = self.opened(path, doing, follow=directory)
+                try:
+                    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+                        self.walker.forget()  # what was found below was found by the old ones
+                    elif directory:
+                        raise _replaced(path)
+                    _set(descriptor, *attributes)
+                finally:
+                    os.close(descriptor)
+            except BaseException:
+                if closed is not None:
+                    os.chmod(place.name, closed, dir_fd=place.folder.descriptor)
+                raise
         except OSError as error:
             raise failure(doing, path, error) from error
 
-    def _make_readable(self, place: Place) -> None:
-        """Its owner may have taken away the right to open it, which only root does not need."""
+    def _make_readable(self, place: Place) -> Optional[int]:
+        """Its owner may have taken away the right to open it, which only root does not need.
+
+        Returned is the mode that it had, None where it was not changed.
+        """
         if os.geteuid() == 0:
-            return
+            return None
         at = place.folder.descriptor
         found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
         ours = found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode)
-        if ours and not found.st_mode & 0o400:
-            os.chmod(place.name, stat.S_IMODE(found.st_mode) | 0o400, dir_fd=at)
+        if not ours or found.st_mode & 0o400:
+            return None
+        mode = stat.S_IMODE(found.st_mode)
+        os.chmod(place.name, mode | 0o400, dir_fd=at)
+        return mode
 
     def remove(self, path: str) -> None:
         """Remove a file, a symlink or an empty directory."""

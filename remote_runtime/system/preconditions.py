@@ -20,6 +20,15 @@ _READ_ONLY, _NO_EXECUTION = 1, 8  # ST_RDONLY, ST_NOEXEC
 _MAKING = "create the directory"
 
 
+class Intended(NamedTuple):
+    """A planned file or folder; ``ours``: what we may do there, as in ``os.access``."""
+
+    kind: str
+    uid: int
+    gid: int
+    ours: int
+
+
 class Spot(NamedTuple):
     """A path, and what of the host bears on it.
 
@@ -29,8 +38,8 @@ class Spot(NamedTuple):
     ``planned`` is how many bytes and files are still to be written there before. ``shared``: the
     folder can be written by another user. ``writable``: whether we may make and remove names in it
     by then; None where the host is to be asked. ``gid`` is the group that all new in a folder with
-    setgid gets, -1 for our own. ``owned`` are owner and group of what is planned there, None where
-    that is the host's.
+    setgid gets, -1 for our own. ``intended`` is what is planned there, None without such.
+    ``names`` counts those that the file there will have, None for those that it has.
     """
 
     path: str
@@ -42,7 +51,8 @@ class Spot(NamedTuple):
     writable: Optional[bool] = None
     missing: int = 0
     gid: int = -1
-    owned: Optional[Tuple[int, int]] = None
+    intended: Optional[Intended] = None
+    names: Optional[Callable[[], int]] = None
 
 
 class Spare(NamedTuple):
@@ -88,24 +98,29 @@ class Obstacles(object):
     def changing(self, uid: int, gid: int, mode: int = 0) -> None:
         """To give what is there an owner, a group and a mode."""
         doing = "set the attributes of"
+        there, now = self._spot.there, self._spot.intended
+        if now is None and there:
+            now = _intended(there)
+        owner = now is not None and os.geteuid() in (0, now.uid)
+        if now is not None and not now.ours & os.R_OK:
+            if not owner:
+                raise self._failure(doing, errno.EACCES)
+            self._require_changeable(doing)  # it is made readable first
+        if self._spot.shared and now is not None and now.kind == "file":
+            names = self._spot.names or (lambda: os.lstat(there).st_nlink if there else 1)
+            if names() > 1:
+                raise many_names(doing, self._spot.path, names())
+        self._require_changeable(doing)
+        if now is not None:
+            if not owner:
+                raise self._failure(doing, errno.EPERM)
+            self._owned(doing, (uid, gid, mode), (now.uid, now.gid))
+
+    def _require_changeable(self, doing: str) -> None:
         there = self._spot.there
         self._writable(doing, there or self._spot.folder)
-        found = os.lstat(there) if there else None
-        if found is not None and flags(there):
+        if there and flags(there):
             raise self._failure(doing, errno.EPERM)
-        owned = self._spot.owned
-        if owned is None and found is not None:
-            owned = (found.st_uid, found.st_gid)
-        if owned is None:
-            return
-        if os.geteuid() not in (0, owned[0]):
-            closed = there and not os.access(there, os.R_OK, effective_ids=True)
-            raise self._failure(doing, errno.EACCES if closed else errno.EPERM)
-        self._owned(doing, (uid, gid, mode), owned)
-        if found is None:
-            return
-        if self._spot.shared and stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
-            raise many_names(doing, self._spot.path, found.st_nlink)
 
     def removing(self, tree: bool = False) -> None:
         """To remove what is there; ``tree``: with all that is in it."""
@@ -206,7 +221,8 @@ def at(
     writable: Optional[bool] = None,
     within: str = "",
     gid: Optional[int] = None,
-    owned: Optional[Tuple[int, int]] = None,
+    intended: Optional[Intended] = None,
+    names: Optional[Callable[[], int]] = None,
     emptied: Optional[Callable[[str], None]] = None,
 ) -> Obstacles:
     """The obstacles at a path that is ``real`` without the links on the way.
@@ -220,13 +236,24 @@ def at(
     direct = os.path.isdir(folder)
     there = real if counts and os.path.lexists(real) else ""
     spot = Spot(
-        path, _nearest_folder(folder), direct=direct, there=there, planned=planned, owned=owned
+        path, _nearest_folder(folder), direct=direct, there=there, planned=planned, names=names
     )
     if gid is None:
         found = os.stat(spot.folder)
         gid = found.st_gid if found.st_mode & stat.S_ISGID else -1
     spot = spot._replace(shared=shared, writable=writable, missing=missing, gid=gid)
+    spot = spot._replace(intended=intended)
     return Obstacles(spot, emptied)
+
+
+def _intended(there: str) -> Intended:
+    """What the host has there."""
+    found = os.lstat(there)
+    kind = {stat.S_IFREG: "file", stat.S_IFDIR: "directory"}.get(
+        stat.S_IFMT(found.st_mode), "other"
+    )
+    readable = os.access(there, os.R_OK, effective_ids=True)
+    return Intended(kind, found.st_uid, found.st_gid, os.R_OK if readable else 0)
 
 
 def _nearest_folder(path: str) -> str:

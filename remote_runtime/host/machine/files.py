@@ -1,12 +1,13 @@
 """Paths of the machine (target)."""
 
+import errno
 import os
 from typing import TYPE_CHECKING, List, Optional, Set
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import ports
 from remote_runtime.host.ports import Node
-from remote_runtime.system.errno_messages import NOT_A_DIRECTORY, failure
+from remote_runtime.system.errno_messages import NOT_A_DIRECTORY, failure, refusal
 from remote_runtime.system.files import Files as Door
 from remote_runtime.system.files import Status
 from remote_runtime.system.folder_syncs import sync_now
@@ -63,6 +64,9 @@ class FileReader(ports.FileReader):
 
     def entries(self, path: str) -> List[str]:
         """See the base class."""
+        node = self.lstat(path)
+        if node is None or node.kind != "directory":
+            raise refusal("list", path, errno.ENOENT if node is None else errno.ENOTDIR)
         return self._door.entries(path)
 
 
@@ -117,6 +121,7 @@ class Files(FileReader, ports.Files):
                 raise failure("replace", path, error) from error
         finally:
             self._door.staged(name)
+            self._door.walker.forget()  # what was found before was found without this link
         self._changed.add(path)
 
     def _set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
@@ -128,5 +133,7 @@ class Files(FileReader, ports.Files):
         self._changed.add(path)
 
     def _remove_tree(self, path: str) -> None:
+        # What would stay keeps the rest: what fails leaves all as it was.
+        self._door.obstacles(path).removing(tree=True)
         self._door.remove_tree(path)
         self._changed.add(path)

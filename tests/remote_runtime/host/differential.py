@@ -1,146 +1,105 @@
-"""Random operations through the file port, on the overlay and then on the machine (Python 3.6+).
+"""Random operations through the ports, on the overlay and then on the machine (Linux, as root).
 
-``python -m tests.remote_runtime.host.differential SEED COUNT`` runs as many sequences as root and
-as another user, and tells those in which the two differ: in the outcome of a step, or in what can
-be read after it. A sequence ends where the overlay says that it does not know.
+``python -m tests.remote_runtime.host.differential --minutes 10`` draws cases for so long. Each is a
+tree and the steps that are taken in it, as root or as another user. The two must agree on how each
+step ends and on what can be read then, or the overlay must have said that it does not know. What
+differs is made as small as it gets, and told.
 """
 
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
 import os
+import pkgutil
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.machine.machine import machine, reader
 from remote_runtime.host.overlay.overlay import Overlay
-from remote_runtime.host.ports import Files
+from remote_runtime.host.ports import HostReader, Node
 from tests.remote_runtime.fakes import close, context, item
+from tests.remote_runtime.host import own_mounts
+from tests.remote_runtime.host.random_cases import Case, all_paths, drawn
 
-USERS = (0, 4711, 4712)
-NAMES = ("a", "b", "c")
-STEPS = 8
 UNKNOWN = "unknown"
-MODES = (0o755, 0o700, 0o2775, 0o1777, 0o555, 0o311, 0o644, 0o600, 0o444, 0o4755, 0)
+_SMALL = "size=160k,nr_inodes=60"
+_ROOMY = "size=64m"
+
+View = dict[str, dict[str, Any]]
 
 
-class Step(NamedTuple):
-    """One call: the name of a method, and what it is given."""
+class Outcome(NamedTuple):
+    """Of one case: ``differs`` tells in what, "" where nothing does; and what was counted."""
 
-    call: str
-    given: Tuple[Any, ...]
-    named: Tuple[Tuple[str, Any], ...] = ()
-
-    def on(self, files: Files) -> None:
-        getattr(files, self.call)(*self.given, **dict(self.named))
+    differs: str
+    counts: dict[str, int]
 
 
-class Case(object):
-    """A tree, and the steps that are taken in it."""
+# -- what is looked at ----------------------------------------------------------------------------
 
-    def __init__(self, seed: int, root: str, as_root: bool) -> None:
-        self._random = random.Random(seed)
-        self.root = root
-        self.as_root = as_root
-        self.paths = [
-            os.path.join(root, *names) for depth in (1, 2, 3) for names in self._combined(depth)
-        ]
 
-    def _combined(self, depth: int) -> List[List[str]]:
-        found: List[List[str]] = [[]]
-        for _ in range(depth):
-            found = [names + [name] for names in found for name in NAMES]
-        return found
+class _Look:
+    """Reads all of the tree; ``doubts`` counts what the overlay has noted so far."""
 
-    def build(self) -> None:
-        """Make the tree, as root."""
-        pick = self._random
-        os.chmod(self.root, pick.choice((0o755, 0o1777, 0o2775)))
-        os.chown(self.root, pick.choice(USERS), pick.choice(USERS))
-        for path in self.paths:
-            folder = os.path.dirname(path)
-            if not os.path.isdir(folder) or os.path.realpath(folder) != folder:
+    def __init__(self, host: HostReader, root: str, doubts: Callable[[], int]) -> None:
+        self._host, self._root, self._doubts = host, root, doubts
+
+    def all(self) -> View:
+        """By path and by what was asked; nothing of what is below a path that is not there."""
+        found: View = {}
+        for path in all_paths():
+            above = found.get(os.path.dirname(path))
+            if above is not None and (above["stat"] is None or _is_leaf(above["stat"])):
+                found[path] = {"stat": None}
                 continue
-            kind = pick.choice(("directory", "directory", "file", "link", "", "hard", "pipe"))
-            if kind == "directory":
-                os.mkdir(path)
-            elif kind == "link":
-                os.symlink(self._target(), path)
-            elif kind == "hard":
-                others = [p for p in self.paths if os.path.isfile(p) and not os.path.islink(p)]
-                if others:
-                    os.link(pick.choice(others), path)
-            elif kind == "pipe" and not os.path.lexists(path):
-                if pick.random() < 0.3:
-                    os.mkfifo(path)
-            elif kind == "file":
-                with open(path, "wb") as out:
-                    out.write(self._data())
-            if os.path.lexists(path):
-                os.chown(path, pick.choice(USERS), pick.choice(USERS), follow_symlinks=False)
-                if kind in ("directory", "file"):
-                    usual = 0o755 if kind == "directory" else 0o644
-                    os.chmod(path, pick.choice(MODES) if pick.random() < 0.5 else usual)
-
-    def _data(self) -> bytes:
-        return b"%d\n" % self._random.randrange(10) * self._random.choice((0, 1, 100))
-
-    def _path(self) -> str:
-        return self._random.choice(self.paths)
-
-    def _target(self) -> str:
-        pick = self._random
-        if pick.random() < 0.3:
-            return self._path()
-        return pick.choice(("a", "b", "c", "../a", "../b/c", "..", "nowhere", "a/b", "./c"))
-
-    def steps(self) -> List[Step]:
-        return [self._step() for _ in range(STEPS)]
-
-    def _step(self) -> Step:
-        pick, path = self._random, self._path()
-        owner = (("uid", pick.choice((-1,) + USERS)), ("gid", pick.choice((-1,) + USERS)))
-        call = pick.choice(
-            ("write", "write", "mkdir", "mkdir", "symlink", "symlink", "set_attributes", "unlink")
-            + ("rmdir", "remove_tree")
-        )
-        mode = pick.choice(MODES)
-        if call == "write":
-            return Step(call, (path, self._data()), (("mode", mode),) + owner)
-        if call == "mkdir":
-            return Step(call, (path, mode), owner)
-        if call == "symlink":
-            return Step(call, (self._target(), path), (("replace", pick.random() < 0.5),))
-        if call == "set_attributes":
-            return Step(call, (path, mode, pick.choice((-1,) + USERS), pick.choice((-1,) + USERS)))
-        if call == "unlink":
-            return Step(call, (path, pick.choice(("", "symlink", "file"))))
-        return Step(call, (path,))
-
-    def view(self, files: Any) -> Dict[str, Any]:
-        """All that can be read of the tree."""
-        found: Dict[str, Any] = {}
-        for path in self.paths:
-            node = _said(lambda: files.lstat(path))  # noqa: B023 - it is called at once
-            behind = _said(lambda: files.stat(path))  # noqa: B023 - it is called at once
-            found[path] = [_plain(node), _plain(behind)]
-            if getattr(behind, "kind", "") == "file":
-                found[path].append(_said(lambda: files.read(path)))  # noqa: B023 - as above
-            if getattr(node, "kind", "") == "directory":
-                found[path].append(_said(lambda: files.entries(path)))  # noqa: B023 - as above
+            found[path] = self.one(path)
         return found
 
+    def one(self, path: str) -> dict[str, Any]:
+        """All that can be read of one path."""
+        files, at = self._host.files, path.replace("@", self._root, 1)
+        asked = {"lstat": lambda: files.lstat(at), "stat": lambda: files.stat(at)}
+        asked.update(read=lambda: files.read(at), entries=lambda: files.entries(at))
+        found: dict[str, Any] = {}
+        for name, ask in asked.items():
+            if name in ("lstat", "stat") or found["stat"] is not None:
+                found[name] = self.said(ask)
+        return found
 
-def _said(call: Callable[[], Any]) -> Any:
-    """What a call returns, or the message that it fails with."""
-    try:
-        return call()
-    except Unknowable:
-        return UNKNOWN
-    except ResourceError as error:
-        return "error: %s (%s)" % (error.message, error.kind)
+    def said(self, call: Callable[[], Any]) -> Any:
+        """What a call returns, or the message that it fails with."""
+        before = self._doubts()
+        try:
+            said = _plain(call())
+        except Unknowable:
+            return UNKNOWN
+        except ResourceError as error:
+            said = f"error: {error.message} ({error.kind})"
+        said = json.loads(json.dumps(said).replace(self._root, "@"))
+        return UNKNOWN if self._doubts() > before else said
+
+
+def _plain(found: Any) -> Any:
+    """Without the size of a directory or link, which the file system chooses."""
+    if isinstance(found, Node):
+        return found._replace(size=found.size if found.kind == "file" else 0)
+    return found.decode("latin-1") if isinstance(found, bytes) else found
+
+
+def _is_leaf(stat: Any) -> bool:
+    return isinstance(stat, list) and stat[0] != "directory"
 
 
 def _kind(said: Any) -> Any:
@@ -149,109 +108,207 @@ def _kind(said: Any) -> Any:
     return said.rpartition("(")[2] if failed else said
 
 
-def _plain(node: Any) -> Any:
-    """Without the size of a directory or link, which the file system chooses."""
-    return (
-        node
-        if isinstance(node, str) or node is None
-        else node._replace(size=node.size if node.kind == "file" else 0)
-    )
+# -- one case -------------------------------------------------------------------------------------
 
 
-def differing(seed: int, root: str, as_root: bool = True) -> Optional[str]:
-    """What differs in the case of a seed, None where nothing does; root builds it in ``root``."""
-    case = Case(seed, root, as_root)
-    case.build()
-    steps = case.steps()
-    if not as_root:
-        os.setgroups([4711, 4712])
-        os.setresgid(4711, 4711, 4711)
-        os.setresuid(4711, 4711, 4711)
-    expected: List[Tuple[Any, Dict[str, Any]]] = []
+def compared(case: Case, root: str, counts: Counter[str]) -> str:
+    """In what the overlay and the machine differ; the tree is made in ``root`` by now."""
+    foreseen, before, views = _foreseen(case, root)
+    now = context()
+    host = machine(now.files, now.accounts, now.commands, set())
+    look = _Look(HostReader(host.files, host.accounts, host.commands), root, lambda: 0)
+    try:
+        told = _differing("before", before, _seen(root), counts)
+        for number, (step, said) in enumerate(zip(case.steps, foreseen)):
+            if told or said == UNKNOWN:
+                counts["unknown steps"] += not told
+                break
+            counts["steps"] += 1
+            done = look.said(lambda step=step: step.on(host, root))  # type: ignore[misc]  # mypy#12557
+            if done != said:
+                told = f"how it ends\n    overlay: {said}\n    machine: {done}"
+            elif number in views:
+                told = _differing("then", views[number], _seen(root), counts)
+            told = told and f"after step {number + 1}, {told}"
+        return told
+    finally:
+        close(now)
+
+
+def _foreseen(case: Case, root: str) -> tuple[list[Any], View, dict[int, View]]:
+    """How each step ends on the overlay, and what is seen there first and after some of them."""
     ctx = context(noop=True)
     thing = item("thing", "x")
+    outcomes: list[Any] = []
+    views: dict[int, View] = {}
     with ctx.turn(thing, True):
         overlay = Overlay(ctx.world_with(()), thing.id)
-        before = case.view(_reader(overlay.record.world))
-        for step in steps:
-            expected.append((_said(lambda: step.on(overlay.files)), {}))  # noqa: B023 - as above
-            if expected[-1][0] == UNKNOWN:
+        world = overlay.record.world
+
+        def look() -> _Look:
+            there = reader(world.files, world.accounts, world.commands)
+            return _Look(there, root, lambda: ctx.doubts)
+
+        before = look().all()
+        for number, step in enumerate(case.steps):
+            outcomes.append(look().said(lambda step=step: step.on(overlay, root)))  # type: ignore[misc]  # mypy#12557
+            if outcomes[-1] == UNKNOWN:
                 break
-            expected[-1][1].update(case.view(_reader(overlay.record.world)))
+            if case.looks[number] or number == len(case.steps) - 1:
+                views[number] = look().all()
     close(ctx)
-    return _compared(case, before, steps, expected)
+    return outcomes, before, views
 
 
-def _reader(world: Any) -> Any:
-    return reader(world.files, world.accounts, world.commands).files
-
-
-def _compared(
-    case: Case, before: Dict[str, Any], steps: List[Step], expected: List[Tuple[Any, Any]]
-) -> Optional[str]:
-    ctx = context()
-    host = machine(ctx.files, ctx.accounts, ctx.commands, set())
-    try:
-        told = _views("before", before, _view(case))
-        done: List[Step] = []
-        for step, (outcome, view) in zip(steps, expected):
-            if told or outcome == UNKNOWN:
-                break
-            done.append(step)
-            now = _said(lambda: step.on(host.files))  # noqa: B023 - it is called at once
-            if now != outcome:
-                told = "outcome\n    overlay: %s\n    machine: %s" % (outcome, now)
-            else:
-                told = _views("after", view, _view(case))
-        return told and "%s\n    %s" % (told, "\n    ".join(map(str, done)))
-    finally:
-        close(ctx)
-
-
-def _view(case: Case) -> Dict[str, Any]:
+def _seen(root: str) -> View:
     """What a run reads that has not read before."""
     ctx = context()
     try:
-        return case.view(machine(ctx.files, ctx.accounts, ctx.commands, set()).files)
+        host = machine(ctx.files, ctx.accounts, ctx.commands, set())
+        there = HostReader(host.files, host.accounts, host.commands)
+        return _Look(there, root, lambda: 0).all()
     finally:
         close(ctx)
 
 
-def _views(when: str, overlay: Dict[str, Any], machine: Dict[str, Any]) -> Optional[str]:
+def _differing(when: str, overlay: View, machine: View, counts: Counter[str]) -> str:
     for path, found in machine.items():
-        for expected, got in zip(overlay[path], found):
-            if _kind(expected) != _kind(got) and expected != UNKNOWN:
-                return "%s: %s\n    overlay: %s\n    machine: %s" % (when, path, expected, got)
-    return None
+        for name, got in found.items():
+            said = overlay[path].get(name)
+            counts["reads"] += 1
+            counts["unknown reads"] += said == UNKNOWN
+            if said != UNKNOWN and _kind(said) != _kind(got):
+                return f"{when} {name} of {path}\n    overlay: {said}\n    machine: {got}"
+            if said == UNKNOWN and name == "stat":
+                break
+    return ""
 
 
-def run(seed: int, as_root: bool) -> Optional[str]:
-    """The same in a process and a tree of its own."""
-    root = tempfile.mkdtemp(prefix="ccm-test-")
+@contextlib.contextmanager
+def built(case: Case) -> Iterator[str]:
+    """The directory that the tree of a case is made in."""
+    outside = os.path.realpath(tempfile.mkdtemp(prefix="ccm-test-"))
+    os.chmod(outside, 0o755)
+    root, mounts = os.path.join(outside, "t"), []
+    try:
+        os.mkdir(root)
+        if case.place != "disk":
+            own_mounts.mount(
+                "ccm-test", root, "tmpfs", 0, _SMALL if case.place == "full" else _ROOMY
+            )
+            mounts.append(root)
+        for thing in case.tree:
+            with contextlib.suppress(OSError):  # it does not fit
+                thing.make(root)
+        for at in case.at:
+            place = at.replace("@", root, 1)
+            if os.path.isdir(place) and os.path.realpath(place) == place:
+                _mount(case, place, root, mounts)
+        for thing in case.tree:
+            thing.flag(root)
+        yield root
+    finally:
+        for at in reversed(mounts):
+            own_mounts.unmount(at)
+        shutil.rmtree(outside, ignore_errors=True)
+
+
+def _mount(case: Case, place: str, root: str, mounts: list[str]) -> None:
+    if case.place == "read_only":
+        own_mounts.mount(place, place, flags=own_mounts.BIND)
+        flags = own_mounts.BIND | own_mounts.REMOUNT | own_mounts.READ_ONLY
+        own_mounts.mount("none", place, flags=flags)
+    elif place == case.at[0].replace("@", root, 1):
+        own_mounts.mount("ccm-test", place, "tmpfs", 0, _ROOMY)
+    else:
+        source = case.at[0].replace("@", root, 1)
+        if place.startswith(source + "/") or source.startswith(place + "/"):
+            return
+        own_mounts.mount(source, place, flags=own_mounts.BIND)
+    mounts.append(place)
+
+
+def run(case: Case) -> Outcome:
+    """The outcome of a case, in a process of its own."""
     reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        setattr(os, "fsync", lambda descriptor: None)  # noqa: B010 - nobody pulls the plug
-        try:
-            told = differing(seed, os.path.realpath(root), as_root) or ""
-        except BaseException:
-            import traceback
+    with built(case) as root:
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            os.write(writing, json.dumps(_as_user(case, root)).encode())
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as pipe:
+            data = pipe.read()
+        os.waitpid(child, 0)
+    return Outcome(*json.loads(data))
 
-            told = traceback.format_exc()
-        os.write(writing, told.encode("utf-8", "replace"))
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        text = pipe.read().decode("utf-8", "replace")
-    os.waitpid(child, 0)
-    shutil.rmtree(root, ignore_errors=True)
-    return "seed %d, %s: %s" % (seed, "root" if as_root else "a user", text) if text else None
+
+def _as_user(case: Case, root: str) -> Outcome:
+    setattr(os, "fsync", lambda descriptor: None)  # noqa: B010 - nobody pulls the plug
+    counts: Counter[str] = Counter()
+    try:
+        if case.uid != 0:
+            os.setgroups([4711, 4712])
+            os.setresgid(case.uid, case.uid, case.uid)
+            os.setresuid(case.uid, case.uid, case.uid)
+        return Outcome(compared(case, root, counts), counts)
+    except BaseException:
+        return Outcome(traceback.format_exc(), counts)
+
+
+# -- making a case smaller ------------------------------------------------------------------------
+
+
+def shrunk(case: Case, fails: Callable[[Case], bool]) -> Case:
+    """The smallest case found that still fails: without steps, things and attributes."""
+    found = case
+    smaller = True
+    while smaller:
+        smaller = False
+        for one in _smaller(found):
+            if fails(one):
+                found, smaller = one, True
+                break
+    return found
+
+
+def _smaller(case: Case) -> Iterator[Case]:
+    everywhere = case._replace(looks=(True,) * len(case.steps))
+    if everywhere != case:
+        yield everywhere
+    for number in reversed(range(len(case.steps))):
+        yield case._replace(
+            steps=case.steps[:number] + case.steps[number + 1 :],
+            looks=case.looks[:number] + case.looks[number + 1 :],
+        )
+    for number in reversed(range(1, len(case.tree))):
+        path = case.tree[number].path
+        kept = [t for t in case.tree if t.path != path and not t.path.startswith(path + "/")]
+        yield case._replace(tree=tuple(kept))
+    for number, thing in enumerate(case.tree):
+        usual = 0o755 if thing.kind == "directory" else 0o644
+        simple = [
+            thing._replace(acl=()),
+            thing._replace(acl_of_new=()),
+            thing._replace(flags=0),
+            thing._replace(mode=usual if thing.kind in ("directory", "file") else thing.mode),
+            thing._replace(uid=0),
+            thing._replace(gid=0),
+        ]
+        for one in simple:
+            if one != thing:
+                yield case._replace(tree=case.tree[:number] + (one,) + case.tree[number + 1 :])
+    if case.at or case.place != "disk":
+        yield case._replace(place="disk", at=())
+
+
+# -- many cases -----------------------------------------------------------------------------------
 
 
 def prepare() -> None:
     """Import all that a child may need: as another user it may read nothing of it."""
     import grp  # noqa: F401 - see above
-    import pkgutil
     import pwd  # noqa: F401 - see above
     import struct  # noqa: F401 - see above
 
@@ -262,18 +319,52 @@ def prepare() -> None:
             __import__(module.name)
 
 
-def main(first: int, count: int) -> int:
+def tried(seeds: Iterator[int], until: float, most: int = 1) -> tuple[list[str], Counter[str]]:
+    """What differs in the cases of these seeds, at most so many, and what was counted."""
     prepare()
-    failed = 0
-    for seed in range(first, first + count):
-        for as_root in (True, False):
-            told = run(seed, as_root)
-            if told:
-                failed += 1
-                print(told, flush=True)
-    print("%d of %d sequences differ" % (failed, 2 * count))
-    return 1 if failed else 0
+    isolated = own_mounts.own_namespace()
+    found: list[str] = []
+    counts: Counter[str] = Counter()
+    for seed in seeds:
+        if time.monotonic() > until or len(found) >= most:
+            break
+        case = drawn(seed) if isolated else drawn(seed, ("disk",))
+        outcome = run(case)
+        counts["cases"] += 1
+        counts.update(outcome.counts)
+        if outcome.differs:
+            small = shrunk(case, lambda one: bool(run(one).differs))
+            found.append(f"{small.told()}\n  {run(small).differs}")
+            print(found[-1], flush=True)
+    return found, counts
+
+
+def in_process(first: int, count: int) -> tuple[int, str]:
+    """Exit code and output of so many cases, in a process whose mounts are its own."""
+    words = ["--seed", str(first), "--cases", str(count)]
+    done = subprocess.run(
+        [sys.executable, "-m", __name__, *words], capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit with 1 where something differs."""
+    parser = argparse.ArgumentParser(prog=f"python -m {__name__}", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=0.0, help="draw cases for so long")
+    parser.add_argument("--cases", type=int, default=0, help="draw so many")
+    parser.add_argument(
+        "--seed", type=int, default=random.randrange(1_000_000), help="of the first"
+    )
+    parser.add_argument("--most", type=int, default=1, help="differences, then stop")
+    given = parser.parse_args(argv)
+    count = given.cases or (1 if not given.minutes else 1 << 40)
+    until = time.monotonic() + given.minutes * 60 if given.minutes else float("inf")
+    found, counts = tried(iter(range(given.seed, given.seed + count)), until, given.most)
+    told = ", ".join(f"{number} {name}" for name, number in sorted(counts.items()))
+    print(f"{len(found)} differences from seed {given.seed} on: {told}")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))
+    sys.exit(main())

@@ -1,0 +1,192 @@
+"""Walks paths over what is planned, by the rules of ``system/walk`` (target; in previews only).
+
+``Layer.find`` says where a path leads. This says whether the run would go there: each folder on the
+way has to be open to us, and each link is judged by whose it is and by who can write its folder.
+"""
+
+import errno
+import os
+import stat
+from typing import Callable, NamedTuple, Optional
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.overlay.layer import Layer
+from remote_runtime.overlay.planned_nodes import UNTOLD, Node
+from remote_runtime.system.errno_messages import failure
+from remote_runtime.system.walk import MOST_LINKS, Link, is_shared, of_another, planted
+
+
+class There(NamedTuple):
+    """What will be at a path without links. ``hidden``: of what is below it the host's counts not.
+
+    ``by`` is the link of another user that led to a folder, if any.
+    """
+
+    path: str
+    kind: str
+    uid: int
+    gid: int
+    mode: int
+    target: str = ""
+    node: Optional[Node] = None
+    hidden: bool = False
+    by: Optional[Link] = None
+
+    def is_shared(self, sticky: bool) -> bool:
+        """See ``walk.is_shared``."""
+        return is_shared(self.uid, self.gid, mode=self.mode, path=self.path, sticky=sticky)
+
+
+class _Place(NamedTuple):
+    folder: There
+    name: str
+    by: Optional[Link] = None
+
+
+class PlannedWalk(object):
+    """One walk at a time. ``rights`` says what we may do in a folder by its planned attributes, as
+    in ``ours``; None where the host is to be asked."""
+
+    def __init__(self, layer: Layer, rights: Callable[[str], Optional[int]]) -> None:
+        self._layer, self._rights = layer, rights
+        self._links = 0
+
+    def require_reached(self, path: str, follow: bool, doing: str) -> None:
+        """``ResourceError`` where the walk to a path is refused; what is not there is reached.
+
+        ``doing`` says what for.
+        """
+        try:
+            place = self._place(path, follow)
+            there = self._look(place.folder, place.name)
+            if place.by is not None:
+                _admit(place.by, there)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise failure(doing, path, error) from error
+
+    def folder_of(self, path: str) -> There:
+        """The folder that a path without links is in."""
+        return self._walk(self._root(), os.path.dirname(path))
+
+    def _place(self, path: str, follow: bool) -> _Place:
+        above, name = os.path.split(path)
+        self._links = 0
+        place = _Place(self._walk(self._root(), above), name or ".")
+        self._links = 0
+        while follow:
+            there = self._look(place.folder, place.name)
+            if there.kind != "symlink":
+                break
+            place = self._behind(place, there)
+        return place
+
+    def _root(self) -> There:
+        found = os.stat("/")
+        return There("/", "directory", found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode))
+
+    def _walk(self, folder: There, path: str) -> There:
+        for name in path.split("/"):
+            if name not in ("", "."):
+                folder = self._step(folder, name)
+        return folder
+
+    def _step(self, folder: There, name: str) -> There:
+        there = self._look(folder, name)
+        if there.kind == "directory":
+            _admit(folder.by, there)
+            return there._replace(by=folder.by)
+        if there.kind != "symlink":
+            raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        behind = self._behind(_Place(folder, name), there)
+        found = self._walk(behind.folder._replace(by=None), behind.name)
+        _admit(behind.by, found)
+        return found._replace(by=behind.by)
+
+    def _behind(self, place: _Place, there: There) -> _Place:
+        """Where a link leads. ``ResourceError`` for one that is not to be trusted."""
+        self._links += 1
+        if self._links > MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        folder, link = place.folder, Link(there.path, there.uid)
+        trusted = there.uid in (0, os.geteuid())
+        if trusted and folder.is_shared(sticky=True):
+            raise planted(link, there.target, folder.path, folder.uid)
+        before = place.by or folder.by
+        if before is not None and before.owner != there.uid:
+            raise of_another(before, there.path, there.uid)
+        above, name = os.path.split(there.target.rstrip("/") or "/")
+        base = self._root() if there.target.startswith("/") else folder._replace(by=None)
+        return _Place(self._walk(base, above), name or ".", None if trusted else link)
+
+    def _look(self, folder: There, name: str) -> There:
+        """What a name in a folder stands for. ``OSError`` as the system has it."""
+        self._require_entered(folder)
+        path, hidden = os.path.join(folder.path, name), folder.hidden
+        if name == "..":
+            path = os.path.dirname(folder.path)
+            hidden = self._layer.is_hidden(path)
+        elif name == ".":
+            return folder
+        node = self._layer.node(path, hidden)
+        if node is not None and node.mount is not None and node.mount.source:
+            path = self._layer.find(node.mount.source, follow=True).path
+            hidden = self._layer.is_hidden(path)
+            node = self._layer.node(path, hidden)
+        if node is not None:
+            return _planned(path, node)
+        if hidden:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return self._of_host(folder, path)
+
+    def _of_host(self, folder: There, path: str) -> There:
+        try:
+            found = os.lstat(path)
+        except PermissionError as error:
+            if folder.node is None:
+                raise
+            raise closed(folder.path, folder.node) from error
+        kind, target = "file", ""
+        if stat.S_ISLNK(found.st_mode):
+            kind, target = "symlink", os.readlink(path)
+        elif stat.S_ISDIR(found.st_mode):
+            kind = "directory"
+        mode = stat.S_IMODE(found.st_mode)
+        return There(path, kind, found.st_uid, found.st_gid, mode, target)
+
+    def _require_entered(self, folder: There) -> None:
+        """``PermissionError`` for a folder that is closed to us by then."""
+        if os.geteuid() == 0:
+            return
+        rights = self._rights(folder.path)
+        entered = folder.hidden or os.access(folder.path, os.X_OK, effective_ids=True)
+        if not (entered if rights is None else rights & 1):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def closed(path: str, node: Node) -> Unknowable:
+    """What nobody sees before a folder is opened to us."""
+    return Unknowable("what %s holds is not seen before %s opens it" % (path, node.by))
+
+
+def _planned(path: str, node: Node) -> There:
+    if node.kind == "absent":
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    if node.kind == UNTOLD:
+        raise Unknowable("what %s will have made at %s is not known" % (node.by, path))
+    return There(
+        path,
+        node.kind,
+        node.uid,
+        node.gid,
+        node.mode,
+        target=node.target,
+        node=node,
+        hidden=node.opaque,
+    )
+
+
+def _admit(by: Optional[Link], there: There) -> None:
+    if by is not None and there.uid != by.owner:
+        raise of_another(by, there.path, there.uid)
