@@ -21,8 +21,8 @@ STEPS = 12
 IMMUTABLE, APPEND_ONLY = 0x10, 0x20
 _USER_OBJ, _USER, _GROUP_OBJ, _GROUP, _MASK, _OTHER = 1, 2, 4, 8, 16, 32  # tags of entries
 _NOBODY = 0xFFFFFFFF
-_CALLS = ("write", "write", "mkdir", "mkdir", "symlink", "symlink", "set_attributes")
-_CALLS += ("set_attributes", "unlink", "rmdir", "remove_tree")
+_TWICE = ("write", "mkdir", "symlink", "set_attributes")
+_CALLS = (*_TWICE, *_TWICE, "unlink", "rmdir", "remove_tree")
 
 
 class Thing(NamedTuple):
