@@ -84,7 +84,7 @@ class PlannedWalk(object):
 
     def _root(self) -> There:
         found = os.stat("/")
-        return There("/", "directory", found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode))
+        return _found("/", "directory", found)
 
     def _walk(self, folder: There, path: str) -> There:
         for name in path.split("/"):
@@ -152,8 +152,7 @@ class PlannedWalk(object):
             kind, target = "symlink", os.readlink(path)
         elif stat.S_ISDIR(found.st_mode):
             kind = "directory"
-        mode = stat.S_IMODE(found.st_mode)
-        return There(path, kind, found.st_uid, found.st_gid, mode, target)
+        return _found(path, kind, found, target)
 
     def _require_entered(self, folder: There) -> None:
         """``PermissionError`` for a folder that is closed to us by then."""
@@ -170,6 +169,17 @@ def closed(path: str, node: Node) -> Unknowable:
     return Unknowable("what %s holds is not seen before %s opens it" % (path, node.by))
 
 
+def _found(path: str, kind: str, found: os.stat_result, target: str = "") -> There:
+    return There(
+        path,
+        kind,
+        uid=found.st_uid,
+        gid=found.st_gid,
+        mode=stat.S_IMODE(found.st_mode),
+        target=target,
+    )
+
+
 def _planned(path: str, node: Node) -> There:
     if node.kind == "absent":
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
@@ -178,9 +188,9 @@ def _planned(path: str, node: Node) -> There:
     return There(
         path,
         node.kind,
-        node.uid,
-        node.gid,
-        node.mode,
+        uid=node.uid,
+        gid=node.gid,
+        mode=node.mode,
         target=node.target,
         node=node,
         hidden=node.opaque,

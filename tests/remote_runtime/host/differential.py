@@ -61,8 +61,8 @@ class _Look:
         found: View = {}
         for path in all_paths():
             above = found.get(os.path.dirname(path))
-            if above is not None and (above["stat"] is None or _is_leaf(above["stat"])):
-                found[path] = {"stat": None}
+            if above is not None and (_is_leaf(above["stat"]) or _is_far(above, path)):
+                found[path] = {"stat": None, "lstat": None}
                 continue
             found[path] = self.one(path)
         return found
@@ -99,7 +99,13 @@ def _plain(found: Any) -> Any:
 
 
 def _is_leaf(stat: Any) -> bool:
-    return isinstance(stat, list) and stat[0] != "directory"
+    return stat is None or (isinstance(stat, list) and stat[0] != "directory")
+
+
+def _is_far(above: dict[str, Any], path: str) -> bool:
+    """Behind a link one name is enough: what it leads to is looked at itself."""
+    lstat = above["lstat"]
+    return isinstance(lstat, list) and lstat[0] == "symlink" and not path.endswith("a")
 
 
 def _kind(said: Any) -> Any:

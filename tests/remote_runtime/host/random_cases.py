@@ -22,6 +22,7 @@ IMMUTABLE, APPEND_ONLY = 0x10, 0x20
 _USER_OBJ, _USER, _GROUP_OBJ, _GROUP, _MASK, _OTHER = 1, 2, 4, 8, 16, 32  # tags of entries
 _NOBODY = 0xFFFFFFFF
 _TWICE = ("write", "mkdir", "symlink", "set_attributes")
+_NEAR = ("a", "b", "c", "../a", "../b/c", "..", "nowhere", "a/b", "./c")
 _CALLS = (*_TWICE, *_TWICE, "unlink", "rmdir", "remove_tree")
 
 
@@ -169,7 +170,7 @@ class _Draw:
             folders = [thing.path for thing in tree[1:] if thing.kind == "directory"]
             at = tuple(pick.sample(folders, min(2, len(folders))))
         steps = tuple(self._step() for _ in range(STEPS))
-        looks = tuple(pick.random() < 0.4 for _ in steps)
+        looks = tuple(pick.random() < 0.3 for _ in steps)
         uid = pick.choice((0, 0, 4711)) if self.place != "acls" else pick.choice((0, 4711, 4711))
         return Case(self.seed, uid, self.place, at, tree, steps, looks)
 
@@ -198,7 +199,7 @@ class _Draw:
         if kind == "file":
             data = self._data().decode()
         elif kind in ("symlink", "name"):
-            data = self._target() if kind == "symlink" else pick.choice(files)
+            data = self._target(path) if kind == "symlink" else pick.choice(files)
         thing = Thing(path, kind, pick.choice(USERS), pick.choice(USERS), mode, data)
         if kind in ("directory", "file") and self.place == "flags" and pick.random() < 0.2:
             thing = thing._replace(flags=pick.choice((IMMUTABLE, APPEND_ONLY)))
@@ -231,11 +232,11 @@ class _Draw:
         longest = 6000 if self.place == "full" else 100
         return b"%d\n" % self.pick.randrange(10) * self.pick.choice((0, 1, longest))
 
-    def _target(self) -> str:
+    def _target(self, path: str) -> str:
         pick = self.pick
-        if pick.random() < 0.3:
-            return pick.choice(self.paths)
-        return pick.choice(("a", "b", "c", "../a", "../b/c", "..", "nowhere", "a/b", "./c"))
+        target = pick.choice((*_NEAR, *_NEAR, pick.choice(self.paths), pick.choice(self.paths)))
+        loop = target.lstrip("./").startswith(os.path.basename(path))
+        return pick.choice(_NEAR) if loop else target
 
     def _step(self) -> Step:
         pick, path = self.pick, self.pick.choice(self.paths)
@@ -248,7 +249,7 @@ class _Draw:
             return Step("files", call, (path,), (("mode", mode), *owner))
         if call == "symlink":
             replace = ("replace", pick.random() < 0.5)
-            return Step("files", call, (self._target(), path), (replace,))
+            return Step("files", call, (self._target(path), path), (replace,))
         if call == "unlink":
             return Step("files", call, (path, pick.choice(("", "symlink", "file"))))
         return Step("files", call, (path,))
