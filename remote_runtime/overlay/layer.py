@@ -2,7 +2,7 @@
 
 import os
 import stat
-from typing import Dict, List, Optional, Set, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from remote_runtime.effects import MountEffect, PathEffect
 from remote_runtime.errors import ResourceError
@@ -33,7 +33,7 @@ class Layer(object):
         self._mounts = mounts or Mounts()
         self._room = Room()
         self.nodes: Dict[str, Node] = {}
-        self._inodes: Set[Tuple[int, int]] = set()
+        self._inodes: Dict[Tuple[int, int], Node] = {}  # files of the host with several names
         self._inside: Dict[str, Dict[str, None]] = {}  # of a folder what leads to a node, or did
         self._shares: Dict[str, Tuple[int, int, int]] = {}  # of nodes: device, bytes, files
         self._sums: Dict[int, Tuple[int, int]] = {}  # of the shares, by device
@@ -43,7 +43,7 @@ class Layer(object):
         """The same, to go on by itself."""
         other = Layer(self._files, self._mounts)
         other.nodes = dict(self.nodes)
-        other._inodes = set(self._inodes)
+        other._inodes = dict(self._inodes)
         other._inside = {folder: dict(names) for folder, names in self._inside.items()}
         other._shares, other._sums = dict(self._shares), dict(self._sums)
         other._uncounted = dict(self._uncounted)
@@ -221,7 +221,7 @@ class Layer(object):
                 self._drop_below(other)
             self._lay(other, node)
         if node.inode is not None:
-            self._inodes.add(node.inode)
+            self._inodes[node.inode] = node
             for other in [p for p, n in self.nodes.items() if n.inode == node.inode]:
                 self._lay(other, node)
         if effect.kind != "absent":
@@ -231,11 +231,10 @@ class Layer(object):
         return old.by if old is not None and old.by != by and undoes(node, old) else ""
 
     def _of_other_name(self, path: str) -> Optional[Node]:
-        """What changed under another name of the file that the host has at a path."""
+        """What changed under another name of the file that the host has at a path, which may be
+        gone by then."""
         inode = shared(path) if self._inodes else None
-        if inode not in self._inodes:
-            return None
-        return next((node for node in self.nodes.values() if node.inode == inode), None)
+        return None if inode is None else self._inodes.get(inode)
 
     def _imply(self, path: str, since: int, by: str) -> None:
         """What is there has directories above it."""

@@ -100,6 +100,15 @@ class LayerTest(FolderTest):
         self.assertEqual([self.mode(name) for name in "abc"], [0o604, 0o604, 0o400])
         self.assertEqual(self.kind("d"), "absent")
 
+    def test_attributes_outlive_the_name_that_they_were_set_by(self) -> None:
+        """Those of a file with other names, also where its folder is removed."""
+        os.mkdir(self.path("folder"))
+        self.write("folder/a", b"abc", 0o644)
+        os.link(self.path("folder/a"), self.path("b"))
+        self.put("folder/a", "file", mode=0o600)
+        self.put("folder", "absent")
+        self.assertEqual(self.mode("b"), 0o600)
+
     def mode(self, name: str) -> int:
         node = self.layer.find(self.path(name), False).node
         assert node is not None
