@@ -76,7 +76,7 @@ class WorldFiles(ReadOnly, Files):
                 raise refusal("read", path, errno.EACCES)
             if found.node is not None:
                 self._require_readable(path, found.node)
-            raise many_names("read", path, names)
+            raise many_names("read", found.path, names)
         if today:
             raise Unknowable("what %s holds is not read while it has several names" % path)
 

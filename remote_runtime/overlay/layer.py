@@ -90,6 +90,7 @@ class Layer(object):
                 laid, since = True, max(since, node.counts_since(bool(waiting)))
             if node is None and not hidden and not waiting:
                 node = self._of_other_name(full)
+                laid = laid or node is not None
             if node is None and not hidden and not waiting and not follow:
                 return Found(full, None, True, laid, since, links=tuple(links))
             kind, target = kind_at(node, full, hidden)

@@ -30,7 +30,7 @@ class Intended(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A path, and what of the host bears on it.
+    """A path, and what of the host bears on it; ``real`` is the same without links on the way.
 
     ``folder`` is the nearest folder of the host; ``direct``: the first name is made in it, there is
     no planned folder below. So many ``missing`` folders are made before the path's own name is.
@@ -53,6 +53,7 @@ class Spot(NamedTuple):
     gid: int = -1
     intended: Optional[Intended] = None
     names: Optional[Callable[[], int]] = None
+    real: str = ""
 
 
 class Spare(NamedTuple):
@@ -109,7 +110,7 @@ class Obstacles(object):
         if self._spot.shared and now is not None and now.kind == "file":
             names = self._spot.names or (lambda: os.lstat(there).st_nlink if there else 1)
             if names() > 1:
-                raise many_names(doing, self._spot.path, names())
+                raise many_names(doing, self._spot.real, names())
         self._require_changeable(doing)
         if now is not None:
             if not owner:
@@ -242,7 +243,7 @@ def at(
         found = os.stat(spot.folder)
         gid = found.st_gid if found.st_mode & stat.S_ISGID else -1
     spot = spot._replace(shared=shared, writable=writable, missing=missing, gid=gid)
-    spot = spot._replace(intended=intended)
+    spot = spot._replace(intended=intended, real=real)
     return Obstacles(spot, emptied)
 
 

@@ -70,8 +70,12 @@ class _Look:
     def one(self, path: str) -> dict[str, Any]:
         """All that can be read of one path."""
         files, at = self._host.files, path.replace("@", self._root, 1)
-        asked = {"lstat": lambda: files.lstat(at), "stat": lambda: files.stat(at)}
-        asked.update(read=lambda: files.read(at), entries=lambda: files.entries(at))
+        asked: dict[str, Callable[[], Any]] = {
+            "lstat": lambda: files.lstat(at),
+            "stat": lambda: files.stat(at),
+            "read": lambda: files.read(at),
+            "entries": lambda: files.entries(at),
+        }
         found: dict[str, Any] = {}
         for name, ask in asked.items():
             if name in ("lstat", "stat") or found["stat"] is not None:

@@ -99,9 +99,14 @@ class Step(NamedTuple):
         getattr(getattr(host, self.port), self.call)(*given, **dict(self.named))
 
     def __str__(self) -> str:
-        words = [repr(one) for one in self.given]
+        words = [_short(one) for one in self.given]
         words += [f"{k}={oct(v)}" if k == "mode" else f"{k}={v!r}" for k, v in self.named]
         return f"{self.port}.{self.call}({', '.join(words)})"
+
+
+def _short(value: Any) -> str:
+    told = repr(value)
+    return told if len(told) <= 60 else f"{told[:40]}... of {len(value)}"
 
 
 class Case(NamedTuple):
@@ -137,7 +142,7 @@ def _shown(thing: Thing) -> str:
         )
         if value
     )
-    data = f" {thing.data!r}" if thing.data else ""
+    data = f" {_short(thing.data)}" if thing.data else ""
     return f"{thing.path}: {thing.kind}{data} of {thing.uid}:{thing.gid}{mode}{extra}"
 
 
