@@ -172,14 +172,18 @@ class Obstacles(object):
     def _permitted(self, doing: str, folders: bool = False) -> None:
         """Whether names may be made and removed in the folder; ``folders``: made only."""
         folder = self._spot.folder
-        folders = folders or doing == _MAKING
-        if flags(folder) & (inode_flags.IMMUTABLE if folders else ~0):
+        renamed = not folders and doing not in (_MAKING, "remove")
+        held = flags(folder)
+        # The run itself looks whether what it renames there could go.
+        if held & (inode_flags.IMMUTABLE | (inode_flags.APPEND if renamed else 0)):
             raise self._failure(doing, errno.EPERM)
         writable = self._spot.writable
         if writable is None:
             writable = os.access(folder, os.W_OK | os.X_OK, effective_ids=True)
         if not writable:
             raise self._failure(doing, errno.EACCES)
+        if doing == "remove" and held:
+            raise self._failure(doing, errno.EPERM)
 
     def _replaced(self, doing: str) -> None:
         """Whether the name of what is there can be taken away."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, List, Optional, Set
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import ports
 from remote_runtime.host.ports import Node
+from remote_runtime.system import inode_flags
 from remote_runtime.system.errno_messages import NOT_A_DIRECTORY, failure, refusal
 from remote_runtime.system.files import Files as Door
 from remote_runtime.system.files import Status
@@ -105,6 +106,8 @@ class Files(FileReader, ports.Files):
     def _symlink(self, target: str, path: str, in_directory: bool) -> None:
         place = self._door.place(path, "write")
         at = place.folder.descriptor
+        if inode_flags.read(".", at) & inode_flags.APPEND:
+            raise refusal("write", path, errno.EPERM)  # it could neither be renamed nor removed
         name = self._door.stage(place.folder.path)
         try:
             try:

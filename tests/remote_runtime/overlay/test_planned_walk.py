@@ -6,8 +6,9 @@ import os
 
 import pytest
 
+from tests.remote_runtime import mounting
 from tests.remote_runtime.host import differential
-from tests.remote_runtime.host.random_cases import Case, Step, Thing
+from tests.remote_runtime.host.random_cases import APPEND_ONLY, Case, Step, Thing
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 
@@ -19,9 +20,9 @@ def step(call: str, *given: object, **named: object) -> Step:
     return Step("files", call, given, tuple(named.items()))
 
 
-def expect_alike(uid: int, tree: tuple[Thing, ...], *steps: Step) -> None:
+def expect_alike(uid: int, tree: tuple[Thing, ...], *steps: Step, place: str = "disk") -> None:
     """The machine and the overlay agree on each step and on what is read after it."""
-    case = Case(0, uid, "disk", (), tree, steps, (True,) * len(steps))
+    case = Case(0, uid, place, (), tree, steps, (True,) * len(steps))
     assert differential.run(case).differs == ""
 
 
@@ -79,3 +80,12 @@ def test_attributes_that_cannot_be_set() -> None:
     """A file that was closed to its owner stays so."""
     tree = (Thing("@", "directory", US), Thing("@/a", "file", US, US, 0))
     expect_alike(US, tree, step("set_attributes", "@/a", 0o644, OTHER, -1))
+
+
+@pytest.mark.skipif(not mounting.possible(), reason="needs mounts")
+def test_folders_that_are_only_added_to() -> None:
+    """Nothing is renamed there, and nothing temporary is left in one."""
+    tree = (Thing("@", "directory"), Thing("@/a", "directory", flags=APPEND_ONLY))
+    link = step("symlink", "b", "@/a/b")
+    expect_alike(0, tree, link, place="flags")
+    expect_alike(US, tree, link, step("write", "@/a/c", b"", mode=0o644), place="flags")
