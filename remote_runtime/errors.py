@@ -147,4 +147,4 @@ class UnsettledError(ResourceError):
     default_kind = "resource.unsettled"
 
     def __init__(self, reason: str, kind: str = "", hint: str = "", output: str = "") -> None:
-        super().__init__("did not reach the desired state: " + reason, kind, hint, output)
+        super().__init__("desired state not achieved: " + reason, kind, hint, output)

@@ -87,7 +87,7 @@ def test_commands_run_as_written(target: Target) -> None:
     modes = [found.mode for found in map(target.look, ("masked", "unmasked", "sh")) if found]
     assert modes == [0o600, 0o666, 0o644]
     errors = {name: target.event(done, f"exec#{name}")["error"] for name in failing}
-    assert errors["fails"][0].startswith("did not reach the desired state: exit code 7, expected 0")
+    assert errors["fails"][0].startswith("desired state not achieved: exit code 7, expected 0")
     assert errors["fails"][1] == "to stderr"
     assert "exit code 0, expected 3" in errors["returns-replaces"][0]
     assert "signal 9" in errors["killed"][0]

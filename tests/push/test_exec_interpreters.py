@@ -90,7 +90,7 @@ def test_commands_and_guards_in_each_language(remote: Target, language: str) -> 
         "exec#guard-7": "stable",
     }, done.output
     assert done.event("exec#fails")["error"][0].startswith(
-        "did not reach the desired state: exit code 7, expected 0"
+        "desired state not achieved: exit code 7, expected 0"
     )
     appends = language in ("sh", "bash", "csh")
     assert remote.read("out") == "ä1 ä2 " * (2 if appends else 1)

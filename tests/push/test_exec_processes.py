@@ -52,7 +52,7 @@ def test_processes_are_looked_after(target: Target) -> None:
         assert done.event(f"exec#{name}")["duration"] < seconds * 1e9
     flood = done.event("exec#flood")
     assert flood["error"] == [
-        "did not reach the desired state: exit code 9, expected 0",
+        "desired state not achieved: exit code 9, expected 0",
         "the last words",
     ]
     assert len(done.output) < 50_000

@@ -81,8 +81,8 @@ def test_other_words_are_other_reasons(texts: tuple[str, str]) -> None:
 def test_a_status_is_a_reason() -> None:
     """Exit codes, signals and answers of HTTP part hosts, by the event's member and by words."""
     run = Run()
-    run.failed("a", "did not reach the desired state", exit_code=1)
-    run.failed("b", "did not reach the desired state", exit_code=127)
+    run.failed("a", "desired state not achieved", exit_code=1)
+    run.failed("b", "desired state not achieved", exit_code=127)
     run.failed("c", "killed by signal 9, expected 0")
     run.failed("d", "killed by signal 11, expected 0")
     run.failed("e", "the server answered 404")

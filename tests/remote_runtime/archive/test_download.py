@@ -44,7 +44,7 @@ class DownloadTest(ArchiveTest):
         self.assertEqual(self.apply(self.archive(checksum=SUM))["status"], "stable")
         self.serve("b.tar.gz", DATA)
         message = self.error(self.archive("b.tar.gz", checksum=WRONG))
-        self.assertIn("did not reach the desired state: checksum mismatch", message)
+        self.assertIn("desired state not achieved: checksum mismatch", message)
         self.assertIn("expected %s, got %s" % (WRONG, SUM), message)
         self.assertEqual(self.names("dl"), ["a.tar.gz"])
 
@@ -202,7 +202,7 @@ class DownloadTest(ArchiveTest):
 
         self.write("dl/a.tar.gz")
         message = self.error(self.archive(ensure="absent"), files=Keeping())
-        self.assertIn("did not reach the desired state: ensure is 'present', not 'absent'", message)
+        self.assertIn("desired state not achieved: ensure is 'present', not 'absent'", message)
 
     def test_progress(self) -> None:
         """While it downloads it says how far it is."""

@@ -576,7 +576,7 @@ class StateTest(ArchiveTest):
             resource = self.extracting(creates=self.path("out/elsewhere"), cleanup=cleanup)
             event = self.apply(resource)
             message = "\n".join(event["error"])
-            self.assertTrue(message.startswith("did not reach the desired state: "), message)
+            self.assertTrue(message.startswith("desired state not achieved: "), message)
             self.assertIn("but %s does not exist" % self.path("out/elsewhere"), message)
             self.assertEqual([c["what"] for c in event["changes"]], ["ensure", "extracted"])
             self.assertEqual((self.names("dl"), self.names("out")), (["a.tar.gz"], ["app"]))

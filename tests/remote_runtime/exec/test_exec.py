@@ -65,7 +65,7 @@ class ExecTest(FolderTest):
         """A code that is not accepted fails with its number and the tail of stderr."""
         event = self.shell("echo out; echo why >&2; exit 5", returns=[0, 4])
         self.assertEqual(event["error"], [
-            "did not reach the desired state: exit code 5, expected 0 or 4", "why"
+            "desired state not achieved: exit code 5, expected 0 or 4", "why"
         ])  # fmt: skip
         self.assertFalse(event["changed"])
         self.assertEqual(self.shell("exit 4", returns=[0, 4])["status"], "changed")

@@ -192,7 +192,7 @@ class EngineTest(unittest.TestCase):
     def test_unsettled(self) -> None:
         """A resource that is not as desired after acting has failed, with the reason."""
         events = self.run_names(item("t", "a"), scripts={"a": Script(unsettled="still 3")})
-        self.assertEqual(events["a"]["error"], ["did not reach the desired state: still 3"])
+        self.assertEqual(events["a"]["error"], ["desired state not achieved: still 3"])
         self.assertTrue(events["a"]["changed"])
 
     def test_subscribe(self) -> None:

@@ -238,9 +238,7 @@ class FileTest(FolderTest):
                 )
 
         event = self.apply(self.file("a", content="x"), files=Careless())
-        self.assertEqual(
-            event["error"], ["did not reach the desired state: mode is '0600', not '0644'"]
-        )
+        self.assertEqual(event["error"], ["desired state not achieved: mode is '0600', not '0644'"])
 
     def test_private_until_it_is_finished(self) -> None:
         """While it is written a file has another name beside its own and is nobody else's."""

@@ -84,7 +84,7 @@ class AdapterTest(FolderTest):
 
         note = item("note", self.path("a"), properties={"text": "x"})
         events = [one(run(Lazy, note, noop=noop)) for noop in (True, False)]
-        wanted = "did not reach the desired state: text is 'other', not 'x'"
+        wanted = "desired state not achieved: text is 'other', not 'x'"
         self.assertEqual([event["error"] for event in events], [[wanted], [wanted]])
 
     def test_a_program_leaves_doubt(self) -> None:

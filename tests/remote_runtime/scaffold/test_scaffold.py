@@ -334,7 +334,7 @@ class DecisionTest(ScaffoldTest):
         self.apply(self.scaffold(TREE))
         event, notices = self.remove(Stubborn(self.path("out/a.conf")))
         self.assertEqual(self.files(), ["a.conf"])
-        self.assertIn("did not reach the desired state: still different: a.conf", event["error"][0])
+        self.assertIn("desired state not achieved: still different: a.conf", event["error"][0])
         ((level, text),) = notices
         self.assertEqual(level, "error")
         self.assertIn("a.conf", text)
@@ -400,7 +400,7 @@ class DecisionTest(ScaffoldTest):
         registry = Registry(shared)
         registry.create(resource).provider.__dict__["put"] = lambda *given: None
         (event,) = run_items([resource], registry, shared=shared)
-        told = "did not reach the desired state: still different: a.conf, sub/deep/b.conf"
+        told = "desired state not achieved: still different: a.conf, sub/deep/b.conf"
         self.assertIn(told, event["error"][0])
 
 
