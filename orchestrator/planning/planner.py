@@ -223,7 +223,7 @@ class Planner:
         )
         from orchestrator.planning.site.undeclared import undeclared_look_ups
         from orchestrator.planning.site.unknown_data import unknown_overrides
-        from orchestrator.planning.site.unknown_keys import misspelt_keys
+        from orchestrator.planning.site.unknown_keys import misspelled_keys
 
         found, named = [], []
         for part in self._all():
@@ -245,7 +245,7 @@ class Planner:
             found += unknown_overrides(self._all(), self._sources, self._files)
             found += undeclared_look_ups(self._all(), self._sources, self._files)
             known = {problem.where for problem in found}
-            more = misspelt_keys(self._all(), self._sources, self._files)
+            more = misspelled_keys(self._all(), self._sources, self._files)
             found += [problem for problem in more if problem.where not in known]
         return list(dict.fromkeys(found))
 

@@ -20,7 +20,9 @@ _READ = re.compile(
 """Where an expression reads answers: the name is spelt in one of two ways, or computed."""
 _TEXT = re.compile(r"(\[\s*(?:'[^']*'|\"[^\"]*\")\s*\])|'[^']*'|\"[^\"]*\"")
 """A key in brackets, which is kept, or a text."""
-_COMMENT = re.compile(r"\{#.*?#\}|\{\*.*?\*\}|\[\*.*?\*\]|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(
+    r"\{%-?\s*raw\b.*?\{%-?\s*endraw\b|\{#.*?#\}|\{\*.*?\*\}|\[\*.*?\*\]|/\*.*?\*/", re.DOTALL
+)
 
 
 def names_read(source: str) -> Iterator[str]:

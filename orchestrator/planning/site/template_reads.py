@@ -13,7 +13,10 @@ from orchestrator.language.positions import Positions
 from orchestrator.manifest.site import Site
 from remote_runtime.errors import InputError, Position
 
-_CODE = re.compile(r"\{#.*?#\}|\{\{(?P<value>.*?)\}\}|\{%(?P<block>.*?)%\}", re.DOTALL)
+_CODE = re.compile(
+    r"\{#.*?#\}|\{%-?\s*raw\b.*?\{%-?\s*endraw\b|\{\{(?P<value>.*?)\}\}|\{%(?P<block>.*?)%\}",
+    re.DOTALL,
+)
 _FOR = re.compile(r"[-+]?\s*for\b.+?\bin\b(?!.*\bif\b)", re.DOTALL)
 _NAMED = re.compile(r"\b[Dd]ata\.([A-Za-z_]\w*)")
 _HEADER = "#jinja2:"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from inventory.document import Mapping, Node, Scalar
@@ -18,97 +18,123 @@ from orchestrator.planning.site.unknown_data import reading_texts
 from remote_runtime.errors import Problem
 from remote_runtime.text.nearest import nearest
 
-MISSPELT = "data.key"
+MISSPELLED = "data.key"
 """The kind of these warnings."""
 _ELEMENT = "[]"
-_DIGITS = "0123456789"
 _FIRST = "default"
 """The data file that is for all hosts."""
+_DIGITS = "0123456789"
 _WORD = re.compile(r"\w+")
 _CODE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\[\[.*?\]\]", re.DOTALL)
 _CHAIN = re.compile(
     r"\b(?P<root>[A-Za-z_]\w*)"
-    r"(?P<members>(?:\??\.[A-Za-z_]\w*|\[\s*(?:'[^'\n]*'|\"[^\"\n]*\"|\w+)\s*\])+)"
+    r"(?P<members>(?:\??\.[A-Za-z_]\w*|\[\s*(?:'[^'\n]*'|\"[^\"\n]*\"|\w+)\s*\])*)"
 )
-_MEMBER = re.compile(r"\.([A-Za-z_]\w*)|'([^'\n]*)'|\"([^\"\n]*)\"")
+_MEMBER = re.compile(r"\.([A-Za-z_]\w*)|'([^'\n]*)'|\"([^\"\n]*)\"|\[\s*(\w+)")
 _LOOKUP = re.compile(r"\blookup\(\s*['\"]data\.([\w.-]+)")
 _OTHERS = frozenset((*VARIABLES, "facts", "environ", "loop")) - {"Data"}
-"""What has members that are no data."""
+"""What has members that are not data."""
 _METHODS = frozenset((*dir(dict), *dir(str), *dir(list)))
+
+Path = tuple[str, ...]
+"""The keys above a map, with _ELEMENT for a list's entry and for an entry with a free name."""
 
 
 class _Key(NamedTuple):
-    """One key with the path of the map that has it, and the map; ``is_base``: it is below
-    ``data`` itself or in the default data file."""
+    """One key with the path of the map that has it, and the map."""
 
-    path: tuple[str, ...]
+    path: Path
     text: str
     key: Scalar
-    value: Node
     map: Mapping
-    is_base: bool
 
 
-def misspelt_keys(
+class _Reads:
+    """What the code of templates and expressions reads of data."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.members: dict[Path, set[str]] = {}
+        self.loose: set[str] = set()
+        self.whole: set[Path] = set()
+        for text in texts:
+            for piece in _CODE.findall(text) or [text]:
+                self._add(piece)
+
+    def known(self, path: Path, there: Collection[str]) -> set[str]:
+        """The names that code reads of a map with the keys ``there``; none if they are free.
+
+        If code reads none of its keys, a name that code reads may be the misspelled one.
+        """
+        if path in self.whole and _ELEMENT not in path:
+            return set()
+        keys = set(there)
+        members = self.members.get(path, set())
+        return (members if members & keys else set()) | (self.loose & keys)
+
+    def _add(self, code: str) -> None:
+        for match in _LOOKUP.finditer(code):
+            self._add_chain(match[1].split("."))
+        for chain in _CHAIN.finditer(code):
+            names = [m[1] or m[2] or m[3] or "" for m in _MEMBER.finditer(chain["members"])]
+            if chain["root"] in ("Data", "data"):
+                self._add_chain(names)
+            elif chain["root"] not in _OTHERS:
+                self.loose.update(name for name in names if name not in _METHODS)
+
+    def _add_chain(self, names: Sequence[str]) -> None:
+        """Add ``Data.a.b``; "" stands for a computed index."""
+        path: Path = ()
+        for name in names:
+            if name in _METHODS:
+                break
+            if name:
+                self.members.setdefault(path, set()).add(name)
+                path = (*path, name)
+            else:
+                self.whole.add(path)
+                path = (*path, _ELEMENT)
+        self.whole.add(path)
+
+
+def misspelled_keys(
     parts: Sequence[Part], sources: Iterable[DataSource], files: DataFiles
 ) -> list[Problem]:
     """A warning for each key of data, overrides, data files and applies that looks misspelled.
 
-    No template names such a key, no other map at its place has it, and its name is nearly that of
-    one that a template reads, or has the letters of one that stands at the same place. An entry of
-    a map of maps is often a name of its own, so both must hold for it. ``sources`` are those of
-    ``--hiera``. Of the ``files`` those count that a manifest of the run may use.
+    No template names such a key, and its name is similar to one that a template reads of the same
+    map. The keys of a map that a template reads as a whole are free names. ``sources`` are those of
+    ``--hiera``. Only ``files`` that a manifest of the run may use are checked.
     """
     data = [*sources, *(part.site.source for part in parts)]
     maps = [one for source in data for one in source.maps()]
     maps += [file.node for file in files.all() if any(_may_name(s, file.name, files) for s in data)]
-    maps += [node for part in parts for node in _handed(part)]
-    base = [*(one.base.node for one in data), *(f.node for f in files.all() if f.name == _FIRST)]
-    keys = [key for one in maps for key in _keys(one, (), any(one is top for top in base))]
+    maps += [node for part in parts for node in _passed(part)]
     held: list[Held] = [*data, files]
     texts = list(reading_texts(parts, held))
     words = {word for text in texts for word in _WORD.findall(text)}
-    if all(words.issuperset(_WORD.findall(one.text)) for one in keys):
-        return []
-    members = {word for text in texts for word in _members(text)}
-    there: dict[tuple[str, ...], Counter[str]] = {}
-    near: dict[tuple[int, tuple[str, ...]], set[str]] = {}
+    reads = _Reads(texts)
+    keys = [key for one in maps for key in _keys(one, (), reads.whole)]
+    counts: dict[Path, Counter[str]] = {}
     for one in keys:
-        there.setdefault(one.path, Counter())[one.text] += 1
-        near.setdefault((len(one.path), one.path[:-1]), set()).add(one.text)
-    every = {one.text for one in keys}
+        counts.setdefault(one.path, Counter())[one.text] += 1
+    names = {path: reads.known(path, there) for path, there in counts.items()}
     found = []
     for one in keys:
         if words.issuperset(_WORD.findall(one.text)):
             continue
-        around = near[len(one.path), one.path[:-1]]
-        reads = members & around
-        if not members.isdisjoint(around):  # its keys are names that templates know
-            reads = reads | (members - every)
-        likely = _meant(one, there[one.path], reads)
-        count = there[one.path][one.text]
-        if likely and (count == 1 or count < there[one.path][likely]):
+        there = counts[one.path]
+        count = there[one.text]
+        likely = nearest(one.text, [n for n in names[one.path] if n not in one.map.entries])
+        differs = likely.rstrip(_DIGITS) != one.text.rstrip(_DIGITS)
+        if likely and differs and (count == 1 or count < there[likely]):
             message = f"no template reads the key {one.text!r} by name"
             message += ", and no other data has it" if count == 1 else ""
-            hint = f"did you mean {likely}?"
-            found.append(Problem(message, one.key.position, hint, MISSPELT))
+            found.append(Problem(message, one.key.position, f"did you mean {likely}?", MISSPELLED))
     return found
 
 
-def _meant(one: _Key, siblings: Iterable[str], members: set[str]) -> str:
-    """What the key was probably meant to be; "" where nothing is likely."""
-    others = [name for name in siblings if name not in one.map.entries]
-    if isinstance(one.value, Mapping):
-        likely = nearest(one.text, [name for name in others if name in members])
-    else:
-        likely = nearest(one.text, [name for name in members if name not in one.map.entries])
-        swapped = (name for name in others if sorted(name) == sorted(one.text))
-        likely = likely or ("" if one.is_base else next(swapped, ""))
-    return likely if likely.rstrip(_DIGITS) != one.text.rstrip(_DIGITS) else ""
-
-
-def _handed(part: Part) -> Iterator[Mapping]:
-    """The data that a manifest's applies hand over, as it is written."""
+def _passed(part: Part) -> Iterator[Mapping]:
+    """The unrendered data that the applies of a manifest pass to children."""
     for declared in part.site.resources:
         if declared.type.applies and "data" in declared.nodes:
             node = declared.nodes["data"][1]
@@ -116,26 +142,15 @@ def _handed(part: Part) -> Iterator[Mapping]:
                 yield node
 
 
-def _keys(node: Node, path: tuple[str, ...], is_base: bool) -> Iterator[_Key]:
+def _keys(node: Node, path: Path, whole: Container[Path]) -> Iterator[_Key]:
     if isinstance(node, Mapping):
         for key, value in node.pairs():
-            yield _Key(path, key.text, key, value, map=node, is_base=is_base)
-            yield from _keys(value, (*path, key.text), is_base)
+            yield _Key(path, key.text, key, node)
+            below = _ELEMENT if path in whole else key.text
+            yield from _keys(value, (*path, below), whole)
     elif isinstance(node, SequenceNode):
         for value in node.nodes:
-            yield from _keys(value, (*path, _ELEMENT), is_base)
-
-
-def _members(text: str) -> Iterator[str]:
-    """What the code of a text reads of values that may be data."""
-    pieces = _CODE.findall(text) or [text]
-    for piece in pieces:
-        for match in _LOOKUP.finditer(piece):
-            yield from match[1].split(".")
-        for chain in _CHAIN.finditer(piece):
-            if chain["root"] not in _OTHERS:
-                found = (m[1] or m[2] or m[3] for m in _MEMBER.finditer(chain["members"]))
-                yield from (name for name in found if name and name not in _METHODS)
+            yield from _keys(value, (*path, _ELEMENT), whole)
 
 
 def _may_name(source: DataSource, name: str, files: DataFiles) -> bool:

@@ -1,4 +1,4 @@
-"""Keys of data that look misspelt, below the top of overrides and data files as well."""
+"""Keys of data that look misspelled, below the top of overrides and data files as well."""
 
 from pathlib import Path
 
@@ -54,24 +54,23 @@ def told(folder: Path, *, over: str = "{}", handed: str = "level: 1", file: str 
         ("users: {ann: {shel: sh}}", "shell"),
         ("sites: [{name: c, max_bdy: 1}]", "max_body"),
         ("sites: [{nmae: c}]", "name"),
-        ("ports: {htpt: 80}", "http"),
     ],
 )
-def test_a_misspelt_key_below_an_override(tmp_path: Path, over: str, likely: str) -> None:
+def test_a_misspelled_key_below_an_override(tmp_path: Path, over: str, likely: str) -> None:
     """It is told with its place and the key that was probably meant."""
     (found,) = told(tmp_path, over=over)
     assert found.startswith("site.yaml:9:")
     assert f"by name, and no other data has it (did you mean {likely}?)" in found
 
 
-def test_a_misspelt_key_of_a_data_file(tmp_path: Path) -> None:
+def test_a_misspelled_key_of_a_data_file(tmp_path: Path) -> None:
     """It is told, at the top of the file as well as below."""
     found = told(tmp_path, file="ap:\n  port: 1\nprots: {http: 1}\nusers:\n  ann: {shel: sh}\n")
     assert [one.partition(":")[0] for one in found] == ["web.yaml"] * 3
     assert [one.rpartition("did you mean ")[2] for one in found] == ["app?)", "ports?)", "shell?)"]
 
 
-def test_a_misspelt_key_for_a_child(tmp_path: Path) -> None:
+def test_a_misspelled_key_for_a_child(tmp_path: Path) -> None:
     """The data of an apply is looked at, too."""
     (found,) = told(tmp_path, handed="levle: 1")
     assert "site.yaml:18:31: no template reads the key 'levle'" in found
@@ -82,6 +81,7 @@ def test_a_misspelt_key_for_a_child(tmp_path: Path) -> None:
     "over",
     [
         "app: {port: 1, limits: {files: 2}, colour: red}",
+        "ports: {htpt: 80}",
         "ports: {https: 443, http2: 80, ssh: 22}",
         "users: {anna: {shell: sh}, bob: {shell: sh}}",
         "sites: [{name: c, max_body: 1}]",
@@ -102,3 +102,20 @@ def test_what_other_manifests_use(tmp_path: Path) -> None:
         tmp_path, SITE.replace("OVER", "{}").replace("PASS", ""), data_dir=str(tmp_path / "data")
     )
     assert made.data_warnings() == []
+
+
+@pytest.mark.parametrize(
+    ("data", "names"),
+    [
+        ("file: {mode: 1}\n  free: {node: 18}", "{{ Data.file.mode }} {{ Data.free | to_json }}"),
+        ("app: {host: a, port: 1}\n  free: {hosts: [a]}", "{{ Data.app.host }} {{ Data.free }}"),
+        ("limits: {memory: 1}\n  ulimits: {memlock: 1}", "{{ Data.limits.memory }}"),
+        ("web: {port: 80}\n  db: {ports: [5432]}", "{{ Data.web.port }}"),
+        ("names: {anna: 1, naan: 2}", "{{ Data.names['anna'] }} {{ Data.names | length }}"),
+        ("cmd: {file: id}\n  look: {files: 1}", "{{ Data.cmd.file }}"),
+    ],
+)
+def test_free_names(tmp_path: Path, data: str, names: str) -> None:
+    """Keys of another map, and of one that is read as a whole, are not compared."""
+    text = f"data:\n  {data}\nccm:\n  resources:\n    - exec: [{{{names!r}: {{}}}}]\n"
+    assert [str(one) for one in planner(tmp_path, text).data_warnings()] == []
