@@ -13,6 +13,9 @@ from orchestrator.cli.options import (
 from orchestrator.cli.stage_flags import read_stage_choice
 from orchestrator.runs.request import RunRequest, Subject
 
+_TAKE_PLANS = ("push", "apply", "plan")
+"""Commands whose file may be stages or a plan. Others read it once, so that it may be a pipe."""
+
 
 def read_request(args: argparse.Namespace, command: str) -> RunRequest:
     """What push, apply, plan, drift, run, fetch and ensure ask for. UsageError.
@@ -40,7 +43,7 @@ def read_request(args: argparse.Namespace, command: str) -> RunRequest:
         from orchestrator.cli.engine_flag import read_engine
 
         request = request._replace(engine=read_engine(args))
-    if request.manifest:
+    if request.manifest and command in _TAKE_PLANS:
         request = request._replace(subject=_subject(request.manifest))
     return request
 
