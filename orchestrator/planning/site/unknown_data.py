@@ -118,8 +118,10 @@ def keep_common(sites: Sequence[Site]) -> None:
 def _texts(part: Part) -> Iterator[str]:
     """The expressions of a manifest and its local templates, which may read data."""
     site = part.site
-    for declaring in (*site.assertions, *site.asks.values()):
-        yield from (expression.source for expression in declaring.expressions())
+    for assertion in site.assertions:
+        yield from (expression.source for expression in assertion.expressions())
+    for ask in site.asks.values():
+        yield from (expression.source for expression in ask.expressions())
     if site.resources_template:
         yield from (part.text for part in site.resources_template.reached)
     for declared in site.resources:
