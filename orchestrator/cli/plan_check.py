@@ -31,8 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="CONDITION,...",
         action="append",
         required=True,
-        help="exit with 1 if a counter of the plan fulfills one of these conditions, such as"
-        " removes>0; repeatable",
+        help="exit with 1 if one of these conditions is true, such as removes>0; repeatable",
     )
     parser.add_argument("--json", action="store_true", help="write one JSON document to stdout")
     parser.add_argument("-v", "--verbose", action="store_true", help="show everything")

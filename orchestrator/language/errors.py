@@ -28,7 +28,7 @@ NEEDS = {
     NEEDS_DATA: "data of --hiera that was not read",
     NEEDS_STORE: "the key-value store",
 }
-"""The kinds of errors that are no mistakes: what is needed shows once it is asked for."""
+"""The kinds of errors that are not mistakes, with the missing input in words."""
 
 
 class FactsUnavailableError(EvaluationError):

@@ -111,7 +111,7 @@ def failing(assertions: Entries[Assertion], scope: Scope) -> list[Problem]:
 
 
 def is_untold(problem: Problem) -> bool:
-    """Whether the problem is an assertion that waits for what only a host or a source tells."""
+    """Whether an assertion needs a value that only a host or a remote source has."""
     return problem.kind in NEEDS and problem.message.startswith(f"{KEY}: ")
 
 

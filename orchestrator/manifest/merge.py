@@ -112,7 +112,7 @@ def lay_source(merging: Merging, data: dict[str, Any], above: Mapping[str, Any])
 
 
 def begin(merging: Merging, data: Mapping[str, Any]) -> dict[str, Any]:
-    """An empty result for the entries of a hierarchy."""
+    """A copy of ``data`` to merge entries into; ``unique`` lists have no duplicates."""
     found = raw_copy(data)
     for key, value in raw_items(data):
         if merging.strategy(key) == "unique":

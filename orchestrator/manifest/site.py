@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 10
 UNREAD = NEEDS_DATA
-"""The kind of a problem that is none: what it is about is not known yet."""
+"""The kind for a child manifest that was not read. It is not a mistake."""
 
 
 class Earlier(Protocol):

@@ -51,7 +51,7 @@ def check_request(request: RunRequest) -> None:
 
 
 class PushFlow:
-    """Takes what is pushed to the chosen hosts of a request, and to a result."""
+    """Runs a job on the chosen hosts of a request, and returns the result."""
 
     def __init__(self, request: RunRequest, chosen: Chosen, reporter: Reporter) -> None:
         self.request = request

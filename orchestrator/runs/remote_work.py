@@ -166,7 +166,7 @@ class RemoteWork:
         return "", ()
 
     def _binding(self) -> "dict[str, Any]":
-        """The plan file that is being written or applied."""
+        """The members of the run that bind it to a plan file; {} without one."""
         from orchestrator.plan_files.binding import BoundPlanner
         from orchestrator.plan_files.writer import PlanWriter
 

@@ -24,7 +24,7 @@ Keep = Callable[[Outcome], None]
 
 
 class VerifyRequest(NamedTuple):
-    """A requested verify: of which manifest, with which data, on which hosts.
+    """A verify request: manifest, data, hosts and options.
 
     ``timeout`` is that of one command on a host, in seconds. ``tests`` are the user's own,
     ``options`` are pytest's.
@@ -119,7 +119,7 @@ def check_options(run: RunOptions) -> None:
 
 
 def verify_after_push(checkup: Checkup) -> VerifyAfterPush:
-    """What verifies, after a push, the hosts that the push has reached."""
+    """A function that verifies the hosts that a push reached."""
 
     def check(results: Sequence[HostResult], reporter: Reporter, keep: Keep) -> Assessment:
         """Verify the hosts that finished their plan."""

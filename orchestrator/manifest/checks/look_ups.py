@@ -61,7 +61,7 @@ def unknown_in_template(
 
 
 def undeclared(name: str, known: list[str], where: Position | None) -> Problem:
-    """What is said of a look-up that the manifest does not have."""
+    """The problem of an undeclared look-up."""
     hint = suggestion(name, known) if known else "declare it below ccm.ask"
     return Problem(f"the manifest declares no look-up {name!r}", where, hint, "template")
 

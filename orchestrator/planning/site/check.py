@@ -24,7 +24,7 @@ GATHERED = frozenset(("host", "cpu", "memory", "network", "partition"))
 UNKNOWN_READ = "data.unknown_read"
 """The kind of a warning about a value that is read and that no data has."""
 UNKNOWN_FACT = "facts.unknown_read"
-"""The kind of a warning about a fact whose name looks misspelt."""
+"""The kind of a warning about a fact whose name looks misspelled."""
 _FACT = re.compile(r"\bFacts\.([A-Za-z_]\w*)")
 _FACT_LOOKUP = re.compile(r"\blookup\(\s*(['\"])facts\.([\w-]+)")
 _MOST_NAMES = 3

@@ -22,7 +22,7 @@ def undeclared_look_ups(
     """A warning for each value of ``--hiera`` and of a data file that reads such a look-up.
 
     ``parts`` are all manifests of the run, ``sources`` those of ``--hiera``. A data file is for the
-    manifests whose order may name it; a file that is for none of them is left out.
+    manifests whose order may name it; other files are ignored.
     """
     found: list[Problem] = []
     for source in sources:
