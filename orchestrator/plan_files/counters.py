@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from orchestrator.fleet.outcome import APPLY
+from orchestrator.fleet.outcome import APPLY, applied_as
 from orchestrator.plan_files import danger
 from orchestrator.plan_files.danger import Danger, dangers_of, runs_command, unknown_of
 from orchestrator.plan_files.plan_file import PlanFile
@@ -35,16 +35,18 @@ class Counters:
     def __init__(self) -> None:
         self.values = dict.fromkeys(COUNTERS, 0)
         self._changed: set[str] = set()
+        self._children: dict[tuple[str, str], bool] = {}
 
     def add(self, host: str, event: Mapping[str, Any]) -> list[Danger]:
-        """Count the event of a resource; its dangers. What applies a manifest is not counted: the
-        resources in there are."""
-        if event["type"] == APPLY:
-            return []
+        """Count the event of a resource; its dangers. For an ``apply`` the resources of its
+        manifest count; it counts itself where it is skipped or fails without them."""
         values, status = self.values, event["status"]
+        if event["type"] == APPLY:
+            self._add_apply(host, event)
+            return []
+        self._note_child(host, event)
         values["failures"] += status == "failed"
-        values["assumed"] += event.get("prediction") == danger.ASSUMED
-        values["unknown"] += bool(unknown_of(event))
+        self._add_doubt(event)
         if status == "changed":
             values["changes"] += 1
             self._changed.add(host)
@@ -57,6 +59,27 @@ class Counters:
             values[one.kind] += 1
             values[danger.REMOVES] += one.kind in (danger.PACKAGES, danger.ACCOUNTS)
         return found
+
+    def _add_doubt(self, event: Mapping[str, Any]) -> None:
+        """Count how sure its prediction is not."""
+        self.values["assumed"] += event.get("prediction") == danger.ASSUMED
+        self.values["unknown"] += bool(unknown_of(event))
+
+    def _note_child(self, host: str, event: Mapping[str, Any]) -> None:
+        """Keep for the ``apply`` that it is in, whose event comes later, whether it failed."""
+        within = event.get("manifest", "")
+        if within:
+            failed = event["status"] == "failed"
+            self._children[host, within] = self._children.get((host, within), False) or failed
+
+    def _add_apply(self, host: str, event: Mapping[str, Any]) -> None:
+        """Count an ``apply`` for what no event of a child tells."""
+        within, failed = event.get("manifest", ""), event["status"] == "failed"
+        child_failed = self._children.pop((host, applied_as(within, event["name"])), None)
+        self._note_child(host, event)
+        self.values["failures"] += failed and not child_failed
+        if event["status"] == "skipped" or (failed and child_failed is None):
+            self._add_doubt(event)
 
 
 def counters_of(kept: PlanFile) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from orchestrator.plan_files.counters import COUNTERS, Counters, counters_of
 from tests.docs.pages import DOCS
@@ -31,7 +32,7 @@ def test_removals_include_packages_and_accounts() -> None:
 
 
 def test_what_is_no_change_counts_too() -> None:
-    """Failures, doubts and commands have their counters; what applies a manifest has none."""
+    """Failures, doubts and commands have their counters."""
     counters = Counters()
     counters.add("web1", event("web1", "/x", status="failed", changed=False, changes=[]))
     counters.add("web1", event("web1", "/x", status="stable", prediction="unknown", changes=[]))
@@ -41,6 +42,40 @@ def test_what_is_no_change_counts_too() -> None:
     assert {name: number for name, number in counters.values.items() if number} == {
         "commands": 1, "changes": 2, "failures": 1, "assumed": 1, "unknown": 1, "hosts": 1,
     }  # fmt: skip
+
+
+def applied(*before: dict[str, Any], **members: Any) -> dict[str, int]:
+    """What an ``apply`` counts, after the events of its manifest."""
+    counters = Counters()
+    for one in before:
+        counters.add("web1", one)
+    members = {"type": "apply", "changes": [], **members}
+    assert counters.add("web1", event("web1", "child.yaml", **members)) == []
+    return {name: number for name, number in counters.values.items() if number}
+
+
+def test_an_apply_counts_what_its_resources_do_not() -> None:
+    """A push may run the manifest of one that is skipped in doubt; one that fails alone counts."""
+    assert applied(status="skipped") == {}
+    assert applied(status="skipped", prediction="assumed") == {"assumed": 1}
+    assert applied(status="skipped", prediction="unknown") == {"unknown": 1}
+    assert applied(status="failed") == {"failures": 1}
+    assert applied(status="failed", prediction="unknown") == {"failures": 1, "unknown": 1}
+    assert applied(status="changed", prediction="unknown") == {}
+
+
+def test_an_apply_counts_nothing_twice() -> None:
+    """Where a resource of its manifest fails, that is the failure, also of the applies around."""
+    child = event("web1", "/x", manifest="child.yaml", status="failed", changes=[])
+    assert applied(child, status="failed", prediction="assumed") == {"failures": 1}
+    deep = {**child, "manifest": "deep/own.yaml"}
+    nested = event(
+        "web1", "deep/own.yaml", type="apply", manifest="child.yaml", status="failed", changes=[]
+    )
+    assert applied(deep, nested, status="failed") == {"failures": 1}
+    fine = event("web1", "/x", manifest="child.yaml", status="stable", changes=[])
+    assert applied(fine, status="failed", prediction="assumed") == {"failures": 1}
+    assert applied(child, nested | {"name": "other.yaml"}, status="failed") == {"failures": 2}
 
 
 def test_the_reference_lists_each_counter() -> None:
