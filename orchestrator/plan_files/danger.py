@@ -22,6 +22,7 @@ HIDDEN = "its values are hidden"
 _ACCOUNTS = ("user", "group")
 _PACKAGE = "package "  # what the change of another package begins with
 _THERE = ("present", "directory", "file", "symlink")
+_NO_MODES = ("ensure", "owner", "group")  # never the name of a path in a resource
 _MODE = re.compile(r"[0-7]{3,5}\Z")
 _OTHERS = 0o6077  # what others than the owner may do, and as whom a program runs
 _WRITE, _STICKY = 0o022, 0o1000
@@ -87,7 +88,7 @@ def _of_changes(event: Told) -> Iterator[Danger]:
             yield Danger(PACKAGES, what.removeprefix(_PACKAGE), resource)
         elif after == "absent" and before in _THERE:
             yield Danger(REMOVES, what, resource)
-        elif is_widened(before, after):
+        elif _may_be_mode(what) and is_widened(before, after):
             own = what == "mode"
             yield Danger(
                 MODES,
@@ -95,6 +96,12 @@ def _of_changes(event: Told) -> Iterator[Danger]:
                 "" if own else resource,
                 f"{before} → {after}",
             )
+
+
+def _may_be_mode(what: str) -> bool:
+    """Whether a change may be that of a mode: of the resource itself, or of a path in it, whose
+    name may be any. Numbers of groups and versions of packages look like modes."""
+    return what not in _NO_MODES and not what.startswith(_PACKAGE)
 
 
 def _removed(event: Told) -> str:

@@ -63,6 +63,14 @@ GONE = ("ensure", "present", "absent")
             told("file", "/x", ("mode", "0600", "4755")),
             [Danger(MODES, "file#/x", how="0600 → 4755")],
         ),
+        (
+            told("acl", "x", ("/srv/a", "0600", "0644")),
+            [Danger(MODES, "/srv/a", "acl#x", "0600 → 0644")],
+        ),
+        # Digits that are no mode: groups and versions.
+        (told("file", "/x", ("group", "1000", "1007")), []),
+        (told("scaffold", "/d", ("group", "1000", "1007")), []),
+        (told("package", "a", ("ensure", "1000", "1007"), ("package b", "100", "107")), []),
         (told("service", "x", ("enable", True, False)), []),
         (told("reboot", "k", ("ensure", None, "rebooted")), [Danger(REBOOTS, "reboot#k")]),
     ],
