@@ -53,7 +53,10 @@ _NOUNS = {
 
 
 class Group(NamedTuple):
-    """The same danger on several hosts; ``doubt`` says how sure it is not, "" for a certain one."""
+    """The same danger on several hosts; ``doubt`` says how sure it is not, "" for a certain one.
+
+    Where the texts of these hosts differ in their names, ``danger`` has ``{host}`` there.
+    """
 
     danger: Danger
     doubt: str
@@ -99,10 +102,13 @@ class Dangers(Subscriber):
             self._doubtful.add(host)
         doubt = DOUBTS.get(event.get("prediction", ""), "")
         for one in found:
-            key = (*(alike_but_for(host, text) for text in one), doubt)
+            alike = Danger(*(alike_but_for(host, text) for text in one))
+            key = (*alike, doubt)
             group = self._found.get(key)
             if group is not None:
                 group.hosts.append(host)
+                if group.danger not in (one, alike):
+                    self._found[key] = group._replace(danger=alike)
             elif len(self._found) < MOST_GROUPS:
                 self._found[key] = Group(one, doubt, [host])
             else:

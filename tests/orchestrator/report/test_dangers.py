@@ -36,11 +36,24 @@ def test_hosts_with_the_same_danger_stand_together() -> None:
     events["web2"].append(told("file", "/x", ("mode", "0600", "0644")))
     assert lines(dangers(events, "web4")) == [
         "Dangerous: 3 removals, 3 reboots, 1 wider mode",
-        "    remove          file#/etc/web1.conf  on web[1-3] (3 hosts)",
+        "    remove          file#/etc/{host}.conf  on web[1-3] (3 hosts)",
         "    reboot          reboot#k, assumed  on web[1-3] (3 hosts)",
         "    widen mode      file#/x, 0600 → 0644  on web2",
     ]
-    assert "file#/etc/web1.conf  on all 3 hosts" in "\n".join(lines(dangers(events)))
+    assert "file#/etc/{host}.conf  on all 3 hosts" in "\n".join(lines(dangers(events)))
+
+
+def test_a_group_has_no_name_of_one_host() -> None:
+    """Where texts differ, the host's name has a placeholder, in the document as well; else not."""
+    one = told("file", "/srv/web1", GONE)
+    other = told("file", "/srv/web2", GONE)
+    (both,) = dangers({"web1": [one], "web2": [other]}).groups()
+    assert both.words == "file#/srv/{host}"
+    assert both.record()["what"] == "file#/srv/{host}"
+    (alone,) = dangers({"web1": [one, one], "web2": []}).groups()
+    assert alone.words == "file#/srv/web1"
+    (third,) = dangers({"web1": [one], "web2": [other], "web3": []}).groups()
+    assert third.record()["hosts"] == ["web1", "web2"]
 
 
 def test_nothing_dangerous() -> None:
