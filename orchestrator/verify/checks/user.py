@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from orchestrator.verify.expectation import Expectation, equal
@@ -22,7 +23,7 @@ _DAY = 86400  # seconds
 def expectations(subject: Subject) -> list[Expectation]:
     """Of a user, or of none."""
     wanted = subject.text("ensure") or "present"
-    found = [equal("ensure", wanted, lambda host: _state(host, subject.name))]
+    found = [_asked("ensure", wanted, _state, subject)]
     if wanted != "present":
         return found
     found += [_field(subject, key) for key in _PASSWD if subject.get(key) is not None]
@@ -37,13 +38,21 @@ def expectations(subject: Subject) -> list[Expectation]:
     if subject.get("expires") is not None:
         found.append(_expiry(subject))
     if subject.get("create_home", not subject.get("system")):
-        found.append(equal("create_home", "a directory", lambda host: _home(host, subject.name)))
+        found.append(_asked("create_home", "a directory", _home, subject))
     if subject.get("generate_ssh_key"):
-        found.append(equal("generate_ssh_key", "a key", lambda host: _key(host, subject.name)))
+        found.append(_asked("generate_ssh_key", "a key", _key, subject))
     return found
 
 
+def _asked(
+    key: str, wanted: str, find: Callable[[Host, str], str], subject: Subject
+) -> Expectation:
+    """A property that ``find`` reads on the host by the name of the user."""
+    return equal(key, wanted, lambda host: find(host, subject.name))
+
+
 def _entry(host: Host, database: str, name: str) -> list[str]:
+    """The fields of an entry of a database; none where it has no such entry. RuntimeError."""
     asked = host.run("getent %s %s", database, name)
     if asked.rc == _UNKNOWN:
         return []
@@ -56,6 +65,7 @@ def _entry(host: Host, database: str, name: str) -> list[str]:
 
 
 def _told(host: Host, command: str, *words: str) -> str:
+    """What a command prints. RuntimeError where it fails."""
     asked = host.run(command, *words)
     if asked.rc:
         raise RuntimeError(asked.stderr.strip() or f"exit code {asked.rc}")
@@ -63,21 +73,25 @@ def _told(host: Host, command: str, *words: str) -> str:
 
 
 def _state(host: Host, name: str) -> str:
+    """Whether the user is present or absent."""
     return "present" if _entry(host, "passwd", name) else "absent"
 
 
 def _place(host: Host, database: str, name: str, place: int) -> str:
+    """One field of an entry; "none" where there is no entry."""
     fields = _entry(host, database, name)
     return fields[place] if fields else "none"
 
 
 def _field(subject: Subject, key: str) -> Expectation:
+    """A property that is a field of the passwd database."""
     return equal(
         key, subject.text(key), lambda host: _place(host, "passwd", subject.name, _PASSWD[key])
     )
 
 
 def _primary(subject: Subject) -> Expectation:
+    """The primary group, by name or by number as it is written."""
     option = "-g" if subject.text("group").isdigit() else "-gn"
     return equal(
         "group", subject.text("group"), lambda host: _told(host, "id %s %s", option, subject.name)
@@ -85,9 +99,11 @@ def _primary(subject: Subject) -> Expectation:
 
 
 def _groups(subject: Subject) -> Expectation:
+    """The other groups; with append, those of them that are desired."""
     wanted = sorted(set(subject.get("groups")))
 
     def find(host: Host) -> list[str]:
+        """The groups that the host lists."""
         primary = _told(host, "id -gn %s", subject.name)
         names = set(_told(host, "id -Gn %s", subject.name).split())
         # ``id`` cannot tell whether the primary group is listed as well.
@@ -98,10 +114,12 @@ def _groups(subject: Subject) -> Expectation:
 
 
 def _password(subject: Subject) -> Expectation:
+    """The hash of the password, which is compared by its digest."""
     wanted, nothing = _digest("=" + subject.text("password")), _digest("")
     command = "getent shadow %s | cut -d: -f2 | sed 's/^!*/=/' | tr -d '\\n' | sha256sum"
 
     def find(host: Host) -> str:
+        """How the hash on the host compares."""
         found = _told(host, command, subject.name).split()[0]
         if found == nothing:
             raise RuntimeError("the host shows no entry of its shadow database")
@@ -111,11 +129,15 @@ def _password(subject: Subject) -> Expectation:
 
 
 def _digest(text: str) -> str:
+    """The SHA-256 of a text, in hex."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def _locked(subject: Subject) -> Expectation:
+    """Whether the password is locked."""
+
     def find(host: Host) -> str:
+        """How the password on the host is."""
         text = _told(host, "getent shadow %s | cut -d: -f2 | cut -c1 | od -An -c", subject.name)
         if not text:
             raise RuntimeError("no answer")
@@ -125,7 +147,10 @@ def _locked(subject: Subject) -> Expectation:
 
 
 def _expiry(subject: Subject) -> Expectation:
+    """The day on which the account expires, or "never"."""
+
     def find(host: Host) -> str:
+        """The day that the host names."""
         day = _place(host, "shadow", subject.name, _EXPIRY)
         return time.strftime("%Y-%m-%d", time.gmtime(int(day) * _DAY)) if day.isdigit() else "never"
 
@@ -133,12 +158,14 @@ def _expiry(subject: Subject) -> Expectation:
 
 
 def _home(host: Host, name: str) -> str:
+    """What is at the path of the home directory."""
     path = _place(host, "passwd", name, _PASSWD["home"])
     kind = str(host.run("stat -L -c %%F %s", path).stdout).strip()
     return "a directory" if kind == "directory" else kind or "none"
 
 
 def _key(host: Host, name: str) -> str:
+    """Whether both files of an SSH key are there."""
     path = _place(host, "passwd", name, _PASSWD["home"]).rstrip("/") + "/.ssh/id_ed25519"
     kinds = str(host.run("stat -L -c %%F %s %s", path, path + ".pub").stdout).split("\n")
     return "a key" if kinds[:2] == ["regular file"] * 2 else "none"
