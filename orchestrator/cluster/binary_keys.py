@@ -13,7 +13,10 @@ _MAGIC = (
     b"\xfe\xed\xfe\xed",  # JKS
     b"\xce\xce\xce\xce",  # JCEKS
     b"\x03\xd9\xa2\x9a",  # KeePass
+    b"\x30\x80\x02\x01\x03\x30",  # PKCS#12 in BER, whose length stands at its end
 )
+_KEYTAB = b"\x05\x02"
+_MOST_PARTS = 16  # of the name of a principal, which has one to three
 _PGP_VERSIONS = (3, 4, 5, 6)
 _PGP_ALGORITHMS = (1, 2, 3, 16, 17, 18, 19, 22, 25, 26, 27, 28)
 _PGP_LENGTHS = {0x94: 1, 0x95: 2, 0x96: 4}  # bytes after the tag of a secret key, by that tag
@@ -21,11 +24,12 @@ _PGP_NEW = 0xC5
 
 
 def is_binary_key(data: bytes) -> bool:
-    """Whether a file's bytes are a private key in DER, a store of keys or a PGP secret key.
+    """Whether a file's bytes are a private key in DER, a store of keys, a keytab of Kerberos or a
+    PGP secret key.
 
     Encrypted ones count. Keys of any algorithm do, since only the structure is read.
     """
-    return data.startswith(_MAGIC) or _is_pgp(data) or _is_der_key(data)
+    return data.startswith(_MAGIC) or _is_pgp(data) or _is_der_key(data) or _is_keytab(data)
 
 
 class _Part(NamedTuple):
@@ -97,3 +101,29 @@ def _is_pgp(data: bytes) -> bool:
         width = 1 if data[1] < 192 else 2 if data[1] < 224 else 5
     version, _, algorithm = struct.unpack_from(">BIB", data, 1 + width)
     return width > 0 and version in _PGP_VERSIONS and algorithm in _PGP_ALGORITHMS
+
+
+def _is_keytab(data: bytes) -> bool:
+    """Its first entry that is no hole: a name in parts, its type, a time, and a key; these fit."""
+    at = len(_KEYTAB)
+    try:
+        while data.startswith(_KEYTAB):
+            size: int = struct.unpack_from(">i", data, at)[0]
+            at += 4
+            if size >= 0:
+                return at + size <= len(data) and _is_keytab_entry(data[at : at + size])
+            at -= size
+    except struct.error:
+        pass
+    return False
+
+
+def _is_keytab_entry(entry: bytes) -> bool:
+    """A principal with a realm, and a key of a known length. struct.error for what is cut short."""
+    (parts,) = struct.unpack_from(">H", entry)
+    at = 2
+    for _ in range(parts + 1):  # the realm first
+        (size,) = struct.unpack_from(">H", entry, at)
+        at += 2 + size
+    _, _, _, _, size = struct.unpack_from(">IIBHH", entry, at)
+    return bool(1 <= parts <= _MOST_PARTS and size > 0 and at + 13 + size <= len(entry))

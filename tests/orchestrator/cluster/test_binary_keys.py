@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import struct
 import subprocess
 from pathlib import Path
 
@@ -57,6 +58,41 @@ def test_a_store_of_keys_under_another_name() -> None:
         assert is_binary_key(bytes.fromhex(magic) + b"\0" * 20)
 
 
+def test_a_store_in_ber() -> None:
+    """Some programs write PKCS#12 without its length, which then ends with two zero bytes."""
+    whole = serialize_key_and_certificates(b"x", RSA, None, None, BestAvailableEncryption(b"y"))
+    assert whole[:2] == b"\x30\x82"
+    assert is_binary_key(b"\x30\x80" + whole[4:] + b"\0\0")
+    assert not is_binary_key(b"\x30\x80\x02\x01\x00\x30\x00\0\0")
+
+
+def entry(parts: int = 2, key: bytes = b"k" * 32, tail: bytes = b"\0\0\0\x01") -> bytes:
+    """An entry of a keytab: HTTP/web1@EXAMPLE.ORG."""
+    names = (b"EXAMPLE.ORG", b"HTTP", b"web1")
+    told = struct.pack(">H", parts) + b"".join(struct.pack(">H", len(n)) + n for n in names)
+    told += struct.pack(">IIBHH", 1, 1_795_000_000, 2, 18, len(key)) + key + tail
+    return struct.pack(">i", len(told)) + told
+
+
+def test_a_keytab(tmp_path: Path) -> None:
+    """Under any name, also behind the hole that a removed entry leaves; another file is none."""
+    path = tmp_path / "data"
+    path.write_bytes(b"\x05\x02" + entry())
+    assert holds_private_key(path)
+    assert is_binary_key(b"\x05\x02" + entry(tail=b""))
+    assert is_binary_key(b"\x05\x02" + struct.pack(">i", -8) + bytes(8) + entry() + entry())
+    for data in (
+        b"\x05\x02",
+        b"\x05\x02" + bytes(60),
+        b"\x05\x02" + entry()[:-9],
+        b"\x05\x02" + entry(parts=9),
+        b"\x05\x02" + entry(key=b""),
+        b"\x05\x02" + struct.pack(">i", -(1 << 31)) + entry(),
+        b"\x05\x02" + b"text that begins so\n" * 9,
+    ):
+        assert not is_binary_key(data), data
+
+
 PGP = ("9458046b0b28dd16092b06010401da47", "950398046b0b28de010800cc8ee4fce1")
 """How an Ed25519 and an RSA key begin that gpg exports."""
 
@@ -90,6 +126,7 @@ def test_any_bytes_have_an_answer() -> None:
     noise = random.Random(7)
     found = sum(
         is_binary_key(bytes([noise.choice((0x30, 0x94, 0x95, 0xC5))]) + noise.randbytes(60))
+        or is_binary_key(b"\x05\x02\0\0\0\x30" + noise.randbytes(60))
         for _ in range(5000)
     )
     assert found < 10
