@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 from typing import TYPE_CHECKING, List, Optional, Set
 
 from remote_runtime.errors import ResourceError
@@ -81,6 +82,8 @@ class Files(FileReader, ports.Files):
     def _write(self, path: str, data: bytes, *, mode: int, uid: int, gid: int) -> None:
         from remote_runtime.system.attributes import Attributes
 
+        if _may_be_dropped(mode):
+            self._door.obstacles(path).writing(len(data), uid, gid, mode)
         temporary = self._door.temporary(path)
         try:
             temporary.write(data)
@@ -91,6 +94,8 @@ class Files(FileReader, ports.Files):
         self._changed.add(path)
 
     def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
+        if _may_be_dropped(mode):
+            self._door.obstacles(path).making(uid, gid, mode)
         self._door.create_directory(path, mode, uid, gid)
         self._changed.add(path)
 
@@ -98,6 +103,8 @@ class Files(FileReader, ports.Files):
         from remote_runtime.system.attributes import labels_files
         from remote_runtime.system.copy_tree import copy
 
+        if _may_be_dropped(mode):
+            self._door.obstacles(path).making(uid, gid, mode)
         copy(self._door, source, path=path, mode=mode, uid=uid, gid=gid)
         self._changed.add(path)
         if labels_files() and self._commands.find("restorecon"):
@@ -128,6 +135,8 @@ class Files(FileReader, ports.Files):
         self._changed.add(path)
 
     def _set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
+        if _may_be_dropped(mode):
+            self._door.obstacles(path).changing(uid, gid, mode)
         self._door.set_attributes(path, uid, gid, mode)
         self._changed.add(path)
 
@@ -140,3 +149,9 @@ class Files(FileReader, ports.Files):
         self._door.obstacles(path).removing(tree=True)
         self._door.remove_tree(path)
         self._changed.add(path)
+
+
+def _may_be_dropped(mode: int) -> bool:
+    """Whether Linux may drop setgid without a word, which has to be known before: what the path had
+    could not be restored."""
+    return bool(mode & stat.S_ISGID) and os.geteuid() != 0

@@ -218,6 +218,8 @@ def built(case: Case) -> Iterator[str]:
             thing.flag(root)
         yield root
     finally:
+        for thing in case.tree:
+            thing.unflag(root)
         for at in reversed(mounts):
             own_mounts.unmount(at)
         shutil.rmtree(outside, ignore_errors=True)

@@ -75,6 +75,11 @@ class Thing(NamedTuple):
         if self.flags:
             own_mounts.set_flags(placed(self.path, root), self.flags)
 
+    def unflag(self, root: str) -> None:
+        """Take them away again, so that it can be removed."""
+        if self.flags:
+            own_mounts.set_flags(placed(self.path, root), 0)
+
 
 def _packed(entries: tuple[tuple[int, int, int], ...]) -> bytes:
     return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.remote_runtime.host import differential
-from tests.remote_runtime.host.random_cases import Case, Step, Thing
+from tests.remote_runtime.host.random_cases import APPEND_ONLY, IMMUTABLE, Case, Step, Thing
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 
@@ -34,6 +34,42 @@ def test_random_operations() -> None:
 def test_many_random_operations() -> None:
     """The same of a million steps."""
     expect_no_difference(SHORT + 1, LONG)
+
+
+def test_flags_keep_nothing_behind() -> None:
+    """What is immutable or append-only on a disk goes, too, once a case is over."""
+    tree = (
+        Thing("@", "directory", flags=APPEND_ONLY),
+        Thing("@/a", "directory", flags=IMMUTABLE),
+        Thing("@/a/b", "file", flags=IMMUTABLE | APPEND_ONLY),
+    )
+    with differential.built(Case(1, 0, "disk", (), tree, (), ())) as root:
+        assert os.path.exists(f"{root}/a/b")
+    assert not os.path.exists(root)
+
+
+WANTED = (("mode", 0o2775), ("uid", -1), ("gid", -1))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Step("files", "set_attributes", ("@/a",), WANTED),
+        Step("files", "mkdir", ("@/b",), WANTED),
+        Step("files", "write", ("@/b", b"x"), WANTED),
+        Step("files", "write", ("@/c", b"x"), WANTED),
+    ],
+)
+def test_setgid_of_a_foreign_group_is_refused(step: Step) -> None:
+    """Linux drops the bit without a word: both say that it is not reached, and change nothing."""
+    tree = (
+        Thing("@", "directory", 4711, 0, 0o2777),
+        Thing("@/a", "directory", 4711, 0, 0o1777),
+        Thing("@/c", "file", 4711, 0, 0o644),
+    )
+    done = differential.run(Case(1, 4711, "disk", (), tree, (step,), (True,)))
+    assert done.differs == ""
+    assert done.counts["steps"] == 1
 
 
 def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
