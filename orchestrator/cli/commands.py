@@ -56,6 +56,11 @@ class _Actions(argparse._SubParsersAction):  # type: ignore[type-arg]  # generic
     """The actions of a command; what one of them does not know is a mistake there."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        chosen = self.choices.get(values[0])
+        if chosen is not None and chosen.intermixed:
+            setattr(namespace, self.dest, values[0])
+            chosen.parse_intermixed_args(values[1:], namespace)
+            return
         super().__call__(parser, namespace, values, option_string)
         left = vars(namespace).pop(argparse._UNRECOGNIZED_ARGS_ATTR, None)
         if left:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from inventory import Host
+    from orchestrator.cli.commands import Parser
     from orchestrator.fleet.host.host_facts import Gathered
     from orchestrator.planning import PlanOptions
     from orchestrator.planning.facts import NothingGathered
@@ -38,7 +39,7 @@ ccm hiera explain users -l web1               # file and line of each part
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: "Parser") -> None:
     """Add what can be done with data."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
     _configure_explain(
@@ -53,6 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="resolve the data of a manifest or a data file, with secrets masked",
         description="Resolve data, hierarchy and overrides of a file; with -i, for each host.",
     )
+    parse.intermixed = True
     parse.add_argument("manifest", metavar="FILE", help="a manifest or a data file")
     parse.add_argument(
         "given", metavar="KEY=VALUE", nargs="*", help="a fact, as with --fact; repeatable"
@@ -90,7 +92,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_data(parse)
 
 
-def _configure_explain(explain: argparse.ArgumentParser) -> None:
+def _configure_explain(explain: "Parser") -> None:
+    explain.intermixed = True
     explain.add_argument("key", metavar="KEY", help="the value, such as users or app.port")
     explain.add_argument(
         "manifest",

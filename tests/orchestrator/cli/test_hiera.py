@@ -239,6 +239,20 @@ def test_the_command_line_and_other_files_are_sources(ccm: Ccm) -> None:
     assert explain(ccm, "data.app.port").endswith("app.port  81  host:web1, site.yaml:16:62\n")
 
 
+def test_options_stand_anywhere(ccm: Ccm) -> None:
+    """Also between the arguments of an action; one that does not exist is named."""
+    ccm.site(EXPLAINED)
+    around = ("-i", "hosts.yaml", "--offline")
+    done = ccm.run("hiera", "explain", "ntp", "-l", "web1", "site.yaml", *around)
+    assert (done.code, done.stdout.splitlines()[0]) == (0, 'ntp on web1: ["role"]'), done.output
+    done = ccm.run("hiera", "parse", "site.yaml", "-l", "web1", "extra=1", *around)
+    assert done.code == 0, done.output
+    done = ccm.run("hiera", "explain", "ntp", "--jsno", "site.yaml")
+    assert done.code == 2
+    assert "did you mean --json?" in done.output
+    assert ccm.run("hiera", "explain", "--json").code == 2
+
+
 def test_later_sources_are_shown_with_their_own_merge(ccm: Ccm) -> None:
     """The manifest's merge of a key holds over all sources; each file has its own within it."""
     more = "data: {users: [zoe, --ann]}\nhierarchy: {merge: deep}\n"
