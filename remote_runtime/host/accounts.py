@@ -6,7 +6,7 @@ such as the next number, is chosen here and given to it.
 """
 
 import os
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
+from typing import Any, ContextManager, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
@@ -57,8 +57,12 @@ class Accounts(ports.Accounts):
         """Run a program of the host, with a text on its standard input."""
         raise NotImplementedError
 
-    def _move(self, old: str, new: str) -> None:
-        """Move a directory to where nothing is."""
+    def _moved(self, old: str, new: str) -> ContextManager[None]:
+        """Move a directory to where nothing is, and back if the block fails."""
+        raise NotImplementedError
+
+    def _without(self, paths: Sequence[str]) -> ContextManager[None]:
+        """Remove files and directories, unless the block fails."""
         raise NotImplementedError
 
     def _made(self, user: User) -> None:
@@ -175,10 +179,13 @@ class Accounts(ports.Accounts):
             groups, keep = self._supplementary(wanted["groups"]), bool(wanted.get("append"))
             words += [*(["-a"] if keep else []), "-G", ",".join(groups)]
             members = self._memberships(name, groups, keep)
-        if new.home != user.home and wanted.get("move_home"):
-            self._move_home(user.home, new.home)
-        if words:
+        moves = new.home != user.home and wanted.get("move_home")
+        if moves and self._has_to_move(user.home, new.home):
+            with self._moved(user.home, new.home):
+                self._perform(["usermod", *words, name], Outcome([new, *members]))
+        elif words:
             self._perform(["usermod", *words, name], Outcome([new, *members]))
+        if words:
             self._changed(user, new)
         self._finish(new, wanted)
 
@@ -223,8 +230,7 @@ class Accounts(ports.Accounts):
             self._kill(user)
         else:
             self._require_idle(user)
-        if home:
-            self._remove_home(user)
+        belongings = self._belongings(user) if home else []
         gone = [("user", name)]
         own = self.group(name)
         others = [u for u in self._primary_users(user.gid) if u.name != name]
@@ -233,7 +239,8 @@ class Accounts(ports.Accounts):
             gone.append(("group", name))
         left = self._memberships(name, [], keep=False)
         members = [group for group in left if ("group", group.name) not in gone]
-        self._perform(["userdel", name], Outcome(members, gone))
+        with self._without(belongings):
+            self._perform(["userdel", name], Outcome(members, gone))
 
     # -- home directories -------------------------------------------------------------------------
 
@@ -255,11 +262,12 @@ class Accounts(ports.Accounts):
                 hint="manage it in an earlier file resource with ensure: directory",
             )
 
-    def _move_home(self, old: str, new: str) -> None:
-        """A move that was cut short behind its rename is complete."""
+    def _has_to_move(self, old: str, new: str) -> bool:
+        """Whether there is something to move: a move that was cut short behind its rename is
+        complete. ``ResourceError`` where it cannot be moved."""
         there = self.files.lstat(old)
         if there is None:
-            return
+            return False
         if self.files.lstat(new) is not None:
             raise ResourceError(
                 "%s cannot be moved to %s, which exists" % (old, new),
@@ -269,10 +277,10 @@ class Accounts(ports.Accounts):
         if there.kind != "directory":
             raise ResourceError("the home directory %s is a %s" % (old, there.kind))
         self._require_home(new)
-        self._move(old, new)
+        return True
 
-    def _remove_home(self, user: User) -> None:
-        """The user's own directory and mail; a directory of others stays, and is an error."""
+    def _belongings(self, user: User) -> List[str]:
+        """The user's own directory and mail; a directory that holds those of others is an error."""
         home = user.home.rstrip("/") or "/"
         for other in self._all("user"):
             its = other.home.rstrip("/") if isinstance(other, User) else ""
@@ -282,13 +290,13 @@ class Accounts(ports.Accounts):
                     kind="resource.account",
                     hint="check the home directories; nothing was removed",
                 )
-        node = self.files.lstat(home)
-        if node is not None and (node.kind, node.uid) == ("directory", user.uid):
-            self.files.remove_tree(home)
         mail = "%s/%s" % (self._rules.get("MAIL_DIR"), user.name)
-        node = self.files.lstat(mail)
-        if node is not None and (node.kind, node.uid) == ("file", user.uid):
-            self.files.unlink(mail)
+        found = []
+        for path, kind in ((home, "directory"), (mail, "file")):
+            node = self.files.lstat(path)
+            if path != "/" and node is not None and (node.kind, node.uid) == (kind, user.uid):
+                found.append(path)
+        return found
 
     # -- rules ------------------------------------------------------------------------------------
 

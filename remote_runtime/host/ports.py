@@ -266,7 +266,7 @@ class Accounts(AccountReader):
         self, name: str, home: Optional[bool] = False, kill: Optional[bool] = False
     ) -> None:
         """Remove a user, and its own group as the system's tools do; with ``home`` its home
-        directory and mail, too, before the user.
+        directory and mail, too; if the user stays, they stay.
 
         Refused while processes run as the user; ``kill`` ends them.
         """

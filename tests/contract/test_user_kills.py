@@ -110,6 +110,33 @@ def test_a_failure_leaves_no_group(tmp_path: Path) -> None:
         assert tables.group.read_text() == before
 
 
+def test_a_failure_keeps_the_home(tmp_path: Path) -> None:
+    """Where the user cannot be removed, its home directory stays as it is."""
+    world = World(tmp_path)
+    with world.later:
+        scenario = absent(world)
+        world.program("userdel", '[ ! -e home/kept ] || touch seen\nexit 8\n')
+        scenario.breaks["ensure"]()
+        assert "userdel: exit code 8" in push(world, scenario)[0][0]
+        assert (tmp_path / "home/kept").read_text() == "x"
+        assert not (tmp_path / "seen").exists()
+        assert list(tmp_path.glob(".ccm-*")) == []
+
+
+def test_a_failure_moves_the_home_back(tmp_path: Path) -> None:
+    """Where the user cannot be changed, its home directory is where it was."""
+    world = World(tmp_path)
+    with world.later:
+        scenario = absent(world)
+        world.program("usermod", "exit 8\n")
+        scenario.breaks["ensure"]()
+        properties = {"home": world.path("new"), "move_home": True, "force": True}
+        failed = push(world, Scenario(NAME, properties, {}))
+        assert "usermod: exit code 8" in failed[0][0]
+        assert (tmp_path / "home/kept").read_text() == "x"
+        assert not (tmp_path / "new").exists()
+
+
 def test_nothing_of_this_machine(tmp_path: Path) -> None:
     """The programs of the cases stand before those of this machine."""
     world = World(tmp_path)

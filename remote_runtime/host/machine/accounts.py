@@ -1,11 +1,13 @@
 """Users and groups of the machine (target)."""
 
 import os
-from typing import TYPE_CHECKING, List, Optional, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, ContextManager, Iterator, List, Optional, Sequence
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import accounts, ports
 from remote_runtime.host.accounts import Entry, Outcome
+from remote_runtime.host.machine.files import Files
 from remote_runtime.system.account_files import Group, User
 
 if TYPE_CHECKING:
@@ -75,9 +77,10 @@ class AccountReader(ports.AccountReader):
 class Accounts(AccountReader, accounts.Accounts):
     """Runs the programs of the host."""
 
-    def __init__(self, door: "Door", files: ports.Files, programs: "Commands") -> None:
+    def __init__(self, door: "Door", files: Files, programs: "Commands") -> None:
         super().__init__(door)
-        self.files, self._programs = files, programs
+        self.files: Files = files
+        self._programs = programs
 
     def _require_idle(self, user: User) -> None:
         require_idle(user)
@@ -103,8 +106,17 @@ class Accounts(AccountReader, accounts.Accounts):
                 sent = signal.SIGKILL
             time.sleep(0.05)
 
-    def _move(self, old: str, new: str) -> None:
+    @contextmanager
+    def _moved(self, old: str, new: str) -> Iterator[None]:
         self._run(["mv", "-T", old, new])
+        try:
+            yield
+        except ResourceError:
+            self._run(["mv", "-T", new, old])
+            raise
+
+    def _without(self, paths: Sequence[str]) -> ContextManager[None]:
+        return self.files.without(paths)
 
     def _perform(self, argv: Sequence[str], outcome: Outcome, secret: str = "") -> None:
         try:
@@ -126,20 +138,33 @@ class Accounts(AccountReader, accounts.Accounts):
 
 
 def processes(user: User) -> List[int]:
-    """The processes that run as a user of the host."""
+    """The processes of the host that run as a user, by the real, effective or saved number of any
+    thread. Those of containers, which have another root directory, do not count; the programs of
+    the host that change users judge alike."""
     found = []
+    ours = os.stat("/")
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
         try:
-            with open("/proc/%s/status" % name, "rb") as file:
-                lines = [line.split() for line in file if line.startswith((b"Uid:", b"State:"))]
+            root = os.stat("/proc/%s/root" % name)
+            threads = os.listdir("/proc/%s/task" % name)
         except OSError:
             continue  # it has ended
-        ended = any(line[1] in (b"Z", b"X") for line in lines if line[0] == b"State:")
-        if not ended and any(int(line[1]) == user.uid for line in lines if line[0] == b"Uid:"):
-            found.append(int(name))
+        if (root.st_dev, root.st_ino) == (ours.st_dev, ours.st_ino):
+            if any(_runs_as(user.uid, "/proc/%s/task/%s" % (name, each)) for each in threads):
+                found.append(int(name))
     return found
+
+
+def _runs_as(uid: int, thread: str) -> bool:
+    try:
+        with open(thread + "/status", "rb") as file:
+            fields = {line.split()[0]: line.split()[1:] for line in file if line.strip()}
+    except OSError:
+        return False  # it has ended
+    ended = fields.get(b"State:", [b""])[0] in (b"Z", b"X")
+    return not ended and any(int(number) == uid for number in fields.get(b"Uid:", ())[:3])
 
 
 def require_idle(user: User) -> None:

@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, List, Optional, Set
+from typing import TYPE_CHECKING, ContextManager, List, Optional, Sequence, Set
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import ports
@@ -150,6 +150,12 @@ class Files(FileReader, ports.Files):
         self._door.remove_tree(path)
         self._changed.add(path)
 
+    def without(self, paths: Sequence[str]) -> ContextManager[None]:
+        """See ``aside.without``."""
+        from remote_runtime.host.machine import aside
+
+        self._changed.update(paths)
+        return aside.without(self._door, paths)
 
 def _may_be_dropped(mode: int) -> bool:
     """Whether Linux may drop setgid without a word, which has to be known before: what the path had

@@ -2,7 +2,8 @@
 
 import os
 import stat
-from typing import Sequence
+from contextlib import contextmanager
+from typing import Iterator, Sequence
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import (
@@ -87,14 +88,26 @@ class Accounts(AccountReader, accounts.Accounts):
             for top in (new.home, "%s/%s" % (self._rules.get("MAIL_DIR"), user.name)):
                 self._give(top, user, new)
 
-    def _move(self, old: str, new: str) -> None:
+    @contextmanager
+    def _without(self, paths: Sequence[str]) -> Iterator[None]:
+        for path in paths:
+            node = self.files.lstat(path)
+            if node is not None and node.kind == "directory":
+                self.files.remove_tree(path)
+            else:
+                self.files.unlink(path)
+        yield
+
+    @contextmanager
+    def _moved(self, old: str, new: str) -> Iterator[None]:
         node = self.files.lstat(old)
         if node is None:
-            return
+            raise Unknowable("%s is not known before the push moves it" % old)
         self._record.add(PathEffect(old, "absent"))
         self._record.add(PathEffect(new, "directory", node.mode, uid=node.uid, gid=node.gid))
         doubt = Uncertainty(UNKNOWN, "%s moves there what %s holds" % (self._record.by, old))
         self._record.add(UnknownEffect(doubt, below(new)))
+        yield
 
     def _give(self, top: str, user: User, new: User) -> None:
         """What of a tree is the user's or of its group stays that, by the new numbers."""

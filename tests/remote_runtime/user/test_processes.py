@@ -1,0 +1,55 @@
+"""Which processes run as a user; they are made by this test."""
+
+import subprocess
+import unittest
+from typing import List
+
+from remote_runtime.host.machine.accounts import processes
+from remote_runtime.system.account_files import User
+from tests.remote_runtime.fakes import PYTHON, ROOT
+
+UID = 54321
+SLEEP = "print(flush=True); import time; time.sleep(60)"
+THREAD = """
+import ctypes, platform, threading
+number = {"x86_64": 117, "aarch64": 147}[platform.machine()]
+def other():
+    ctypes.CDLL(None).syscall(number, %d, %d, %d)
+    print(flush=True)
+    time.sleep(60)
+import time
+threading.Thread(target=other, daemon=True).start()
+time.sleep(60)
+""" % (UID, UID, UID)
+
+
+@unittest.skipUnless(ROOT, "needs root")
+class ProcessesTest(unittest.TestCase):
+    def running(self, script: str) -> int:
+        """The number of a process that has begun."""
+        process = subprocess.Popen([PYTHON, "-c", script], stdout=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        assert process.stdout is not None
+        self.addCleanup(process.stdout.close)
+        process.stdout.readline()
+        return process.pid
+
+    def found(self) -> List[int]:
+        return processes(User("x", UID, UID))
+
+    def test_each_number_of_a_process(self) -> None:
+        """The real, the effective and the saved one count."""
+        for ids in ((UID, 0, 0), (0, UID, 0), (0, 0, UID)):
+            pid = self.running("import os; os.setresuid(%d, %d, %d); " % ids + SLEEP)
+            self.assertIn(pid, self.found(), ids)
+
+    def test_threads(self) -> None:
+        """A thread may have another user than its process."""
+        pid = self.running(THREAD)
+        self.assertIn(pid, self.found())
+
+    def test_containers(self) -> None:
+        """What has another root directory is not of this host."""
+        pid = self.running("import os; os.chroot('/proc'); os.setuid(%d); " % UID + SLEEP)
+        self.assertNotIn(pid, self.found())
