@@ -227,6 +227,7 @@ class Accounts(ports.Accounts):
         self._require_local("user", name)
         user = self._known(name)
         if kill:
+            self._require_own_processes(user)
             self._kill(user)
         else:
             self._require_idle(user)
@@ -241,6 +242,21 @@ class Accounts(ports.Accounts):
         members = [group for group in left if ("group", group.name) not in gone]
         with self._without(belongings):
             self._perform(["userdel", name], Outcome(members, gone))
+
+    def _require_own_processes(self, user: User) -> None:
+        """``ResourceError`` where what runs by the user's number may not be the user's."""
+        others = [u.name for u in self._all("user") if isinstance(u, User) and u.uid == user.uid]
+        others = [name for name in others if name != user.name]
+        if user.uid == 0 or others:
+            whose = "root" if user.uid == 0 else others[0]
+            raise ResourceError(
+                "the processes of %s cannot be told from those of %s: both have the uid %d"
+                % (user.name, whose, user.uid)
+                if whose != user.name
+                else "the processes of root keep the host running",
+                kind="resource.account",
+                hint="leave out kill_processes, and end the processes in an earlier resource",
+            )
 
     # -- home directories -------------------------------------------------------------------------
 

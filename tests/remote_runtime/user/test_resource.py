@@ -44,6 +44,8 @@ class UserTest(FolderTest):
             "group": {"root": 0, "anna": 1000, "adm": 4, "sudo": 27, "team": 4100, "nss": 5000},
         }
 
+        self.users = tables["user"]
+
         def number(kind: str, key: Any) -> Any:
             table = tables[kind]
             names = {number: name for name, number in table.items()}
@@ -145,6 +147,16 @@ class RefusalTest(UserTest):
             self.assertIn("process 4711 runs as", self.refused("anna", uid=4711))
             event = self.preview("anna", ensure="absent", kill_processes=True)
             self.assertEqual(event["noop_message"], "Would have removed the user")
+
+    def test_processes_of_others(self) -> None:
+        """What runs by a number of several users, or of root, is not ended."""
+        gone = {"ensure": "absent", "kill_processes": True, "force": True}
+        self.assertIn("the processes of root keep", self.refused("root", **gone))
+        with open(self.path("passwd"), "a") as file:
+            file.write("toor:x:0:0::/:/bin/sh\ntwin:x:1000:1000::/:/bin/sh\n")
+        self.users.update(toor=0, twin=1000)
+        self.assertIn("from those of root: both have the uid 0", self.refused("toor", **gone))
+        self.assertIn("from those of anna: both have the uid 1000", self.refused("twin", **gone))
 
     def test_lockout(self) -> None:
         """Root and who logged in keep their way in, but for force."""
