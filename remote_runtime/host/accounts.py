@@ -6,7 +6,18 @@ such as the next number, is chosen here and given to it.
 """
 
 import os
-from typing import Any, ContextManager, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
+from typing import (
+    Any,
+    ContextManager,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+    Union,
+)
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError

@@ -1,9 +1,14 @@
 """The host's rules for new accounts, as shadow's tools read them (target)."""
 
-from typing import Container, Dict
+from typing import TYPE_CHECKING, Container, Dict
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import FileReader
+
+if TYPE_CHECKING:
+    from remote_runtime.system.account_files import User
+
+NOWHERE = "/nonexistent"  # the home directory of users that have none
 
 _FILES = ("/etc/login.defs", "/etc/default/useradd")
 _USUAL = {
@@ -72,3 +77,7 @@ class LoginRules(object):
     def is_in_range(self, kind: str, number: int) -> bool:
         """Whether a number is one that users have that are no system's accounts."""
         return int(self.get(kind + "_MIN")) <= number <= int(self.get(kind + "_MAX"))
+
+    def gets_home(self, user: "User") -> bool:
+        """Whether a user that exists is one that has a home directory, as far as nobody says so."""
+        return user.home != NOWHERE and self.is_in_range("UID", user.uid)

@@ -115,7 +115,7 @@ def test_a_failure_keeps_the_home(tmp_path: Path) -> None:
     world = World(tmp_path)
     with world.later:
         scenario = absent(world)
-        world.program("userdel", '[ ! -e home/kept ] || touch seen\nexit 8\n')
+        world.program("userdel", "[ ! -e home/kept ] || touch seen\nexit 8\n")
         scenario.breaks["ensure"]()
         assert "userdel: exit code 8" in push(world, scenario)[0][0]
         assert (tmp_path / "home/kept").read_text() == "x"

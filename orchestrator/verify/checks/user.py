@@ -18,6 +18,9 @@ _UNKNOWN = 2  # getent's exit code for a name that no database has
 _PASSWD = {"uid": 2, "comment": 4, "home": 5, "shell": 6}  # places in an entry
 _EXPIRY = 7  # the same in an entry of the shadow database
 _DAY = 86400  # seconds
+_RANGE = {"UID_MIN": 1000, "UID_MAX": 60000}  # usual values of /etc/login.defs
+_LOGIN_DEFS = "/etc/login.defs"
+_SETTING = "test ! -e %s || awk -v key=%s '$1 == key { found = $2 } END { print found }' %s"
 
 
 def expectations(subject: Subject) -> list[Expectation]:
@@ -38,7 +41,7 @@ def expectations(subject: Subject) -> list[Expectation]:
     if subject.get("expires") is not None:
         found.append(_expiry(subject))
     if subject.get("create_home", not subject.get("system")):
-        found.append(_asked("create_home", "a directory", _home, subject))
+        found.append(_created(subject))
     if subject.get("generate_ssh_key"):
         found.append(_asked("generate_ssh_key", "a key", _key, subject))
     return found
@@ -155,6 +158,34 @@ def _expiry(subject: Subject) -> Expectation:
         return time.strftime("%Y-%m-%d", time.gmtime(int(day) * _DAY)) if day.isdigit() else "never"
 
     return equal("expires", subject.text("expires"), find)
+
+
+def _created(subject: Subject) -> Expectation:
+    """The home directory, where the user gets one."""
+    explicit = subject.get("create_home") is True
+
+    def find(host: Host) -> str:
+        """What is at its path."""
+        return (
+            "a directory"
+            if not explicit and _homeless(host, subject.name)
+            else _home(host, subject.name)
+        )
+
+    return equal("create_home", "a directory", find)
+
+
+def _homeless(host: Host, name: str) -> bool:
+    """Whether a user is none of those that have a home directory by default."""
+    fields = _entry(host, "passwd", name)
+    if not fields:
+        return False
+    least, most = (
+        int(_told(host, _SETTING, _LOGIN_DEFS, key, _LOGIN_DEFS) or usual)
+        for key, usual in _RANGE.items()
+    )
+    outside = not least <= int(fields[_PASSWD["uid"]]) <= most
+    return outside or fields[_PASSWD["home"]] == "/nonexistent"
 
 
 def _home(host: Host, name: str) -> str:

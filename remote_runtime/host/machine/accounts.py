@@ -151,9 +151,10 @@ def processes(user: User) -> List[int]:
             threads = os.listdir("/proc/%s/task" % name)
         except OSError:
             continue  # it has ended
-        if (root.st_dev, root.st_ino) == (ours.st_dev, ours.st_ino):
-            if any(_runs_as(user.uid, "/proc/%s/task/%s" % (name, each)) for each in threads):
-                found.append(int(name))
+        if (root.st_dev, root.st_ino) != (ours.st_dev, ours.st_ino):
+            continue
+        if any(_runs_as(user.uid, "/proc/%s/task/%s" % (name, each)) for each in threads):
+            found.append(int(name))
     return found
 
 

@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from remote_runtime.base import AccountStateType, Diff, Properties
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import lockout
+from remote_runtime.host.login_rules import NOWHERE, LoginRules
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.system.account_files import FORMAT, NEVER, date_of, day_of
 
@@ -23,6 +24,7 @@ class Resource(AccountStateType):
 
     account = "user"
     secret = ("password",)
+    _homeless = False  # whether it exists, and is none of those that have a home directory
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -43,6 +45,7 @@ class Resource(AccountStateType):
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         user = host.accounts.user(self.name)
+        self._homeless = user is not None and not LoginRules(host.files).gets_home(user)
         if user is None:
             return None
         groups, wanted = host.accounts.groups_of(self.name), self.properties.get("groups")
@@ -69,7 +72,8 @@ class Resource(AccountStateType):
         wanted = {key: given[key] for key in KEPT if given.get(key) is not None}
         if given.get("groups") is not None:
             wanted["groups"] = sorted(set(given["groups"]))
-        if given.get("create_home", not given.get("system")):
+        homeless = given.get("system") or given.get("home") == NOWHERE or self._homeless
+        if given.get("create_home", not homeless):
             wanted["create_home"] = True
         if given.get("generate_ssh_key"):
             wanted["generate_ssh_key"] = True

@@ -126,6 +126,7 @@ def present(world: World) -> Scenario:
         "password": PASSWORD,
         "locked": False,
         "expires": "2030-12-31",
+        "create_home": True,  # as this may be root
         "force": True,  # as this may be the user who runs the tests
     }
     breaks = {

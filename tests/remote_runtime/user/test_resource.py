@@ -118,6 +118,22 @@ class StateTest(UserTest):
         event = self.preview("anna", groups=["sudo"], append=True)
         self.assertEqual((event["changes"][0]["from"], event["changes"][0]["to"]), ([], ["sudo"]))
 
+    def test_users_without_a_home(self) -> None:
+        """Users of the system that exist get no home directory, unless the manifest says so."""
+        with open(self.path("passwd"), "a") as file:
+            file.write("nobody:x:65534:65534::/nonexistent:/bin/sh\n")
+            file.write("daemon:x:2:2::%s:/bin/sh\n" % self.path("daemon"))
+            file.write("gone:x:1009:2::/nonexistent:/bin/sh\n")
+        self.users.update(nobody=65534, daemon=2, gone=1009)
+        for name in ("nobody", "daemon", "gone"):
+            self.assertEqual(self.preview(name)["status"], "stable", name)
+        self.assertEqual(self.preview("daemon", create_home=True)["changes"][0]["to"], True)
+        changes = self.preview("dora")["changes"]
+        self.assertEqual([change["what"] for change in changes], ["create_home"])
+        with mock.patch("pwd.getpwall", return_value=[]):
+            changes = self.preview("new", home="/nonexistent", uid=4711, group="adm")["changes"]
+        self.assertEqual([c["what"] for c in changes if c["what"] == "create_home"], [])
+
 
 class RefusalTest(UserTest):
     def test_numbers_and_groups(self) -> None:
