@@ -24,7 +24,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host import ports
 from remote_runtime.host.login_rules import LoginRules
 from remote_runtime.system import account_files
-from remote_runtime.system.account_files import LOCKED, Group, User, date_of
+from remote_runtime.system.account_files import LOCKED, Group, User
 
 Entry = Union[User, Group]
 _OPTIONS = (("uid", "-u"), ("comment", "-c"), ("home", "-d"), ("shell", "-s"))
@@ -147,7 +147,17 @@ class Accounts(ports.Accounts):
         gid = self._primary(name, uid, wanted.get("group"), system)
         shell = str(wanted.get("shell") or self._rules.get("SHELL"))
         comment = str(wanted.get("comment") or "")
-        user = User(name, uid, gid=gid, comment=comment, home=home, shell=shell, shadow=LOCKED)
+        day = wanted.get("expires")
+        user = User(
+            name,
+            uid,
+            gid=gid,
+            comment=comment,
+            home=home,
+            shell=shell,
+            shadow=LOCKED,
+            expires=day,
+        )
         words = ["useradd", "-M", *(["-r"] if system else []), "-u", str(uid), "-g", str(gid)]
         words += [
             "-d",
@@ -156,6 +166,8 @@ class Accounts(ports.Accounts):
             shell,
             "-c",
             comment,
+            "-e",
+            _day(day),
             *(["-G", ",".join(groups)] if groups else []),
         ]
         members = self._memberships(name, groups, keep=True)
@@ -206,7 +218,7 @@ class Accounts(ports.Accounts):
             user = self._with_password(user, wanted)
         if "expires" in wanted and wanted["expires"] != user.expires:
             day = wanted["expires"]
-            words = ["usermod", "-e", "" if day is None else date_of(day), user.name]
+            words = ["usermod", "-e", _day(day), user.name]
             self._perform(words, Outcome([user._replace(expires=day)]))
         node = self.files.stat(user.home) if wanted.get("create_home") else None
         if wanted.get("create_home") and (node is None or node.kind != "directory"):
@@ -409,6 +421,11 @@ class Accounts(ports.Accounts):
                 left = tuple(name for name in group.members if name != user)
                 changed.append(group._replace(members=(*left, user) if wanted else left))
         return changed
+
+
+def _day(day: Optional[int]) -> str:
+    """A day for the programs, which read dates in the time zone of the host; "" is never."""
+    return "" if day is None else str(day)
 
 
 def _require_root(kind: str) -> None:

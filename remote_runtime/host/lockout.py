@@ -29,7 +29,8 @@ def risk_of(host: HostReader, found: Mapping[str, Any], wanted: Mapping[str, Any
         return "the shell %s" % shell
     if wanted.get("locked"):
         return "locking the password"
-    if (wanted.get("expires") or 1 << 30) * 86400 < time.time():
+    day = wanted.get("expires")
+    if day is not None and day * 86400 < time.time():
         return "the expiry date"
     if "home" in wanted and not wanted.get("move_home"):
         return "the home directory %s" % wanted["home"]

@@ -1,6 +1,5 @@
 """The user type: an account, its groups and its home (target; ``check`` on both sides)."""
 
-import time
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from remote_runtime.base import AccountStateType, Diff, Properties
@@ -8,7 +7,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host import lockout
 from remote_runtime.host.login_rules import NOWHERE, LoginRules
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.system.account_files import FORMAT, NEVER, date_of, day_of
+from remote_runtime.system.account_files import NEVER, date_of, day_of
 
 KEPT = ("uid", "group", "comment", "home", "shell", "password", "locked", "expires")
 KEY = ".ssh/id_ed25519"
@@ -37,10 +36,10 @@ class Resource(AccountStateType):
         if given("generate_ssh_key") and given("system") and not given("create_home"):
             wrong.append(("generate_ssh_key", "a system user gets no home without create_home"))
         try:
-            time.strptime(given("expires") or "1970-01-02", FORMAT)
+            if given("expires", NEVER) != NEVER and (day_of(given("expires")) or 0) < 1:
+                wrong.append(("expires", "expires must be 1970-01-02 or later, or never"))
         except ValueError:
-            if given("expires") != NEVER:
-                wrong.append(("expires", "expires must be a date such as 2030-12-31, or never"))
+            wrong.append(("expires", "expires must be a date such as 2030-12-31, or never"))
         return wrong
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:

@@ -35,7 +35,7 @@ field() {
 """
 USERADD = """\
 echo "$1:x:$o_u:$o_g:$o_c:$o_d:$o_s" >> passwd
-echo "$1:!:20000:0:99999:7:::" >> shadow
+echo "$1:!:20000:0:99999:7::$o_e:" >> shadow
 join "$1" "$o_G" keep
 """
 USERMOD = """\
@@ -45,7 +45,7 @@ USERMOD = """\
 [ -z "$o_d" ] || field passwd "$1" 6 "$o_d"
 [ -z "$o_s" ] || field passwd "$1" 7 "$o_s"
 [ -z "${o_G+x}" ] || join "$1" "$o_G" "$o_a"
-[ -z "${o_e+x}" ] || field shadow "$1" 8 "${o_e:+$(($(date -ud "$o_e" +%s) / 86400))}"
+[ -z "${o_e+x}" ] || field shadow "$1" 8 "$o_e"
 """
 USERDEL = 'sed -i "/^$1:/d" passwd shadow\njoin "$1" ""\n'
 CHPASSWD = 'IFS=: read -r name hash\nfield shadow "$name" 2 "$hash"\n'

@@ -2,6 +2,7 @@ import os
 from typing import Any, Dict, List
 from unittest import mock
 
+from remote_runtime.host import lockout
 from remote_runtime.resources.user.resource import Resource
 from remote_runtime.system import account_files
 from tests.remote_runtime.fakes import FolderTest, item, one
@@ -133,6 +134,41 @@ class StateTest(UserTest):
         with mock.patch("pwd.getpwall", return_value=[]):
             changes = self.preview("new", home="/nonexistent", uid=4711, group="adm")["changes"]
         self.assertEqual([c["what"] for c in changes if c["what"] == "create_home"], [])
+
+
+class ProgramsTest(UserTest):
+    """What is given to the programs of the host, which are not run."""
+
+    def ran(self, name: str, **properties: Any) -> List[List[str]]:
+        ran: List[List[str]] = []
+
+        def note(_: Any, argv: Any, outcome: Any, secret: str = "") -> None:
+            ran.append(list(argv))
+
+        with mock.patch("remote_runtime.host.machine.accounts.Accounts._perform", note):
+            run(Resource, item("user", name, properties=properties))
+        return ran
+
+    def test_expiry(self) -> None:
+        """Days are numbers, as dates are read in local time; useradd always gets one."""
+        new = {"uid": 4711, "group": "adm", "create_home": False}
+        words = self.ran("new", expires="2030-12-31", **new)
+        self.assertEqual(len(words), 1)
+        self.assertEqual(words[0][words[0].index("-e") + 1], "22279")
+        words = self.ran("new", **new)
+        self.assertEqual(words[0][words[0].index("-e") + 1], "")
+        self.assertEqual(
+            self.ran("anna", expires="2030-12-31"), [["usermod", "-e", "22279", "anna"]]
+        )
+        self.assertEqual(self.ran("carl", expires="never"), [["usermod", "-e", "", "carl"]])
+
+    def test_the_first_day(self) -> None:
+        """Day 0 is not clear to the programs, and is no day that locks nobody out."""
+        for date in ("1970-01-01", "1969-12-31", "2030-02-30"):
+            self.assertEqual(len(Resource.check("x", {"expires": date})), 1, date)
+        for date in ("1970-01-02", "never"):
+            self.assertEqual(Resource.check("x", {"expires": date}), [])
+        self.assertEqual(lockout.risk_of(mock.Mock(), {}, {"expires": 0}), "the expiry date")
 
 
 class RefusalTest(UserTest):
