@@ -5,7 +5,6 @@ from typing import Any, Mapping
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import HostReader
 
-_ADMINISTRATORS = {"sudo", "wheel", "admin"}  # groups that let their members become root
 _CLOSED = ("nologin", "false")  # shells that let nobody in
 
 
@@ -25,7 +24,7 @@ def risk_of(host: HostReader, found: Mapping[str, Any], wanted: Mapping[str, Any
     import time
 
     shell, groups = str(wanted.get("shell", "")), found.get("groups", ())
-    if shell and (shell.rpartition("/")[2] in _CLOSED or host.files.stat(shell) is None):
+    if shell and (shell.rpartition("/")[2] in _CLOSED or not _is_program(host, shell)):
         return "the shell %s" % shell
     if wanted.get("locked"):
         return "locking the password"
@@ -35,6 +34,14 @@ def risk_of(host: HostReader, found: Mapping[str, Any], wanted: Mapping[str, Any
     if "home" in wanted and not wanted.get("move_home"):
         return "the home directory %s" % wanted["home"]
     lost = set(groups) - set(wanted.get("groups", groups))
-    if lost & _ADMINISTRATORS and not wanted.get("append"):
+    # Any group may be one that sudo or the SSH server asks for.
+    if lost and not wanted.get("append"):
         return "leaving the groups %s" % ", ".join(sorted(lost))
+    if "group" in wanted:
+        return "another primary group"
     return ""
+
+
+def _is_program(host: HostReader, path: str) -> bool:
+    node = host.files.stat(path)
+    return node is not None and node.kind == "file" and node.mode & 0o111 != 0

@@ -224,6 +224,13 @@ class RefusalTest(UserTest):
                 self.assertIn("could lock out %s" % name, error)
         self.assertIn("leaving the groups sudo", self.refused("deploy", groups=["adm"]))
         self.assertIn("locking the password", self.refused("root", locked=True))
+        self.assertIn("another primary group", self.refused("deploy", group="adm"))
+        for shell in (self.path("home"), self.path("passwd")):
+            self.assertIn("the shell %s" % shell, self.refused("root", shell=shell))
+        with open(self.path("group"), "a") as file:
+            file.write("ssh-users:x:4200:deploy\n")
+        error = self.refused("deploy", groups=["sudo"])
+        self.assertIn("leaving the groups ssh-users", error)
         event = self.preview("deploy", groups=["adm"], force=True)
         self.assertEqual(event["noop_message"], "Would have updated the user")
 
