@@ -237,7 +237,11 @@ class Accounts(ports.Accounts):
                 hint="set password to a hash",
             )
         new = user._replace(shadow=(LOCKED if locked else "") + shadow)
-        if new.shadow != before:
+        if new.shadow == LOCKED + before:
+            self._perform(["usermod", "-L", user.name], Outcome([new]))
+        elif before == LOCKED + shadow and not locked:
+            self._perform(["usermod", "-U", user.name], Outcome([new]))
+        elif new.shadow != before:  # sets the day of the last change, too
             self._perform(["chpasswd", "-e"], Outcome([new]), "%s:%s\n" % (user.name, new.shadow))
         return new
 

@@ -17,7 +17,7 @@ GROUPS = "staff:x:50:\nteam:x:4100:\nold:x:4200:\n"
 OWN = os.getuid()
 
 OPTIONS = """\
-while getopts Mrau:g:d:s:c:G:e: o; do export "o_$o=${OPTARG-x}"; done
+while getopts MrLUau:g:d:s:c:G:e: o; do export "o_$o=${OPTARG-x}"; done
 shift $((OPTIND - 1))
 """
 FUNCTIONS = """\
@@ -46,6 +46,11 @@ USERMOD = """\
 [ -z "$o_s" ] || field passwd "$1" 7 "$o_s"
 [ -z "${o_G+x}" ] || join "$1" "$o_G" "$o_a"
 [ -z "${o_e+x}" ] || field shadow "$1" 8 "$o_e"
+"""
+USERMOD += """\
+old=$(grep "^$1:" shadow | cut -d: -f2)
+[ -z "$o_L" ] || field shadow "$1" 2 "!$old"
+[ -z "$o_U" ] || field shadow "$1" 2 "${old#!}"
 """
 USERDEL = 'sed -i "/^$1:/d" passwd shadow\njoin "$1" ""\n'
 CHPASSWD = 'IFS=: read -r name hash\nfield shadow "$name" 2 "$hash"\n'

@@ -162,6 +162,14 @@ class ProgramsTest(UserTest):
         )
         self.assertEqual(self.ran("carl", expires="never"), [["usermod", "-e", "", "carl"]])
 
+    def test_locks(self) -> None:
+        """A lock alone keeps the day on which the password was changed."""
+        self.assertEqual(self.ran("anna", locked=True), [["usermod", "-L", "anna"]])
+        self.assertEqual(self.ran("carl", locked=False), [["chpasswd", "-e"]])  # it has two locks
+        self.write("shadow", SHADOW.replace("!!", "!").encode())
+        self.assertEqual(self.ran("carl", locked=False), [["usermod", "-U", "carl"]])
+        self.assertEqual(self.ran("carl", password="$6$x"), [["chpasswd", "-e"]])
+
     def test_the_first_day(self) -> None:
         """Day 0 is not clear to the programs, and is no day that locks nobody out."""
         for date in ("1970-01-01", "1969-12-31", "2030-02-30"):
