@@ -351,7 +351,13 @@ class Accounts(ports.Accounts):
             raise Unknowable("the numbers of the accounts of packages are not known before")
         rules, what = self._rules, "UID" if kind == "user" else "GID"
         highest = max([n for n in numbers if rules.is_in_range(what, n)], default=-1)
-        return rules.next_number(what, system, set(numbers), highest)
+        used, named = set(numbers), self.user_name if kind == "user" else self.group_name
+        while True:  # databases that cannot be listed know more numbers
+            number = rules.next_number(what, system, used, highest)
+            if not named(number):
+                return number
+            used.add(number)
+            highest = max(highest, number)
 
     def _primary(self, name: str, uid: int, group: Optional[str], system: bool) -> int:
         """The number of a new user's primary group, which is created if it is its own."""

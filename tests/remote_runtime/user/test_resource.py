@@ -170,6 +170,12 @@ class ProgramsTest(UserTest):
         self.assertEqual(self.ran("carl", locked=False), [["usermod", "-U", "carl"]])
         self.assertEqual(self.ran("carl", password="$6$x"), [["chpasswd", "-e"]])
 
+    def test_numbers_of_databases_that_are_not_listed(self) -> None:
+        """The next number is one that nobody has."""
+        self.users.update(ldap=1004, other=1005)
+        words = self.ran("new", group="adm", create_home=False)[0]
+        self.assertEqual(words[words.index("-u") + 1], "1006")
+
     def test_the_first_day(self) -> None:
         """Day 0 is not clear to the programs, and is no day that locks nobody out."""
         for date in ("1970-01-01", "1969-12-31", "2030-02-30"):
