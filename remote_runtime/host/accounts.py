@@ -385,7 +385,7 @@ class Accounts(ports.Accounts):
     def _existing(self, group: str) -> int:
         """The number of a group, which has to be there."""
         gid = self.gid(group)
-        if gid is None:
+        if gid is None or (group.isdigit() and not self.group_name(gid)):
             raise ResourceError(
                 "group %r does not exist" % group,
                 kind="resource.account",

@@ -192,6 +192,8 @@ class RefusalTest(UserTest):
         self.assertIn("uid 1000 belongs to the user anna", self.refused("carl", uid=1000))
         self.assertIn("group 'no' does not exist", self.refused("anna", groups=["no"], append=True))
         self.assertIn("group 'no' does not exist", self.refused("new", group="no"))
+        self.assertIn("group '4711' does not exist", self.refused("new", group="4711"))
+        self.assertIn("group '4711' does not exist", self.refused("anna", group="4711"))
 
     def test_another_database(self) -> None:
         """Accounts that are not in the host's files are not changed."""
