@@ -1,7 +1,7 @@
 """Users and groups with all stored attributes (target); imported on demand."""
 
 import time
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 LOCKED = "!"  # the prefix of the hash of a locked password
 ETC = "/etc"
@@ -54,6 +54,7 @@ class Database(object):
         self._users: Optional[Dict[str, User]] = None
         self._groups: Optional[Dict[str, Group]] = None
         self._local: Dict[str, List[List[str]]] = {}
+        self._names: Dict[str, Set[str]] = {}
 
     def user(self, name: str) -> Optional[User]:
         """See ``Accounts.user``."""
@@ -92,7 +93,9 @@ class Database(object):
     def is_local(self, kind: str, name: str) -> bool:
         """See ``Accounts.is_local``."""
         file = "passwd" if kind == "user" else "group"
-        return any(line[0] == name for line in self._lines(file))
+        if file not in self._names:
+            self._names[file] = {line[0] for line in self._lines(file)}
+        return name in self._names[file]
 
     def _all_users(self) -> Dict[str, User]:
         if self._users is None:

@@ -46,8 +46,6 @@ USERMOD = """\
 [ -z "$o_s" ] || field passwd "$1" 7 "$o_s"
 [ -z "${o_G+x}" ] || join "$1" "$o_G" "$o_a"
 [ -z "${o_e+x}" ] || field shadow "$1" 8 "$o_e"
-"""
-USERMOD += """\
 old=$(grep "^$1:" shadow | cut -d: -f2)
 [ -z "$o_L" ] || field shadow "$1" 2 "!$old"
 [ -z "$o_U" ] || field shadow "$1" 2 "${old#!}"

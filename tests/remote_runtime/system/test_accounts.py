@@ -1,8 +1,10 @@
 """Users and groups as the door to them tells of them."""
 
 import unittest
+from unittest import mock
 
 from remote_runtime.errors import ResourceError
+from remote_runtime.system.account_files import Database
 from remote_runtime.system.accounts import Accounts
 from tests.remote_runtime.fakes import FakeAccounts
 
@@ -30,6 +32,16 @@ class TestAccounts(unittest.TestCase):
         self.assertEqual(accounts.lacking("user", "alice"), ("", ""))
         self.assertEqual(accounts.lacking("group", "alice")[0], "group 'alice' does not exist")
         self.assertEqual(accounts.lacking("user", NOBODY)[0], "user %r does not exist" % NOBODY)
+
+
+class TestDatabase(unittest.TestCase):
+    def test_many_names_take_one_scan(self) -> None:
+        """The lines of a file are looked at once, however many names are looked up."""
+        database = Database()
+        with mock.patch.object(Database, "_lines", return_value=[["a"], ["b"]]) as lines:
+            found = [database.is_local("group", name) for name in ("a", "b", "c", "a")]
+        self.assertEqual(found, [True, True, False, True])
+        self.assertEqual(lines.call_count, 1)
 
 
 if __name__ == "__main__":
