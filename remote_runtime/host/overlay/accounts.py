@@ -84,9 +84,15 @@ class Accounts(AccountReader, accounts.Accounts):
         self.files.write(path, b"", mode=mode, uid=user.uid, gid=gid)
 
     def _changed(self, user: User, new: User) -> None:
+        """As ``usermod`` does: it leaves a home directory of others alone, and gives the mail
+        another owner, but no group."""
+        home = self.files.stat(new.home)
         if (new.uid, new.gid) != (user.uid, user.gid):
-            for top in (new.home, "%s/%s" % (self._rules.get("MAIL_DIR"), user.name)):
-                self._give(top, user, new)
+            if home is not None and home.uid in (user.uid, new.uid):
+                self._give(new.home, user, new)
+        mail = "%s/%s" % (self._rules.get("MAIL_DIR"), user.name)
+        if new.uid != user.uid:
+            self._give(mail, user, new._replace(gid=user.gid))
 
     @contextmanager
     def _without(self, paths: Sequence[str]) -> Iterator[None]:

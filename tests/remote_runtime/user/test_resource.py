@@ -1,11 +1,14 @@
 import os
+import unittest
 from typing import Any, Dict, List
 from unittest import mock
 
+from remote_runtime.effects import PathEffect
 from remote_runtime.host import lockout
+from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.resources.user.resource import Resource
 from remote_runtime.system import account_files
-from tests.remote_runtime.fakes import FolderTest, item, one
+from tests.remote_runtime.fakes import ROOT, FolderTest, context, item, one
 from tests.remote_runtime.host.kinds import run
 
 SHADOW = """\
@@ -183,6 +186,42 @@ class ProgramsTest(UserTest):
         for date in ("1970-01-02", "never"):
             self.assertEqual(Resource.check("x", {"expires": date}), [])
         self.assertEqual(lockout.risk_of(mock.Mock(), {}, {"expires": 0}), "the expiry date")
+
+
+class GivenTest(UserTest):
+    """What usermod gives a user of another number, in a preview."""
+
+    def given(self, home_uid: int, **properties: Any) -> Dict[str, Any]:
+        """The owner and group of the paths that change."""
+        mail = {"MAIL_DIR": self.mkdir("mail")}
+        rules = "remote_runtime.host.login_rules"
+        for path in ("mail/anna", "home/file"):
+            self.write(path, b"x")
+            os.chown(self.path(path), 1000, 1000)
+        os.chown(self.path("home"), home_uid, 0)
+        with mock.patch(rules + "._FILES", ()), mock.patch.dict(rules + "._USUAL", mail):
+            overlay = Overlay(context(noop=True).world_with([]), "user#anna")
+            overlay.accounts.change_user("anna", properties)
+        effects = [e for e in overlay.record.effects if isinstance(e, PathEffect)]
+        return {os.path.relpath(e.path, self.root): (e.uid, e.gid) for e in effects}
+
+    @unittest.skipUnless(ROOT, "needs root")
+    def test_homes(self) -> None:
+        """The home directory of the user, with what is the user's there; the mail has its group."""
+        self.assertEqual(
+            self.given(1000, uid=4711, group="adm"),
+            {"home": (4711, 0), "home/file": (4711, 4), "mail/anna": (4711, 1000)},
+        )
+
+    @unittest.skipUnless(ROOT, "needs root")
+    def test_a_home_of_others(self) -> None:
+        """Only the mail is given away."""
+        self.assertEqual(self.given(0, uid=4711), {"mail/anna": (4711, 1000)})
+
+    @unittest.skipUnless(ROOT, "needs root")
+    def test_another_group(self) -> None:
+        """The mail stays as it is."""
+        self.assertEqual(self.given(1000, group="adm"), {"home/file": (1000, 4)})
 
 
 class RefusalTest(UserTest):
