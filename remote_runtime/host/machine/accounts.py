@@ -108,8 +108,10 @@ class Accounts(AccountReader, accounts.Accounts):
 
     @contextmanager
     def _moved(self, old: str, new: str) -> Iterator[None]:
+        self.files.require_movable(old, new)
         self._run(["mv", "-T", old, new])
         try:
+            self.files.relabel(new)
             yield
         except ResourceError:
             self._run(["mv", "-T", new, old])

@@ -56,6 +56,11 @@ class FileReader(ports.FileReader):
                 return None  # nothing is below a file
             raise
 
+    def require_movable(self, old: str, new: str) -> None:
+        """``ResourceError`` for a directory that cannot be moved to where nothing is."""
+        self._door.obstacles(old).removing(tree=True)
+        self._door.obstacles(new).making()
+
     def read(self, path: str, limit: int = ports.LARGEST) -> bytes:
         """See the base class."""
         node = self.stat(path)
@@ -100,15 +105,27 @@ class Files(FileReader, ports.Files):
         self._changed.add(path)
 
     def _copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
-        from remote_runtime.system.attributes import labels_files
         from remote_runtime.system.copy_tree import copy
 
         if _may_be_dropped(mode):
             self._door.obstacles(path).making(uid, gid, mode)
         copy(self._door, source, path=path, mode=mode, uid=uid, gid=gid)
         self._changed.add(path)
+        self.relabel(path)
+
+    def relabel(self, path: str) -> None:
+        """Give a tree the labels of SELinux for where it is, on a host that uses them."""
+        from remote_runtime.system.attributes import labels_files
+
         if labels_files() and self._commands.find("restorecon"):
-            self._commands.run(["restorecon", "-R", path])
+            result = self._commands.run(["restorecon", "-R", path])
+            if result.code != 0:
+                raise ResourceError(
+                    "restorecon -R %s: %s" % (path, result.ending(None)),
+                    kind="resource.command",
+                    hint="run it by hand; the files are there without their labels",
+                    output=result.tail(),
+                )
 
     def _symlink(self, target: str, path: str, in_directory: bool) -> None:
         place = self._door.place(path, "write")

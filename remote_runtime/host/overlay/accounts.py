@@ -86,8 +86,8 @@ class Accounts(AccountReader, accounts.Accounts):
     def _changed(self, user: User, new: User) -> None:
         """As ``usermod`` does: it leaves a home directory of others alone, and gives the mail
         another owner, but no group."""
-        home = self.files.stat(new.home)
         if (new.uid, new.gid) != (user.uid, user.gid):
+            home = self.files.stat(new.home)
             if home is not None and home.uid in (user.uid, new.uid):
                 self._give(new.home, user, new)
         mail = "%s/%s" % (self._rules.get("MAIL_DIR"), user.name)
@@ -109,6 +109,7 @@ class Accounts(AccountReader, accounts.Accounts):
         node = self.files.lstat(old)
         if node is None:
             raise Unknowable("%s is not known before the push moves it" % old)
+        self.files.require_movable(old, new)
         self._record.add(PathEffect(old, "absent"))
         self._record.add(PathEffect(new, "directory", node.mode, uid=node.uid, gid=node.gid))
         doubt = Uncertainty(UNKNOWN, "%s moves there what %s holds" % (self._record.by, old))

@@ -36,7 +36,8 @@ class Resource(AccountStateType):
         if given("generate_ssh_key") and given("system") and not given("create_home"):
             wrong.append(("generate_ssh_key", "a system user gets no home without create_home"))
         try:
-            if given("expires", NEVER) != NEVER and (day_of(given("expires")) or 0) < 1:
+            day = day_of(given("expires") or NEVER)
+            if day is not None and day < 1:
                 wrong.append(("expires", "expires must be 1970-01-02 or later, or never"))
         except ValueError:
             wrong.append(("expires", "expires must be a date such as 2030-12-31, or never"))

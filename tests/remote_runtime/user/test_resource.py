@@ -4,6 +4,7 @@ from typing import Any, Dict, List
 from unittest import mock
 
 from remote_runtime.effects import PathEffect
+from remote_runtime.errors import ResourceError
 from remote_runtime.host import lockout
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.resources.user.resource import Resource
@@ -179,6 +180,13 @@ class ProgramsTest(UserTest):
         words = self.ran("new", group="adm", create_home=False)[0]
         self.assertEqual(words[words.index("-u") + 1], "1006")
 
+    def test_labels(self) -> None:
+        """A home directory that was moved gets the labels of its new place."""
+        files = "remote_runtime.host.machine.files.Files.relabel"
+        with mock.patch(files) as relabel:
+            self.ran("anna", home=self.path("new"), move_home=True)
+        relabel.assert_called_once_with(self.path("new"))
+
     def test_the_first_day(self) -> None:
         """Day 0 is not clear to the programs, and is no day that locks nobody out."""
         for date in ("1970-01-01", "1969-12-31", "2030-02-30"):
@@ -299,6 +307,13 @@ class RefusalTest(UserTest):
         self.assertIn("which exists", moved)
         error = self.refused("anna", ensure="absent", remove_home=True)
         self.assertIn("the home directory %s" % self.path("home"), error)
+
+    def test_moves(self) -> None:
+        """A directory that cannot be moved is refused before anything is."""
+        mounted = "remote_runtime.system.preconditions.mounted_in"
+        with mock.patch(mounted, side_effect=ResourceError("something is mounted there")):
+            moved = self.refused("anna", home=self.path("new"), move_home=True)
+        self.assertIn("something is mounted", moved)
 
     def test_no_password(self) -> None:
         """A user without a password cannot be unlocked."""
