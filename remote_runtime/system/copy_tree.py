@@ -32,6 +32,7 @@ def copy(files: "Files", source: str, *, path: str, mode: int, uid: int, gid: in
                 _fill(files, source, folder, (uid, gid))
                 os.fchown(folder, uid, gid)
                 os.fchmod(folder, mode)
+                os.fsync(folder)
             finally:
                 os.close(folder)
             os.rename(name, place.name, src_dir_fd=at, dst_dir_fd=at)
@@ -67,8 +68,16 @@ def _fill(files: "Files", source: str, folder: int, owner: Tuple[int, int]) -> N
                     _fill(files, path, made, owner)
                 else:
                     for block in files.blocks(path):
-                        os.write(made, block)
+                        _write(made, block)
                 os.fchown(made, *owner)
                 os.fchmod(made, status.mode)
+                os.fsync(made)
             finally:
                 os.close(made)
+
+
+def _write(descriptor: int, block: bytes) -> None:
+    """All of it: the system may take less at a time."""
+    view = memoryview(block)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -65,8 +65,11 @@ class Files(FileReader, ports.Files):
                 continue
             content = None
             if node.kind == "file":
-                content = Bytes(self.read(here, _MOST))
                 self._door.obstacles(there).writing(node.size, uid, gid, node.mode)
+                if node.size > _MOST:
+                    self._record.add(PathEffect(there, "something", once=True))
+                    continue
+                content = Bytes(self.read(here, _MOST))
             self._record.add(
                 PathEffect(
                     there,

@@ -1,0 +1,38 @@
+"""Directories that are copied."""
+
+import os
+from unittest import mock
+
+from remote_runtime.host.overlay import files as overlay_files
+from remote_runtime.host.overlay.overlay import Overlay
+from remote_runtime.system.copy_tree import copy
+from remote_runtime.system.files import Files
+from tests.remote_runtime.fakes import FolderTest, context
+
+OURS = {"uid": os.geteuid(), "gid": os.getegid()}
+
+
+class CopyTreeTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        os.mkdir(self.path("skel"))
+        self.write("skel/file", b"x" * 1000)
+
+    def test_short_writes(self) -> None:
+        """What the system does not take at once is written later, and all is synced."""
+        write = os.write
+        short = mock.patch("os.write", lambda to, data: write(to, bytes(data)[:300]))
+        with short, mock.patch("os.fsync") as sync:
+            copy(Files(), self.path("skel"), path=self.path("new"), mode=0o700, **OURS)
+        with open(self.path("new", "file"), "rb") as file:
+            self.assertEqual(file.read(), b"x" * 1000)
+        self.assertGreaterEqual(sync.call_count, 2)
+
+    def test_a_large_file(self) -> None:
+        """A preview knows that it will be there, and not what it holds."""
+        with mock.patch.object(overlay_files, "_MOST", 999):
+            overlay = Overlay(context(noop=True).world_with([]), "user#x")
+            new = self.path("new")
+            overlay.files.copy_tree(self.path("skel"), new, mode=0o700, **OURS)
+        kinds = [(effect.path, effect.kind) for effect in overlay.record.effects]
+        self.assertEqual(kinds, [(new, "directory"), (new + "/file", "something")])
