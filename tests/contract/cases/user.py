@@ -17,7 +17,10 @@ GROUPS = "staff:x:50:\nteam:x:4100:\nold:x:4200:\n"
 OWN = os.getuid()
 
 OPTIONS = """\
-while getopts MrLUau:g:d:s:c:G:e: o; do export "o_$o=${OPTARG-x}"; done
+while getopts MrLUau:g:d:s:c:G:e: o; do
+    case $o in [MrLUa]) OPTARG=x ;; esac
+    export "o_$o=$OPTARG"
+done
 shift $((OPTIND - 1))
 """
 FUNCTIONS = """\
