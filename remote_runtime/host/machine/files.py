@@ -174,6 +174,7 @@ class Files(FileReader, ports.Files):
         self._changed.update(paths)
         return aside.without(self._door, paths)
 
+
 def _may_be_dropped(mode: int) -> bool:
     """Whether Linux may drop setgid without a word, which has to be known before: what the path had
     could not be restored."""
