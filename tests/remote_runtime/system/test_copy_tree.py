@@ -3,6 +3,7 @@
 import os
 from unittest import mock
 
+from remote_runtime.effects import PathEffect
 from remote_runtime.host.overlay import files as overlay_files
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.system.copy_tree import copy
@@ -34,5 +35,6 @@ class CopyTreeTest(FolderTest):
             overlay = Overlay(context(noop=True).world_with([]), "user#x")
             new = self.path("new")
             overlay.files.copy_tree(self.path("skel"), new, mode=0o700, **OURS)
-        kinds = [(effect.path, effect.kind) for effect in overlay.record.effects]
+        effects = [e for e in overlay.record.effects if isinstance(e, PathEffect)]
+        kinds = [(effect.path, effect.kind) for effect in effects]
         self.assertEqual(kinds, [(new, "directory"), (new + "/file", "something")])
