@@ -44,7 +44,15 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         text = "%s: %s" % (self.where, self.message) if self.where else self.message
-        return "%s (%s)" % (text, self.hint) if self.hint else text
+        return in_one_line("%s (%s)" % (text, self.hint) if self.hint else text)
+
+
+def in_one_line(text: str) -> str:
+    """The text with control characters as escapes: names may have a newline."""
+    if text.isprintable():
+        return text
+    unsafe = {one for one in text if one < " " or "\x7f" <= one <= "\x9f"}
+    return "".join(ascii(one)[1:-1] if one in unsafe else one for one in text)
 
 
 class CcmError(Exception):

@@ -2,6 +2,7 @@
 
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set
 
+from remote_runtime.errors import in_one_line
 from remote_runtime.lean import jsontext
 
 MASKED = "[masked]"
@@ -191,6 +192,7 @@ def _spellings(secret: str) -> Dict[str, bool]:
     data = _bytes_of(secret)
     plain = [
         secret,
+        in_one_line(secret),
         repr(secret)[1:-1],
         jsontext.dumps(secret)[1:-1],
         secret.replace("'", "'\\''"),

@@ -184,7 +184,7 @@ def test_the_exit_code_of_a_run(
 def test_several_mistakes_are_told_in_one_report(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All problems of an input are shown, each with its place, without control characters."""
+    """All problems of an input are shown with their places, control characters as escapes."""
     places = [Position("site.yaml", 3, 5), Position("site.yaml", 9, 1)]
 
     def run(args: object) -> int:
@@ -194,7 +194,7 @@ def test_several_mistakes_are_told_in_one_report(
     assert main(["runs"]) == 2
     error = capsys.readouterr().err
     assert "2 errors" in error
-    assert "site.yaml:3:5: bad (fix)" in error
+    assert r"site.yaml:3:5: bad\x1b[2J (fix)" in error
     assert "site.yaml:9:1: worse" in error
 
 
