@@ -24,7 +24,7 @@ COUNTERS = {
     "assumed": "Resources with an `assumed` prediction",
     "unknown": "Resources whose changes or effects cannot be predicted in full",
     "hosts": "Hosts that would change",
-    "left_out": "Hosts that the plan omits; nothing of them is counted",
+    "left_out": "Hosts that are not in the plan; their changes are not counted",
 }
 """Each counter and what it counts, over all hosts."""
 
