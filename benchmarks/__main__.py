@@ -8,7 +8,7 @@
     python -m benchmarks --write docs/benchmarks.md
 
 Needs root on Linux (it boots the hosts) and a ``ccm`` beside this Python; installs pyinfra into a
-virtual environment of its own in the scratch folder.
+virtual environment of its own in the scratch directory.
 """
 
 import argparse
@@ -40,21 +40,21 @@ class Bench:
     """One lab with everything that the phases share."""
 
     def __init__(
-        self, lab: Lab, folder: Path, runs: int, pyinfra: Path | None, other: Path | None
+        self, lab: Lab, directory: Path, runs: int, pyinfra: Path | None, other: Path | None
     ) -> None:
-        self.lab, self.folder, self.runs, self.pyinfra = lab, folder, runs, pyinfra
+        self.lab, self.directory, self.runs, self.pyinfra = lab, directory, runs, pyinfra
         self.other = other
         self.results: dict[tuple[str, str], Series] = {}
         self.hosts: dict[str, int] = {}
         self.environment = {
-            "XDG_STATE_HOME": str(folder / "state"),
-            "XDG_CACHE_HOME": str(folder / "cache"),
+            "XDG_STATE_HOME": str(directory / "state"),
+            "XDG_CACHE_HOME": str(directory / "cache"),
             "NO_COLOR": "1",
         }
 
     def fleet(self, count: int) -> Fleet:
         hosts = [Address(h.name, h.address, 22) for h in list(self.lab.hosts.values())[:count]]
-        return Fleet(hosts, self.lab.key_file, self.lab.known_hosts, self.folder)
+        return Fleet(hosts, self.lab.key_file, self.lab.known_hosts, self.directory)
 
     @contextlib.contextmanager
     def delayed(self, count: int) -> Iterator[Fleet]:
@@ -65,15 +65,15 @@ class Bench:
                 proxy = stack.enter_context(DelayProxy(host.address, 22, ROUND_TRIP / 2))
                 hosts.append(Address(host.name, "127.0.0.1", proxy.port))
                 lines.append(f"[127.0.0.1]:{proxy.port} {host.public_host_key}")
-            known = self.folder / "known_hosts_delayed"
+            known = self.directory / "known_hosts_delayed"
             known.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            yield Fleet(hosts, self.lab.key_file, known, self.folder)
+            yield Fleet(hosts, self.lab.key_file, known, self.directory)
 
     def hosts_cpu(self) -> float:
         return sum(host.cpu_seconds() for host in self.lab.hosts.values())
 
     def sample(self, commands: list[list[str]]) -> Sample:
-        return run(commands, self.hosts_cpu, self.environment, self.folder)
+        return run(commands, self.hosts_cpu, self.environment, self.directory)
 
     def forget(self, fleet: Fleet) -> None:
         """Undo the files, so that the next push is a first one.
@@ -161,13 +161,13 @@ class Bench:
             f"`--forks 64`, `--noop`: {many.wall:.1f} s, "
             f"peak {many.peak_mib:.0f} MiB, {many.cpu / 200 * 1000:.1f} ms of CPU per host"
         )
-        lines += at_work.rows(self.folder, self.runs)
-        lines += inventories.rows(self.folder, self.runs)
+        lines += at_work.rows(self.directory, self.runs)
+        lines += inventories.rows(self.directory, self.runs)
         return [*lines, *self.started(), self.plan_shown(), *self.on_the_target()]
 
     def started(self) -> list[str]:
         """What commands take that ask no host."""
-        thousand = self.folder / "thousand.yaml"
+        thousand = self.directory / "thousand.yaml"
         thousand.write_text(Work(1000).site(), encoding="utf-8")
         programs = {"": OWN, **({f" ({OTHER})": self.other} if self.other else {})}
         lines = []
@@ -184,9 +184,11 @@ class Bench:
 
     def plan_shown(self) -> str:
         """What it takes to show a plan with very many changes."""
-        site, inventory, plan = (self.folder / f"many.{end}" for end in ("yaml", "hosts", "plan"))
+        site, inventory, plan = (
+            self.directory / f"many.{end}" for end in ("yaml", "hosts", "plan")
+        )
         entries = "".join(
-            f"        - {self.folder}/{n}: {{content: text {n}}}\n" for n in range(MANY)
+            f"        - {self.directory}/{n}: {{content: text {n}}}\n" for n in range(MANY)
         )
         attributes = "{owner: root, group: root, mode: '0644'}"
         head = f"ccm:\n  resources:\n    - file:\n        - defaults: {attributes}\n"
@@ -210,9 +212,9 @@ class Bench:
         return [f"- CPU on the target beyond a plain login, converged: {each:.0f} ms per host"]
 
 
-def install_pyinfra(folder: Path) -> Path:
+def install_pyinfra(directory: Path) -> Path:
     """Install pyinfra into an environment of its own; return its program."""
-    home = folder / "pyinfra"
+    home = directory / "pyinfra"
     venv.create(home, with_pip=True)
     subprocess.run(
         [str(home / "bin/python"), "-m", "pip", "install", "-q", "pyinfra"],
@@ -251,11 +253,11 @@ def main() -> int:
             stack.enter_context(disk.fresh())
         # a short name: the sockets of testinfra's ssh are in it, which may have 107 bytes
         scratch = tempfile.TemporaryDirectory(prefix="ccm-")
-        folder = Path(stack.enter_context(scratch))
-        pyinfra = None if options.skip_pyinfra else install_pyinfra(folder)
+        directory = Path(stack.enter_context(scratch))
+        pyinfra = None if options.skip_pyinfra else install_pyinfra(directory)
         roots = dict.fromkeys(names, prepare_root)
         with Lab(names=names, prepare=roots, on_disk=not options.tmpfs) as lab:
-            bench = Bench(lab, folder, options.runs, pyinfra, options.against)
+            bench = Bench(lab, directory, options.runs, pyinfra, options.against)
             for host in lab.hosts.values():
                 host.run(f"apt-get install -y -q {' '.join(PACKAGES)}", timeout=300)
                 host.run("loginctl enable-linger root")  # else some logins start user@0.service

@@ -27,23 +27,23 @@ DIFFERENT, PLAYED = 84, 200  # files, and hosts on which they differ
 ALONE = 4  # times as many runs of what takes a tenth of a second
 
 
-def rows(folder: Path, runs: int) -> list[str]:
+def rows(directory: Path, runs: int) -> list[str]:
     """One line for each figure."""
     for name in ("held", "different", "alone"):
-        (folder / name).mkdir()
+        (directory / name).mkdir()
     return [
-        *held(folder / "held", min(runs, 3)),
-        different(folder / "different", runs),
-        alone(folder / "alone", ALONE * runs),
+        *held(directory / "held", min(runs, 3)),
+        different(directory / "different", runs),
+        alone(directory / "alone", ALONE * runs),
     ]
 
 
-def held(folder: Path, runs: int) -> list[str]:
+def held(directory: Path, runs: int) -> list[str]:
     """Memory of pushes to stand-ins of which few and many are at work at a time, in turns."""
     allow_files()
-    ground = Ground(folder)
+    ground = Ground(directory)
     peaks: dict[int, list[float]] = {FEW: [], MANY: []}
-    with StandIns(folder, ground.recording, STAND_INS) as played:
+    with StandIns(directory, ground.recording, STAND_INS) as played:
         for _ in range(runs):
             for forks, found in peaks.items():
                 found.append(ground.push(played, "threads", forks).watched.own.peak)
@@ -57,10 +57,10 @@ def held(folder: Path, runs: int) -> list[str]:
     ]
 
 
-def different(folder: Path, runs: int) -> str:
+def different(directory: Path, runs: int) -> str:
     """Processor time of a preview in which files differ, without the network."""
-    site = write_site(folder, DIFFERENT, name="any host")
-    kept, inventory = folder / "recording.json", folder / "hosts.json"
+    site = write_site(directory, DIFFERENT, name="any host")
+    kept, inventory = directory / "recording.json", directory / "hosts.json"
     recording = record(site, RunOptions(noop=True))
     kept.write_text(json.dumps(recording.record()), encoding="utf-8")
     names = [f"host{number:03}" for number in range(PLAYED)]
@@ -72,7 +72,7 @@ def different(folder: Path, runs: int) -> str:
         "--one",
         *map(str, (site, inventory, kept)),
     ]
-    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    environment = {**os.environ, "XDG_STATE_HOME": str(directory / "state")}
     costs = []
     for _ in range(runs):
         done = subprocess.run(command, capture_output=True, text=True, env=environment)
@@ -85,11 +85,11 @@ def different(folder: Path, runs: int) -> str:
     )
 
 
-def alone(folder: Path, runs: int) -> str:
+def alone(directory: Path, runs: int) -> str:
     """A whole push of one resource, which is as desired, to this machine."""
-    site, inventory = write_site(folder, 1), folder / "hosts.yaml"
+    site, inventory = write_site(directory, 1), directory / "hosts.yaml"
     inventory.write_text("hosts: {here: {connection: local}}\n", encoding="utf-8")
-    environment = {"XDG_STATE_HOME": str(folder / "state"), "NO_COLOR": "1"}
+    environment = {"XDG_STATE_HOME": str(directory / "state"), "NO_COLOR": "1"}
     command = [str(OWN), "push", "-i", str(inventory), str(site)]
     samples = [run([command], lambda: 0.0, environment) for _ in range(runs + 1)]
     series = Series(samples[1:])  # the first one makes the file
@@ -104,9 +104,9 @@ def main() -> int:
         options = RunOptions(noop=True)
         print(push(site, inventory, recording, "threads", forks=1, options=options).cpu)
         return 0
-    with tempfile.TemporaryDirectory(prefix="ccm-at-work-") as folder:
+    with tempfile.TemporaryDirectory(prefix="ccm-at-work-") as directory:
         print(machine())
-        print("\n".join(rows(Path(folder), 5)))
+        print("\n".join(rows(Path(directory), 5)))
     return 0
 
 

@@ -21,12 +21,12 @@ class Address:
 
 @dataclass(frozen=True)
 class Fleet:
-    """The hosts of one run with the lab's key and known hosts, and a folder for files."""
+    """The hosts of one run with the lab's key and known hosts, and a directory for files."""
 
     hosts: Sequence[Address]
     key_file: Path
     known_hosts: Path
-    folder: Path
+    directory: Path
 
     def inventory(self, logical: int = 0) -> Path:
         """Write ccm's inventory; with ``logical`` that many names share the real hosts."""
@@ -36,7 +36,7 @@ class Fleet:
             host = self.hosts[number % len(self.hosts)]
             name = f"logical{number}" if logical else host.name
             lines.append(f"  {name}: {{address: {host.address}, port: {host.port}}}")
-        path = self.folder / f"hosts{logical}.yaml"
+        path = self.directory / f"hosts{logical}.yaml"
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return path
 
@@ -63,14 +63,14 @@ def ccm(
     fleet: Fleet, work: Work, *options: str, logical: int = 0, program: Path = OWN
 ) -> list[list[str]]:
     """``ccm push`` as a user calls it."""
-    site = fleet.folder / f"site{work.resources}.yaml"
+    site = fleet.directory / f"site{work.resources}.yaml"
     site.write_text(work.site(), encoding="utf-8")
     return [[str(program), "push", "-i", str(fleet.inventory(logical)), *options, str(site)]]
 
 
 def pyinfra(fleet: Fleet, work: Work, program: Path) -> list[list[str]]:
     """pyinfra with as many workers as hosts."""
-    deploy, inventory = fleet.folder / "deploy.py", fleet.folder / "inventory.py"
+    deploy, inventory = fleet.directory / "deploy.py", fleet.directory / "inventory.py"
     deploy.write_text(work.deploy(), encoding="utf-8")
     rows = [
         (

@@ -97,7 +97,7 @@ def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 def medians(ground: Ground, hosts: int, forks: int) -> Row:
     """The run with the median of processor time, of a few."""
-    with StandIns(ground.folder, ground.recording, hosts) as played:
+    with StandIns(ground.directory, ground.recording, hosts) as played:
         found = [ground.push(played, "threads", forks) for _ in range(RUNS)]
     middle = median([row.watched.cpu for row in found])
     return min(found, key=lambda row: abs(row.watched.cpu - middle))
@@ -107,7 +107,7 @@ def traffic(ground: Ground) -> Traffic:
     """What goes over the line of one host, so slow that what waits for nothing is under way before
     an answer is."""
     found = []
-    with StandIns(ground.folder, ground.recording, 1, processes=1) as played:
+    with StandIns(ground.directory, ground.recording, 1, processes=1) as played:
         for _ in range(RUNS):
             with DelayProxy(address_of(0), played.port, DELAY) as proxy:
                 ground.push(played, "threads", 1, inventory=played.elsewhere(proxy.port))
@@ -124,14 +124,14 @@ class Measured(NamedTuple):
     traffic: dict[int, Traffic]
 
 
-def measure(folder: Path) -> Measured:
+def measure(directory: Path) -> Measured:
     """Run all of them."""
     by_resources, lines = {}, {}
     for resources in RESOURCES:
-        ground = Ground(folder / f"resources{resources}", resources)
+        ground = Ground(directory / f"resources{resources}", resources)
         by_resources[resources] = medians(ground, HOSTS, NARROW)
         lines[resources] = traffic(ground)
-    ground = Ground(folder / "usual")
+    ground = Ground(directory / "usual")
     by_hosts = {hosts: medians(ground, hosts, NARROW) for hosts in (FEW, MANY)}
     by_forks = {NARROW: by_hosts[MANY], WIDE: medians(ground, MANY, WIDE)}
     return Measured(by_resources, by_hosts, by_forks, lines)
@@ -222,10 +222,10 @@ def _span(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.1f} min"
 
 
-def page(folder: Path, counts: Sequence[int], engines: Sequence[str], ill: int) -> str:
+def page(directory: Path, counts: Sequence[int], engines: Sequence[str], ill: int) -> str:
     """All figures, those that were measured apart from those that were not."""
-    found = measure(folder)
-    ground = Ground(folder / "wide")
+    found = measure(directory)
+    ground = Ground(directory / "wide")
     wide = wide_ssh.rows(ground, counts, engines)
     model = fitted(found, wide)
     parts = ["## Measured", machine(), "\n".join(runs_of(found, model))]

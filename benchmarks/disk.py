@@ -19,8 +19,8 @@ SIZE = 8 << 30  # bytes at most; what nobody writes takes no room
 def fresh() -> Iterator[None]:
     """Have this process's temporary files on an ext4 made just now, in a file where they were
     before. CalledProcessError or OSError where it cannot be made."""
-    with tempfile.TemporaryDirectory(prefix="disk-") as folder:
-        image, point = Path(folder, "image"), Path(folder, "d")
+    with tempfile.TemporaryDirectory(prefix="disk-") as directory:
+        image, point = Path(directory, "image"), Path(directory, "d")
         point.mkdir()
         with open(image, "wb") as file:
             file.truncate(SIZE)

@@ -53,26 +53,26 @@ def listed(data: Mapping[str, Any]) -> dict[str, Any]:
     return {"_meta": {"hostvars": variables}, **data["groups"]}
 
 
-def write(folder: Path) -> None:
+def write(directory: Path) -> None:
     """All forms of the inventory."""
     data = documented()
-    (folder / FILES["JSON"]).write_text(json.dumps(data), encoding="utf-8")
+    (directory / FILES["JSON"]).write_text(json.dumps(data), encoding="utf-8")
     text = json.dumps(listed(data), indent=4)
-    (folder / FILES["Ansible's list"]).write_text(text, encoding="utf-8")
-    with (folder / FILES["YAML"]).open("w", encoding="utf-8") as file:
+    (directory / FILES["Ansible's list"]).write_text(text, encoding="utf-8")
+    with (directory / FILES["YAML"]).open("w", encoding="utf-8") as file:
         yaml.dump(data, file, Dumper=yaml.CSafeDumper, default_flow_style=None, sort_keys=False)
 
 
-def rows(folder: Path, runs: int) -> list[str]:
+def rows(directory: Path, runs: int) -> list[str]:
     """One line per form of the inventory, medians of whole commands in turn."""
     with ProcessPoolExecutor(1) as apart:  # a child begins with the peak memory of who starts it
-        apart.submit(write, folder).result()
+        apart.submit(write, directory).result()
     entries = {form: (LOAD, name) for form, name in FILES.items()}
     entries["`yaml.compose` alone"] = (COMPOSE, "hosts.yaml")
     samples: dict[str, list[Sample]] = {form: [] for form in entries}
     for _ in range(runs):
         for form, (program, name) in entries.items():
-            command = [sys.executable, "-c", program + END_AT_ONCE, str(folder / name)]
+            command = [sys.executable, "-c", program + END_AT_ONCE, str(directory / name)]
             samples[form].append(run([command], lambda: 0.0, cwd=Path(__file__).parent.parent))
     return [
         f"- {HOSTS:,} hosts, {form}: {statistics.median(s.cpu for s in found):.2f} s of CPU, "

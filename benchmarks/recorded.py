@@ -143,9 +143,10 @@ class _Recorder:
         return self._connector.patience(host)
 
 
-def write_site(folder: Path, resources: int, name: str = "{{ Host.name }}") -> Path:
-    """A manifest of so many small files below a folder, each with the host's name in it, or another
-    one."""
+def write_site(directory: Path, resources: int, name: str = "{{ Host.name }}") -> Path:
+    """A manifest of so many small files below a directory, each with the host's name in it, or
+    another one.
+    """
     who = pwd.getpwuid(os.geteuid())
     owner, group = who.pw_name, grp.getgrgid(os.getegid()).gr_name
     lines = [
@@ -156,12 +157,12 @@ def write_site(folder: Path, resources: int, name: str = "{{ Host.name }}") -> P
     ]
     for number in range(resources):
         lines += [
-            f"        - {folder}/files/file{number:03d}.conf:",
+            f"        - {directory}/files/file{number:03d}.conf:",
             "            content: |",
             *(f"              {line}" for line in content(number, name)),
         ]
-    (folder / "files").mkdir()
-    site = folder / "site.yaml"
+    (directory / "files").mkdir()
+    site = directory / "site.yaml"
     site.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return site
 

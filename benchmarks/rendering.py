@@ -43,35 +43,35 @@ SITES = [{"name": f"site{n}", "port": 8000 + n, "on": n % 3 > 0} for n in range(
 KINDS = ("jinja2", "loop", "none", "list")
 
 
-def write(folder: Path, hosts: int, listed: int) -> None:
+def write(directory: Path, hosts: int, listed: int) -> None:
     """The sites and inventories of all kinds."""
     common = 'owner: root, group: root, mode: "0644"'
     loop = f"content: \"{{{{ template('loop.j2') }}}}\", {common}"
     listing = f"content: \"{{{{ template('hosts.j2') }}}}\", {common}"
-    (folder / "loop.yaml").write_text(
+    (directory / "loop.yaml").write_text(
         f"data: {{sites: {json.dumps(SITES)}, files: {json.dumps(list(range(FILES)))}}}\n"
         "ccm:\n  resources:\n    - file:\n"
         f'        - "/etc/f{{{{ item }}}}": {{foreach: Data.files, {loop}}}\n'
     )
-    (folder / "list.yaml").write_text(
+    (directory / "list.yaml").write_text(
         f"ccm: {{resources: [{{file: [/etc/hosts: {{{listing}}}]}}]}}\n"
     )
-    (folder / "loop.j2").write_text(LOOP)
-    (folder / "hosts.j2").write_text(LIST)
-    (folder / "none.yaml").write_text(
-        (folder / "list.yaml").read_text().replace("hosts.j2", "none.j2")
+    (directory / "loop.j2").write_text(LOOP)
+    (directory / "hosts.j2").write_text(LIST)
+    (directory / "none.yaml").write_text(
+        (directory / "list.yaml").read_text().replace("hosts.j2", "none.j2")
     )
-    (folder / "none.j2").write_text(NONE)
+    (directory / "none.j2").write_text(NONE)
     for name, count in (("few", hosts), ("many", listed)):
         found = {f"host{n:05}": {"address": f"10.0.{n >> 8}.{n & 255}"} for n in range(count)}
-        (folder / f"{name}.json").write_text(json.dumps({"hosts": found}))
+        (directory / f"{name}.json").write_text(json.dumps({"hosts": found}))
 
 
-def planned(folder: Path, kind: str) -> float:
+def planned(directory: Path, kind: str) -> float:
     """Seconds of processor time for the plans of all hosts, and for what is read before."""
     began = time.process_time()
-    inventory = load([str(folder / ("few.json" if kind == "loop" else "many.json"))])
-    planner = Planner(load_site(folder / f"{kind}.yaml"), PlanOptions(environ={}))
+    inventory = load([str(directory / ("few.json" if kind == "loop" else "many.json"))])
+    planner = Planner(load_site(directory / f"{kind}.yaml"), PlanOptions(environ={}))
     planner.see(InventoryView.of(inventory))
     size = 0
     for host in inventory.hosts.values():
@@ -85,26 +85,26 @@ def planned(folder: Path, kind: str) -> float:
     return time.process_time() - began
 
 
-def alone(folder: Path) -> float:
+def alone(directory: Path) -> float:
     """Seconds of processor time of Jinja2 for the same texts as ``loop``."""
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    names = list(load([str(folder / "few.json")]).hosts)
+    names = list(load([str(directory / "few.json")]).hosts)
     began = time.process_time()
     environment = ImmutableSandboxedEnvironment(
         undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False
     )
-    template = environment.from_string((folder / "loop.j2").read_text())
+    template = environment.from_string((directory / "loop.j2").read_text())
     for name in names:
         for item in range(FILES):
             template.render(Host={"name": name}, Data={"sites": SITES}, item=item)
     return time.process_time() - began
 
 
-def one(folder: Path, kind: str) -> tuple[float, float]:
+def one(directory: Path, kind: str) -> tuple[float, float]:
     """Seconds of processor time, and the peak of memory in MiB, of a process of its own."""
-    words = [sys.executable, "-m", "benchmarks.rendering", "--one", kind, str(folder)]
+    words = [sys.executable, "-m", "benchmarks.rendering", "--one", kind, str(directory)]
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
@@ -130,11 +130,11 @@ def main() -> int:
         return 0
     taken: dict[str, list[Any]] = {kind: [] for kind in KINDS}
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        write(folder, options.hosts, options.listed)
+        directory = Path(scratch)
+        write(directory, options.hosts, options.listed)
         for _ in range(options.runs):
             for kind in KINDS:
-                taken[kind].append(one(folder, kind))
+                taken[kind].append(one(directory, kind))
     cpu = {kind: median(seconds for seconds, _ in taken[kind]) for kind in KINDS}
     peak = {kind: median(peaks for _, peaks in taken[kind]) for kind in KINDS}
     files = options.hosts * FILES / 1000

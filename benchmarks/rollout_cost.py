@@ -32,9 +32,9 @@ sys.exit(code)
 """
 
 
-def controller_cpu(folder: Path, hosts: int, *options: str) -> float:
+def controller_cpu(directory: Path, hosts: int, *options: str) -> float:
     """Seconds of processor time that one run takes in the controller; ``RuntimeError``."""
-    inventory, spent = folder / "hosts.json", folder / "spent"
+    inventory, spent = directory / "hosts.json", directory / "spent"
     names = {f"h{number:03}": {"connection": "local"} for number in range(hosts)}
     inventory.write_text(json.dumps({"hosts": names}), encoding="utf-8")
     words = ["run", "-i", str(inventory), "-l", "all", "--forks", "16", *options, "--", "true"]
@@ -42,20 +42,20 @@ def controller_cpu(folder: Path, hosts: int, *options: str) -> float:
         [sys.executable, "-c", _PROGRAM, str(spent), *words],
         capture_output=True,
         text=True,
-        env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
+        env={**os.environ, "XDG_STATE_HOME": str(directory / "state")},
     )
     if done.returncode:
         raise RuntimeError(f"ccm exited {done.returncode}: {done.stderr[-2000:]}")
     return float(spent.read_text(encoding="utf-8"))
 
 
-def waves_cost(folder: Path, hosts: int, runs: int) -> str:
+def waves_cost(directory: Path, hosts: int, runs: int) -> str:
     """Waves against none, in turns; a few hosts before that warm caches and are not counted."""
     with_, without = [], []
-    controller_cpu(folder, WARM)
+    controller_cpu(directory, WARM)
     for _ in range(runs):
-        with_.append(controller_cpu(folder, hosts, "--waves", WAVES))
-        without.append(controller_cpu(folder, hosts))
+        with_.append(controller_cpu(directory, hosts, "--waves", WAVES))
+        without.append(controller_cpu(directory, hosts))
     more = (median(with_) / median(without) - 1) * 100
     return (
         f"- {hosts} hosts of this machine in waves of {WAVES}: {median(with_):.2f} s of CPU in the "

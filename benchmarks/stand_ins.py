@@ -29,13 +29,13 @@ _LOOPBACK = b"lo"
 class StandIns:
     """``count`` hosts, some of them with a fault by their number; used as a context.
 
-    ``inventory``, with the key and the known hosts, lies in the folder. ``delay`` is what a slow
+    ``inventory``, with the key and the known hosts, lies in the directory. ``delay`` is what a slow
     host takes for each thing it says, in seconds.
     """
 
     def __init__(
         self,
-        folder: Path,
+        directory: Path,
         recording: Recording,
         count: int,
         *,
@@ -43,16 +43,16 @@ class StandIns:
         delay: float = 1.0,
         processes: int = 2,
     ) -> None:
-        self._folder = folder
+        self._directory = directory
         self.count = count
         self._faults = dict(faults or {})
         self.faulty = [name_of(number) for number in self._faults]
         self._processes: list[subprocess.Popen[bytes]] = []
         self._open = contextlib.ExitStack()
-        self._key = _make_key(folder / "key")
-        self._host_key = _make_key(folder / "host_key")
-        self._settings = folder / "stand_ins.json"
-        self.inventory = folder / "hosts.json"
+        self._key = _make_key(directory / "key")
+        self._host_key = _make_key(directory / "host_key")
+        self._settings = directory / "stand_ins.json"
+        self.inventory = directory / "hosts.json"
         self.port = 0
         """Where those listen that need a server."""
         self._wanted = processes
@@ -116,7 +116,7 @@ class StandIns:
 
     def elsewhere(self, port: int) -> Path:
         """An inventory with the first of them alone, which is reached by a port of localhost."""
-        path = self._folder / f"at_{port}.json"
+        path = self._directory / f"at_{port}.json"
         line = f"[127.0.0.1]:{port} {_public(self._host_key)}\n"
         hosts = {name_of(0): {"address": "127.0.0.1", "port": port}}
         path.write_text(json.dumps(self._reached(hosts, [line], f"known_{port}")), "utf-8")
@@ -125,7 +125,7 @@ class StandIns:
     def _reached(
         self, hosts: dict[str, dict[str, Any]], lines: list[str], name: str = "known_hosts"
     ) -> dict[str, Any]:
-        known = self._folder / name
+        known = self._directory / name
         known.write_text("".join(lines), encoding="utf-8")
         common = {"user": "root", "key_file": str(self._key), "known_hosts": str(known)}
         return {"defaults": common, "hosts": hosts}

@@ -12,7 +12,7 @@ OURS, THEIRS = "ccm verify", "testinfra's ssh"
 
 def ccm(fleet: Fleet, work: Work) -> list[list[str]]:
     """``ccm verify`` as a user calls it."""
-    site = fleet.folder / f"site{work.resources}.yaml"
+    site = fleet.directory / f"site{work.resources}.yaml"
     site.write_text(work.site(), encoding="utf-8")
     program = Path(sys.executable).with_name("ccm")
     return [[str(program), "verify", "-q", "-i", str(fleet.inventory()), str(site)]]
@@ -20,12 +20,12 @@ def ccm(fleet: Fleet, work: Work) -> list[list[str]]:
 
 def testinfra(fleet: Fleet, work: Work) -> list[list[str]]:
     """pytest with the same checks, one by one, over a connection per host that is kept open."""
-    tests = fleet.folder / "test_work.py"
+    tests = fleet.directory / "test_work.py"
     tests.write_text(_tests(work), encoding="utf-8")
-    config = fleet.folder / "ssh_config"
+    config = fleet.directory / "ssh_config"
     config.write_text(_ssh_config(fleet), encoding="utf-8")
     hosts = ",".join(f"ssh://{host.name}" for host in fleet.hosts)
-    options = ["-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", str(fleet.folder)]
+    options = ["-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", str(fleet.directory)]
     return [
         [sys.executable, "-m", "pytest", *options, f"--hosts={hosts}", f"--ssh-config={config}",
          str(tests)]
@@ -41,7 +41,7 @@ def _ssh_config(fleet: Fleet) -> str:
         "  BatchMode yes", f"  UserKnownHostsFile {fleet.known_hosts}",
         f"  KexAlgorithms {KEY_EXCHANGE}",
         # Without a path testinfra would log in anew for each command.
-        "  ControlMaster auto", "  ControlPersist 10", f"  ControlPath {fleet.folder}/c-%C",
+        "  ControlMaster auto", "  ControlPersist 10", f"  ControlPath {fleet.directory}/c-%C",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 

@@ -4,7 +4,7 @@
     python -m benchmarks.wide --hosts 500 --runs 3
     python -m benchmarks.wide --engines threads processes:4
 
-A push of ccm's own, with the run's folder and the lines of progress, of 100 small files with the
+A push of ccm's own, with the run's directory and the lines of progress, of 100 small files with the
 host's name in them; what is left out is the network, and so the login. The engines take turns, each
 run in a process of its own. Needs no root.
 """
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from inventory import load
 from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.fleet.settings import RunSettings
-from orchestrator.fleet.store.run_folder import new_run_id
+from orchestrator.fleet.store.run_directory import new_run_id
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner
 from orchestrator.runs.engine_choice import parse_engine
@@ -96,12 +96,12 @@ def push(
     return Cost(len(hosts) / wall, (own + others) * each, own * each, peak)
 
 
-def in_turns(folder: Path, engines: list[str], hosts: int, runs: int) -> dict[str, list[Cost]]:
+def in_turns(directory: Path, engines: list[str], hosts: int, runs: int) -> dict[str, list[Cost]]:
     """The costs of each engine; RuntimeError."""
-    site = write_site(folder, RESOURCES)
-    kept = folder / "recording.json"
+    site = write_site(directory, RESOURCES)
+    kept = directory / "recording.json"
     kept.write_text(json.dumps(record(site).record()), encoding="utf-8")
-    inventory = folder / "hosts.json"
+    inventory = directory / "hosts.json"
     names = {f"host{number:05}": {"vars": {"rack": number % 40}} for number in range(hosts)}
     inventory.write_text(json.dumps({"hosts": names}), encoding="utf-8")
     found: dict[str, list[Cost]] = {engine: [] for engine in engines}
@@ -112,7 +112,7 @@ def in_turns(folder: Path, engines: list[str], hosts: int, runs: int) -> dict[st
                 [sys.executable, "-m", "benchmarks.wide", *words],
                 capture_output=True,
                 text=True,
-                env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
+                env={**os.environ, "XDG_STATE_HOME": str(directory / "state")},
             )
             if done.returncode:
                 raise RuntimeError(done.stderr[-2000:])
@@ -159,8 +159,8 @@ def main() -> int:
         told: dict[str, Any] = json.loads(Path(kept).read_text("utf-8"))
         print(json.dumps(push(Path(site), Path(inventory), Recording.of(told), engine)))
         return 0
-    with tempfile.TemporaryDirectory(prefix="ccm-wide-") as folder:
-        found = in_turns(Path(folder), options.engines, options.hosts, options.runs)
+    with tempfile.TemporaryDirectory(prefix="ccm-wide-") as directory:
+        found = in_turns(Path(directory), options.engines, options.hosts, options.runs)
     print(f"{options.hosts} hosts, {RESOURCES} resources, {options.runs} runs. {machine()}\n")
     print("\n".join(rows(found)))
     return 0

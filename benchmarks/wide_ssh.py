@@ -66,10 +66,10 @@ class Row(NamedTuple):
 class Ground:
     """A manifest that was recorded, and where the runs are kept."""
 
-    def __init__(self, folder: Path, resources: int = RESOURCES) -> None:
-        folder.mkdir(exist_ok=True)
-        self.folder = folder
-        beside = folder / "site"  # all of which goes to workers on other machines
+    def __init__(self, directory: Path, resources: int = RESOURCES) -> None:
+        directory.mkdir(exist_ok=True)
+        self.directory = directory
+        beside = directory / "site"  # all of which goes to workers on other machines
         beside.mkdir(exist_ok=True)
         self.site = write_site(beside, resources)
         self.recording: Recording = record(self.site)
@@ -78,7 +78,7 @@ class Ground:
     def push(self, played: StandIns, engine: str, forks: int, inventory: Path | None = None) -> Row:
         """One push to all, or to those of an ``inventory``; RuntimeError where a host that is well
         was not as desired."""
-        state = self.folder / "state"
+        state = self.directory / "state"
         before = played.cpu()
         environment = {"XDG_STATE_HOME": str(state), "NO_COLOR": "1"}
         with engaged(engine) as (word, others):
@@ -116,7 +116,7 @@ def rows(ground: Ground, counts: Sequence[int], engines: Sequence[str]) -> list[
     """Each engine with each number of hosts."""
     found = []
     for count in counts:
-        with StandIns(ground.folder, ground.recording, count) as played:
+        with StandIns(ground.directory, ground.recording, count) as played:
             for engine in engines:
                 found.append(ground.push(played, engine, FORKS))
                 _said(found[-1])
@@ -161,9 +161,9 @@ def faulty(ground: Ground, count: int, engines: Sequence[str]) -> list[str]:
     faults = spread(count, FAULTS)
     hanging = sum(fault in HANGING for fault in faults.values())
     for engine in engines:
-        with StandIns(ground.folder, ground.recording, count) as played:
+        with StandIns(ground.directory, ground.recording, count) as played:
             well = ground.push(played, engine, FORKS)
-        with StandIns(ground.folder, ground.recording, count, faults=faults) as played:
+        with StandIns(ground.directory, ground.recording, count, faults=faults) as played:
             ill = ground.push(played, engine, FORKS)
         _said(ill)
         bound = WORSE * well.healthy + CONNECT_TIMEOUT * math.ceil(hanging / FORKS)

@@ -1,6 +1,6 @@
 """Makes the pictures of the pages about reports: python -m docs.pictures (root on Linux, chromium).
 
-Eight booted hosts, of which one is down and one has a file where a folder belongs: a preview, a
+Eight booted hosts, of which one is down and one has a file where a directory belongs: a preview, a
 push, and a second push with another title.
 """
 
@@ -29,15 +29,15 @@ def main() -> int:
     from tests.lab import Lab
 
     IMAGES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="ccm-pictures-") as folder, Lab(names=HOSTS) as lab:
-        os.environ["XDG_STATE_HOME"] = folder
+    with tempfile.TemporaryDirectory(prefix="ccm-pictures-") as directory, Lab(names=HOSTS) as lab:
+        os.environ["XDG_STATE_HOME"] = directory
         lab.hosts["db1"].stop()
         lab.hosts["web3"].run("mkdir -p /srv/demo/index.html")
         inventory = str(lab.inventory())
         site = ("-q", "-i", inventory, "examples/nginx/site.yaml")
         ccm("push", "--noop", *site)
         ccm("push", "--connect-timeout", "2", *site)
-        _draw(Path(folder))
+        _draw(Path(directory))
         ccm("push", "--connect-timeout", "2", "--data", "title=hello", *site)
         runs = [line.split()[0] for line in ccm("runs").splitlines()[1:]]
         _terminal("diff", f"ccm diff {runs[1]} {runs[0]}", ccm("diff", runs[1], runs[0]))
@@ -54,22 +54,22 @@ def ccm(*words: str) -> str:
 
 
 def _short(text: str) -> str:
-    """Without the folder of this checkout, which is nobody else's."""
+    """Without the directory of this checkout, which is nobody else's."""
     return text.replace(f"{ROOT}/", "")
 
 
-def _draw(folder: Path) -> None:
+def _draw(directory: Path) -> None:
     """The pictures of the last run."""
-    ccm("report", "--html", f"{folder}/run.html", "--metrics", f"{folder}/run.prom")
-    _page("report-light", f"file://{folder}/run.html", 1)
-    _page("report-dark", f"file://{folder}/run.html#host=web3", 0)
+    ccm("report", "--html", f"{directory}/run.html", "--metrics", f"{directory}/run.prom")
+    _page("report-light", f"file://{directory}/run.html", 1)
+    _page("report-dark", f"file://{directory}/run.html#host=web3", 0)
     markdown = ccm("report", "--markdown", "-")
     _terminal("markdown", "ccm report --markdown -", markdown)
     junit = ccm("report", "--junit", "-").splitlines()
     start = next(at for at, line in enumerate(junit) if 'testsuite name="web3"' in line)
     shown = "\n".join(["…", *junit[start : start + 14], "…"])
     _terminal("junit", "ccm report --junit -", shown)
-    metrics = _short((folder / "run.prom").read_text(encoding="utf-8")).splitlines()
+    metrics = _short((directory / "run.prom").read_text(encoding="utf-8")).splitlines()
     told = [line for line in metrics if 'name="nginx"' in line or "manifest_apply" in line]
     command = """ccm report --metrics ccm.prom; grep -e 'name="nginx"' -e manifest_apply ccm.prom"""
     _terminal("metrics", command, "\n".join(told))

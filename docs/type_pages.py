@@ -1,7 +1,7 @@
 """The pages of resource types: their generated parts, their lists, a new one (controller).
 
-Types are found by their folders. A new type's page is written from its schema, with the sections
-that every such page has; what a person has to write there stands as ``TO_WRITE``.
+Types are found by their directories. A new type's page is written from its schema, with the
+sections that every such page has; what a person has to write there stands as ``TO_WRITE``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from docs import examples
 from schemas import tables
 
-FOLDER = Path(__file__).resolve().parents[1] / "remote_runtime" / "resources"
+DIRECTORY = Path(__file__).resolve().parents[1] / "remote_runtime" / "resources"
 TO_WRITE = "(to be written)"
 
 _PAGE = """\
@@ -69,12 +69,14 @@ After the push: {to_write}.
 
 def names() -> list[str]:
     """The types that the runtime has."""
-    return sorted(path.parent.name for path in FOLDER.glob("*/schema.json"))
+    return sorted(path.parent.name for path in DIRECTORY.glob("*/schema.json"))
 
 
 def schema_of(name: str) -> tables.Schema:
     """The schema of one type's properties."""
-    found: tables.Schema = json.loads((FOLDER / name / "schema.json").read_text(encoding="utf-8"))
+    found: tables.Schema = json.loads(
+        (DIRECTORY / name / "schema.json").read_text(encoding="utf-8")
+    )
     return found
 
 
@@ -83,7 +85,7 @@ def _title(name: str) -> str:
 
 
 def links(to: str) -> str:
-    """The table of all types; ``to`` is the way to the folder of their pages."""
+    """The table of all types; ``to`` is the way to the directory of their pages."""
     rows = [
         [f"[`{name}`]({to}{name}.md)", tables.fragment(_title(name).partition(":")[0])]
         for name in names()

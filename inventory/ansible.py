@@ -73,9 +73,9 @@ def is_ini(text: str) -> bool:
     return bool(lines) and all(re.fullmatch(_INI, line) for line in lines)
 
 
-def read_ansible_list(root: Node, folder: str, checker: Checker) -> Declaration:
+def read_ansible_list(root: Node, directory: str, checker: Checker) -> Declaration:
     """What the list declares; problems go to the checker."""
-    return _AnsibleReader(folder, checker).read(root)
+    return _AnsibleReader(directory, checker).read(root)
 
 
 def _looks_like_group(node: Node) -> bool:
@@ -85,8 +85,8 @@ def _looks_like_group(node: Node) -> bool:
 
 
 class _AnsibleReader:
-    def __init__(self, folder: str, checker: Checker) -> None:
-        self._folder = folder
+    def __init__(self, directory: str, checker: Checker) -> None:
+        self._directory = directory
         self._values = CheckedValues(self._value)
         self._checker = checker
         self._declaration = Declaration()
@@ -225,7 +225,7 @@ class _AnsibleReader:
                 node = node.as_number(int(node.text[:12]))
             elif name == "connection" and node.text in _SSH | _LOCAL:
                 return "ssh" if node.text in _SSH else "local"
-        return check_property(name, node, self._folder)
+        return check_property(name, node, self._directory)
 
     def _become(self, mapping: Mapping, layer: Layer, what: str) -> None:
         """``ansible_become`` and ``ansible_become_user`` together say what ``become`` says."""
@@ -245,7 +245,7 @@ class _AnsibleReader:
         user = mapping.get("ansible_become_user")
         if become and user is not None and to_plain(user) != "root":
             try:
-                become = check_property("become", user, self._folder)
+                become = check_property("become", user, self._directory)
             except RefusedError as error:
                 message = f"{what}: {error.message}"
                 self._checker.report(user, message, error.hint, "inventory.property")

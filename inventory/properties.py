@@ -1,7 +1,7 @@
 """The connection properties: which there are, and what value each takes (controller).
 
-Each check receives the scalar as written and the folder that relative paths start from, and returns
-the value that ``Host`` carries, or raises RefusedError.
+Each check receives the scalar as written and the directory that relative paths start from, and
+returns the value that ``Host`` carries, or raises RefusedError.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class RefusedError(ValueError):
         self.hint = hint
 
 
-def check_property(name: str, node: Node, folder: str) -> PropertyValue:
+def check_property(name: str, node: Node, directory: str) -> PropertyValue:
     """The value of the property ``name`` (one of PROPERTIES); RefusedError where it is wrong."""
     expected, check = PROPERTIES[name]
     if not isinstance(node, Scalar) or node.kind == "null":
         raise RefusedError(f"{name} must be {expected}, not {node.describe()}")
-    return check(name, node, folder)
+    return check(name, node, directory)
 
 
 class CheckedValues:
@@ -93,7 +93,7 @@ _PLAIN = "it must not be empty, start with a dash, or contain blanks or shell ch
 def _matching(pattern: str, hint: str = _PLAIN) -> Callable[[str, Scalar, str], PropertyValue]:
     whole = pattern.replace("$", r"\Z") if pattern != USER else r"[\w][\w.@+\\-]*\$?\Z"
 
-    def check(name: str, node: Scalar, folder: str) -> PropertyValue:
+    def check(name: str, node: Scalar, directory: str) -> PropertyValue:
         text = _text(name, node)
         if not re.match(whole, text):
             raise RefusedError(f"{name} must be {PROPERTIES[name][0]}, not {text[:60]!r}", hint)
@@ -102,7 +102,7 @@ def _matching(pattern: str, hint: str = _PLAIN) -> Callable[[str, Scalar, str], 
     return check
 
 
-def _port(name: str, node: Scalar, folder: str) -> PropertyValue:
+def _port(name: str, node: Scalar, directory: str) -> PropertyValue:
     value = node.value
     if node.kind != "int" or not isinstance(value, int):
         hint = "write it without quotes" if node.text.isdigit() else ""
@@ -112,28 +112,28 @@ def _port(name: str, node: Scalar, folder: str) -> PropertyValue:
     return value
 
 
-def _path(name: str, node: Scalar, folder: str) -> PropertyValue:
+def _path(name: str, node: Scalar, directory: str) -> PropertyValue:
     text = _text(name, node)
     if not text:
         raise RefusedError(f"{name} is empty", "remove it")
-    return os.path.normpath(os.path.join(folder, os.path.expanduser(text)))
+    return os.path.normpath(os.path.join(directory, os.path.expanduser(text)))
 
 
-def _become(name: str, node: Scalar, folder: str) -> PropertyValue:
+def _become(name: str, node: Scalar, directory: str) -> PropertyValue:
     if isinstance(node.value, bool):
         return node.value
     if node.text.lower() in TRUTH_WORDS:
         raise RefusedError(f"become is the text {node.text!r}", "write true or false")
-    return _user(name, node, folder)
+    return _user(name, node, directory)
 
 
-def _connection(name: str, node: Scalar, folder: str) -> PropertyValue:
+def _connection(name: str, node: Scalar, directory: str) -> PropertyValue:
     if node.kind != "str" or node.text not in ("ssh", "local"):
         raise RefusedError(f"connection must be ssh or local, not {node.text[:40]!r}")
     return node.text
 
 
-def _connect_timeout(name: str, node: Scalar, folder: str) -> PropertyValue:
+def _connect_timeout(name: str, node: Scalar, directory: str) -> PropertyValue:
     value = node.value
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         expected = PROPERTIES[name][0]

@@ -17,9 +17,9 @@ _LAYER_KEYS = (*PROPERTIES, "vars")
 _GROUP_KEYS = (*_LAYER_KEYS, "hosts", "children")
 
 
-def read_declaration(root: Node, folder: str, checker: Checker) -> Declaration:
-    """What a document declares; problems go to the checker, relative paths start in ``folder``."""
-    return _Reader(folder, checker).read(root)
+def read_declaration(root: Node, directory: str, checker: Checker) -> Declaration:
+    """The declarations of a document; paths start in ``directory``. The checker gets problems."""
+    return _Reader(directory, checker).read(root)
 
 
 def _written(node: Node) -> str | None:
@@ -29,8 +29,8 @@ def _written(node: Node) -> str | None:
 
 
 class _Reader:
-    def __init__(self, folder: str, checker: Checker) -> None:
-        self._values = CheckedValues(functools.partial(check_property, folder=folder))
+    def __init__(self, directory: str, checker: Checker) -> None:
+        self._values = CheckedValues(functools.partial(check_property, directory=directory))
         self._checker = checker
         self._declaration = Declaration()
 

@@ -69,14 +69,14 @@ def _declared(path: str, checker: Checker) -> Declaration:
         _require(path)
         text, name = read_text(path), path
     root = _parsed(text, name, checker, of_program=name != path)
-    folder = os.path.dirname(os.path.abspath(path))
+    directory = os.path.dirname(os.path.abspath(path))
     if is_ansible_list(root):
         if not isinstance(root.source, JsonSource):
             root = parse_document(text, name, [], yaml11=True)
-        return read_ansible_list(root, folder, checker)
+        return read_ansible_list(root, directory, checker)
     if not isinstance(root.source, JsonSource):
         checker.notes += ambiguous_values(root)
-    return read_declaration(root, folder, checker)
+    return read_declaration(root, directory, checker)
 
 
 def _require(path: str) -> None:

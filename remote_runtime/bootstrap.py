@@ -120,13 +120,15 @@ def run(nonce: str, zip_sha: str, tag: str, code_sha: str) -> None:
 
 def load(nonce: str, zip_sha: str, code_sha: str) -> None:
     """Make ``remote_runtime`` importable, from the cache or from what the controller sends."""
-    folder = open_cache()
+    directory = open_cache()
     name = "%s.%s" % (zip_sha, interpreter_tag())
-    payload = read_code(folder, name + ".code", code_sha)
+    payload = read_code(directory, name + ".code", code_sha)
     if payload is None:
-        payload = obtain(nonce, zip_sha, code_sha=code_sha, folder=folder, name=name + ".code")
-    if folder is not None:
-        os.close(folder)
+        payload = obtain(
+            nonce, zip_sha, code_sha=code_sha, directory=directory, name=name + ".code"
+        )
+    if directory is not None:
+        os.close(directory)
     start(payload)
 
 
@@ -141,20 +143,22 @@ def start(payload: Any) -> None:
     gc.enable()
 
 
-def obtain(nonce: str, zip_sha: str, *, code_sha: str, folder: Optional[int], name: str) -> bytes:
+def obtain(
+    nonce: str, zip_sha: str, *, code_sha: str, directory: Optional[int], name: str
+) -> bytes:
     """The payload that is not in the cache, and put it there under ``name``."""
     if code_sha:
         payload = unpacked(fetch(nonce, "code"))
         require(is_whole(payload, bytes.fromhex(code_sha)))
-        store(folder, name, bytes.fromhex(code_sha) + payload)
+        store(directory, name, bytes.fromhex(code_sha) + payload)
         return payload
-    archive = read_verified(folder, zip_sha + ".zip", zip_sha)
+    archive = read_verified(directory, zip_sha + ".zip", zip_sha)
     if archive is None:
         archive = fetch(nonce, "zip")
         require(sha256(archive).hexdigest() == zip_sha)
-        store(folder, zip_sha + ".zip", archive)
+        store(directory, zip_sha + ".zip", archive)
     payload = compiled(archive)
-    store(folder, name, sum_of(payload) + payload)
+    store(directory, name, sum_of(payload) + payload)
     return payload
 
 
@@ -212,7 +216,7 @@ def unpacked(data: bytes) -> bytes:
 
 
 def open_cache() -> Optional[int]:
-    """A descriptor of the cache folder of the effective user, or None where there is none."""
+    """A descriptor of the cache directory of the effective user, or None where there is none."""
     import pwd
 
     try:
@@ -225,24 +229,24 @@ def open_cache() -> Optional[int]:
             os.mkdir(path, 0o700)
         except FileExistsError:
             pass
-        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except (KeyError, OSError):
         return None
     try:
-        found = os.fstat(folder)
+        found = os.fstat(directory)
         if found.st_uid == os.geteuid():
             if found.st_mode & 0o077:
-                os.fchmod(folder, 0o700)
-            return folder
+                os.fchmod(directory, 0o700)
+            return directory
     except OSError:
         pass
-    os.close(folder)
+    os.close(directory)
     return None
 
 
-def read_code(folder: Optional[int], name: str, expected: str) -> Any:
+def read_code(directory: Optional[int], name: str, expected: str) -> Any:
     """The payload of a file of compiled modules; None unless it is whole and as ``expected``."""
-    data = read_file(folder, name)
+    data = read_file(directory, name)
     if data is None or (expected and data[:32].hex() != expected):
         return None
     payload = memoryview(data)[32:]  # a megabyte, of which no copy is made
@@ -265,19 +269,19 @@ def is_whole(payload: Any, expected: bytes) -> bool:
     return sum_of(payload) == expected and zlib.crc32(parts) == int.from_bytes(payload[4:8], "big")
 
 
-def read_verified(folder: Optional[int], name: str, sha: str) -> Optional[bytes]:
+def read_verified(directory: Optional[int], name: str, sha: str) -> Optional[bytes]:
     """The bytes of a file with that hash, or None."""
-    data = read_file(folder, name)
+    data = read_file(directory, name)
     return data if data is not None and sha256(data).hexdigest() == sha else None
 
 
-def read_file(folder: Optional[int], name: str) -> Optional[bytes]:
+def read_file(directory: Optional[int], name: str) -> Optional[bytes]:
     """The bytes of a regular file of our own in the cache, or None."""
-    if folder is None:
+    if directory is None:
         return None
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        handle = os.open(name, flags, dir_fd=folder)
+        handle = os.open(name, flags, dir_fd=directory)
     except OSError:
         return None
     try:
@@ -292,39 +296,39 @@ def read_file(folder: Optional[int], name: str) -> Optional[bytes]:
         os.close(handle)
 
 
-def store(folder: Optional[int], name: str, data: bytes) -> None:
+def store(directory: Optional[int], name: str, data: bytes) -> None:
     """Put a file into the cache in one step; where that fails the run goes on from memory."""
-    if folder is None:
+    if directory is None:
         return
     temporary = ".%s.%d" % (name, os.getpid())
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        forget(folder, temporary)
-        handle = os.open(temporary, flags, 0o600, dir_fd=folder)
+        forget(directory, temporary)
+        handle = os.open(temporary, flags, 0o600, dir_fd=directory)
         try:
             write_all(handle, data)
         finally:
             os.close(handle)
-        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-        prune(folder)
+        os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+        prune(directory)
     except OSError:
-        forget(folder, temporary)
+        forget(directory, temporary)
 
 
-def prune(folder: int) -> None:
+def prune(directory: int) -> None:
     """Keep the newest few files of each kind, and drop what a killed run left behind."""
     import time
 
     kinds: Dict[str, List[Tuple[float, str]]] = {}
-    for name in os.listdir(folder):
-        when = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
+    for name in os.listdir(directory):
+        when = os.stat(name, dir_fd=directory, follow_symlinks=False).st_mtime
         if not name.startswith("."):
             kinds.setdefault(name.rsplit(".", 1)[-1], []).append((when, name))
         elif when < time.time() - 3600 or not running(name.rsplit(".", 1)[-1]):
-            forget(folder, name)
+            forget(directory, name)
     for kind in ("zip", "code"):
         for _, name in sorted(kinds.get(kind, []), reverse=True)[KEPT:]:
-            forget(folder, name)
+            forget(directory, name)
 
 
 def running(pid: str) -> bool:
@@ -336,10 +340,10 @@ def running(pid: str) -> bool:
     return True
 
 
-def forget(folder: int, name: str) -> None:
+def forget(directory: int, name: str) -> None:
     """Remove a file of the cache if it is there."""
     try:
-        os.unlink(name, dir_fd=folder)
+        os.unlink(name, dir_fd=directory)
     except OSError:
         pass
 

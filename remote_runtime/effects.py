@@ -139,7 +139,7 @@ def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool
         if kind == "host":  # what reads it may read here
             return True
         if kind == "unit":
-            texts = [folder + value for folder in _UNITS]
+            texts = [directory + value for directory in _UNITS]
             return any(holds(text) or inside.startswith(text + ".d/") for text in texts)
         if kind == "path":
             return holds(value)

@@ -42,14 +42,14 @@ def owners(context: "Context", owner: str, group: str) -> Tuple[int, int, List[M
 
 def parent(context: "Context", path: str) -> List[Missing]:
     """What is wrong with the directory that is to hold ``path``: one thing or none."""
-    folder = os.path.dirname(path)
-    if context.files.is_directory(folder):
+    directory = os.path.dirname(path)
+    if context.files.is_directory(directory):
         return []
-    there = context.files.exists(folder)
+    there = context.files.exists(directory)
     what = "is not a directory" if there else "does not exist"
     return [
         Missing(
-            "the parent directory %s %s" % (folder, what),
+            "the parent directory %s %s" % (directory, what),
             hint="manage it in an earlier file resource with ensure: directory",
         )
     ]

@@ -243,7 +243,7 @@ class Session(object):
         from remote_runtime.system import state
 
         kept = self._kept()
-        cache = self._state or state.cache_folder(self._home)
+        cache = self._state or state.cache_directory(self._home)
         self._files.note_in(kept if alone else cache, self._warn)
         if not alone:
             return
@@ -389,7 +389,7 @@ class Session(object):
         """The directory of what this host remembers."""
         from remote_runtime.system import state
 
-        return self._state or state.state_folder(self._home)
+        return self._state or state.state_directory(self._home)
 
     def _rehearse(self, plan: plans.Plan, binding: Any, observer: Any, maker: EventMaker) -> Any:
         """The predictions that bind the run. ``HostError`` for a host that does not match the plan

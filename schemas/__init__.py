@@ -1,6 +1,6 @@
 """JSON Schemas of what users write and what the two sides exchange (controller only).
 
-Envelopes are files here; the schema of a resource type is in the type's own folder,
+Envelopes are files here; the schema of a resource type is in the type's own directory,
 ``remote_runtime/resources/TYPE/schema.json``.
 """
 

@@ -12,18 +12,18 @@ from pathlib import Path
 _REPOSITORY = Path(__file__).resolve().parents[1]
 
 
-def fill(folder: Path) -> Path:
-    """Make the folder of a new user's caches, as a first push leaves it."""
-    if not folder.exists():
-        shutil.copytree(_filled(), folder)
-    return folder
+def fill(directory: Path) -> Path:
+    """Make the directory of a new user's caches, as a first push leaves it."""
+    if not directory.exists():
+        shutil.copytree(_filled(), directory)
+    return directory
 
 
 @functools.cache
 def _filled() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="ccm-test-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    environment = {**os.environ, "PYTHONPATH": str(_REPOSITORY), "XDG_CACHE_HOME": str(folder)}
+    directory = Path(tempfile.mkdtemp(prefix="ccm-test-"))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    environment = {**os.environ, "PYTHONPATH": str(_REPOSITORY), "XDG_CACHE_HOME": str(directory)}
     program = "from orchestrator.image.building import build; build()"
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
-    return folder
+    return directory

@@ -1,4 +1,4 @@
-"""A lock of ccm, and a state folder, for these tests alone.
+"""A lock of ccm, and a state directory, for these tests alone.
 
 Root's pushes to this machine take ``/run/ccm.lock``, so tests of two processes (those of
 pytest-xdist, another checkout's) would wait for each other, and in the end fail. What they leave to

@@ -43,8 +43,11 @@ def loopback() -> Iterator[tuple[Path, Path]]:
 
     from examples.demo.loopback import LoopbackServer
 
-    with tempfile.TemporaryDirectory(prefix="ccm-demo-") as folder, contextlib.ExitStack() as stack:
-        scratch = Path(folder)
+    with (
+        tempfile.TemporaryDirectory(prefix="ccm-demo-") as directory,
+        contextlib.ExitStack() as stack,
+    ):
+        scratch = Path(directory)
         key_file, known_hosts = scratch / "id_ecdsa", scratch / "known_hosts"
         user_key = paramiko.ECDSAKey.generate()
         user_key.write_private_key_file(str(key_file))
@@ -82,11 +85,11 @@ def ccm(*arguments: str) -> int:
 
 
 @contextlib.contextmanager
-def own_folders() -> Iterator[None]:
-    """Keep the runs and caches of the demo in a scratch folder, so that it leaves no trace."""
-    with tempfile.TemporaryDirectory(prefix="ccm-demo-state-") as folder:
-        os.environ["XDG_STATE_HOME"] = f"{folder}/state"
-        os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"
+def own_directories() -> Iterator[None]:
+    """Keep the runs and caches of the demo in a scratch directory, so that it leaves no trace."""
+    with tempfile.TemporaryDirectory(prefix="ccm-demo-state-") as directory:
+        os.environ["XDG_STATE_HOME"] = f"{directory}/state"
+        os.environ["XDG_CACHE_HOME"] = f"{directory}/cache"
         yield
 
 
@@ -98,7 +101,7 @@ def main(arguments: list[str]) -> int:
     if reason:
         say(NOT_SHOWN.format(reason=reason))
     hosts = loopback() if reason else booted()
-    with own_folders(), hosts as (inventory, site):
+    with own_directories(), hosts as (inventory, site):
         shown = os.path.relpath(site)
         codes = [
             ccm("push", "-i", str(inventory), "--noop", shown),

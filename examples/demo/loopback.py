@@ -1,7 +1,7 @@
 """A small SSH server on loopback, for machines where no lab host can be booted.
 
-It accepts one key, runs each exec request as the user who started it, in a folder of its own, and
-that is all it does: no pty, no forwarding, no sftp.
+It accepts one key, runs each exec request as the user who started it, in a directory of its own,
+and that is all it does: no pty, no forwarding, no sftp.
 """
 
 import os

@@ -35,15 +35,15 @@ def check_as_part(manifest: str, data: PlanOptions, chosen: Chosen | None) -> Pa
     them.
     """
     from orchestrator.manifest.parents import parents_of
-    from orchestrator.project.finding import folders_above
+    from orchestrator.project.finding import directories_above
 
     if is_url(manifest):
         return None
     child = Path(manifest)
-    folders = folders_above(manifest)
+    directories = directories_above(manifest)
     if not child.is_absolute():  # name the files as the user names this one
-        folders = [Path(os.path.relpath(folder)) for folder in folders]
-    parents = parents_of(child, folders)
+        directories = [Path(os.path.relpath(directory)) for directory in directories]
+    parents = parents_of(child, directories)
     if not parents:
         return None
     certain = [parent for parent in parents if parent.certain]

@@ -78,11 +78,11 @@ def _resources(manifest: str) -> Iterator[Glance]:
             return
         text = _text(queue[at], room)
         room -= len(text)
-        folder = os.path.dirname(queue[at])
+        directory = os.path.dirname(queue[at])
         for one in _of_manifest(text):
             yield one
             children = [name for name in one.names if name.endswith(MANIFESTS)]
-            below = [os.path.join(folder, name) for name in children if not os.path.isabs(name)]
+            below = [os.path.join(directory, name) for name in children if not os.path.isabs(name)]
             queue += [path for path in below if path not in queue]
 
 

@@ -1,4 +1,4 @@
-"""The data that ``ccm ensure`` takes where none is named: of a script's folder (controller)."""
+"""The data that ``ccm ensure`` takes where none is named: of a script's directory (controller)."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "holders of these certificates trust each other, so use one CA per zone of trust.",
     )
     init.add_argument(
-        "folder",
+        "directory",
         metavar="DIR",
         nargs="?",
         help="the directory to write to (default: engine/ in ccm's configuration directory)",
@@ -38,17 +38,17 @@ def run(args: argparse.Namespace) -> int:
     required("ccm engine")
     from orchestrator.cluster import trust
 
-    if args.folder == "":
+    if args.directory == "":
         raise UsageError("DIR is empty", hint="give a directory, or omit DIR for the default")
-    folder = Path(args.folder) if args.folder else trust.default_folder()
+    directory = Path(args.directory) if args.directory else trust.default_directory()
     try:
-        trust.make_authority(folder)
+        trust.make_authority(directory)
     except OSError as error:
         raise UsageError(
-            f"cannot write certificates to {folder}: {error.strerror}",
+            f"cannot write certificates to {directory}: {error.strerror}",
             hint="give a writable directory, or a new one",
         ) from error
-    print(f"{folder} contains a CA and certificates. Copy these files:")
+    print(f"{directory} contains a CA and certificates. Copy these files:")
     for role, where in (
         ("scheduler", "to the scheduler"),
         ("worker", "to each worker"),

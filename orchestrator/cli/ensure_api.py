@@ -103,7 +103,7 @@ def _site(request: Request, store: Earlier | None) -> Site:
         request.type,
         request.name,
         properties=request.properties,
-        folder=Path.cwd(),
+        directory=Path.cwd(),
         earlier=store,
         types=request.types,
     )

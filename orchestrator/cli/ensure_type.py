@@ -122,7 +122,7 @@ class EnsureType:
             self._type.for_command(),
             name,
             properties=properties,
-            folder=Path.cwd(),
+            directory=Path.cwd(),
             earlier=earlier,
             types=self._types,
         )

@@ -102,10 +102,10 @@ def _again(args: argparse.Namespace) -> tuple[str, ...]:
     return ("-d", str(args.directory), *words, *args.paths)
 
 
-def _make(folder: Path) -> None:
+def _make(directory: Path) -> None:
     from remote_runtime.errors import UsageError
 
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"-d {folder}: {error.strerror}", hint="give a directory") from error
+        raise UsageError(f"-d {directory}: {error.strerror}", hint="give a directory") from error

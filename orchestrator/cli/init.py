@@ -73,9 +73,9 @@ ccm:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the folder."""
+    """Add the directory."""
     parser.add_argument(
-        "folder",
+        "directory",
         metavar="DIR",
         nargs="?",
         default=".",
@@ -102,12 +102,12 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import UsageError
 
-    folder = str(args.folder)
+    directory = str(args.directory)
     try:
-        os.makedirs(folder, 0o755, exist_ok=True)
-        require_private(folder)
-        for name, text in list(_files(folder, args)):
-            path = os.path.normpath(os.path.join(folder, name))
+        os.makedirs(directory, 0o755, exist_ok=True)
+        require_private(directory)
+        for name, text in list(_files(directory, args)):
+            path = os.path.normpath(os.path.join(directory, name))
             _write(path, text)
             print(plain(f"written: {path}"))
     except FileExistsError as error:
@@ -121,13 +121,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _files(folder: str, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
+def _files(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
     """The files that are to be made: the project's own, an inventory where hosts are named or there
     is nothing, and then an example. UsageError."""
     from orchestrator.cli.init_hosts import host_lines
     from remote_runtime.errors import UsageError
 
-    there = {name for name in os.listdir(folder) if not name.startswith(".")}
+    there = {name for name in os.listdir(directory) if not name.startswith(".")}
     known = next((name for name in _INVENTORIES if name in there), "")
     inventory = f"inventory: {known or 'hosts.yaml'}"
     given = bool(args.host or args.ssh_config or args.local)

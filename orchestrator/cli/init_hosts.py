@@ -40,8 +40,8 @@ def ssh_hosts() -> Iterator[str]:
     """The names that ``Host`` lines of ~/.ssh/config have, patterns left out."""
     from orchestrator.transport.client_config.ssh_config import read_config
 
-    folder = Path("~/.ssh").expanduser()
-    yield from _names(read_config(folder / "config", folder))
+    directory = Path("~/.ssh").expanduser()
+    yield from _names(read_config(directory / "config", directory))
 
 
 def _names(sections: list[Section]) -> Iterator[str]:

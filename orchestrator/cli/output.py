@@ -49,7 +49,7 @@ class OutputOptions(NamedTuple):
 
     @property
     def documented(self) -> bool:
-        """Whether something is made of the run's folder at the end."""
+        """Whether something is made of the run's directory at the end."""
         return self.json or self.metrics is not None
 
     def wanting_stdout(self) -> list[str]:
@@ -136,7 +136,7 @@ class Output:
 
     @property
     def needs_record(self) -> bool:
-        """Whether a document is made of the run's folder at the end."""
+        """Whether a document is made of the run's directory at the end."""
         return self.options.documented
 
     def for_preview(self) -> Output:
@@ -266,12 +266,12 @@ class Output:
             let_go_of_stdout()  # there is no place for a summary
         with contextlib.suppress(BrokenPipeError):
             self.write_summary(result.run_id if result.kept else "")
-        folder = result.folder
-        if folder is not None and folder.whole and self.options.metrics is not None:
+        directory = result.directory
+        if directory is not None and directory.whole and self.options.metrics is not None:
             from orchestrator.fleet.store.kept_runs import SavedRun
 
             try:
-                self._write_metrics(self.options.metrics, SavedRun(folder.path))
+                self._write_metrics(self.options.metrics, SavedRun(directory.path))
             except UsageError as error:  # the run is over: a file must not hide its outcome
                 print(f"ccm: error: {error.message}", file=sys.stderr)
                 self._unwritten = True
@@ -302,11 +302,11 @@ class Output:
     def finished(self, result: RunResult) -> None:
         """Write the document of ``--json``."""
         self._write_faults(result.faults[self._told_faults :])
-        if result.folder is not None and self.options.json:
+        if result.directory is not None and self.options.json:
             from orchestrator.fleet.store.kept_runs import SavedRun
             from orchestrator.report.files.document import write_document
 
-            write_document(SavedRun(result.folder.path), self.exit_code(result), sys.stdout)
+            write_document(SavedRun(result.directory.path), self.exit_code(result), sys.stdout)
 
     def _write_faults(self, faults: Sequence[Exception]) -> None:
         """Write which subscribers failed, and why."""

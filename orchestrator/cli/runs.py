@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
     from orchestrator.fleet.store.kept_runs import kept_runs
     from orchestrator.fleet.store.past_runs import runs_of
-    from orchestrator.fleet.store.run_folder import runs_folder
+    from orchestrator.fleet.store.run_directory import runs_directory
 
     runs = runs_of(args.manifest) if args.manifest else kept_runs()
     found = list(itertools.islice(runs, args.n))
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
             print(json.dumps(_record(kept)))
     elif not found:
         what = f"no runs of {args.manifest}" if args.manifest else "no runs"
-        print(f"{what} in {runs_folder()}", file=sys.stderr)
+        print(f"{what} in {runs_directory()}", file=sys.stderr)
     else:
         import shutil
 

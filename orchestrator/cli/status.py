@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.fleet.descriptors import make_room
     from orchestrator.fleet.host.host_run import HostRun
     from orchestrator.fleet.settings import RunSettings
-    from orchestrator.fleet.store.run_folder import new_run_id
+    from orchestrator.fleet.store.run_directory import new_run_id
     from orchestrator.fleet.window import run_all
     from orchestrator.planning import Planner
     from orchestrator.runs import wiring
@@ -91,7 +91,7 @@ def _site(args: argparse.Namespace, type_: Any, types: Any) -> Any:
 
     name = text_node(args.name, Argument("argument NAME", args.name))
     return observed_site(
-        type_, [name], folder=Path.cwd(), provider=args.provider or "", types=types
+        type_, [name], directory=Path.cwd(), provider=args.provider or "", types=types
     )
 
 

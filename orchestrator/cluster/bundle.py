@@ -23,7 +23,7 @@ _NOT_A_SITE = {".git", ".hg", ".svn", ".ssh", ".gnupg", "__pycache__", ".venv", 
 
 
 def pack(
-    folders: Iterable[Path],
+    directories: Iterable[Path],
     named: Iterable[Path],
     without: Collection[Path] = (),
     private: PrivateFiles | None = None,
@@ -37,7 +37,7 @@ def pack(
     out = io.BytesIO()
     left = MOST_BYTES
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for member in _collected(folders, named, private):
+        for member in _collected(directories, named, private):
             left -= _add(archive, member)
             if left < 0:
                 raise UsageError(
@@ -56,16 +56,16 @@ class _Member(NamedTuple):
 
 
 def _collected(
-    folders: Iterable[Path], named: Iterable[Path], private: PrivateFiles
+    directories: Iterable[Path], named: Iterable[Path], private: PrivateFiles
 ) -> Iterator[_Member]:
     """What belongs to a site, by name; UsageError."""
     found: dict[str, Path] = {}
     links: dict[str, str] = {}
     contents = {os.path.abspath(path) for path in named}
-    places = sorted({Path(os.path.abspath(folder)) for folder in folders})
-    for folder in places:
-        _check_folder(folder)
-        for path in _below(folder, private):
+    places = sorted({Path(os.path.abspath(directory)) for directory in directories})
+    for directory in places:
+        _check_directory(directory)
+        for path in _below(directory, private):
             if not path.is_symlink() and path.is_file() and private.is_private(path):
                 continue
             inside = _place_inside(path, places) if path.is_symlink() else None
@@ -77,7 +77,7 @@ def _collected(
                     continue
                 contents.add(str(path))
             found[str(path)] = path
-            _check_number(found, folder)
+            _check_number(found, directory)
     for name in contents:
         if os.path.isfile(name):
             found[_unlinked(name, links, places)] = Path(name)
@@ -87,7 +87,7 @@ def _collected(
 
 
 def unpack(data: bytes, root: Path) -> None:
-    """Put the files under a folder of our own, each below its path. ValueError, OSError."""
+    """Put the files under a directory of our own, each below its path. ValueError, OSError."""
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
         for member in archive:
             parts = member.name.split("/")
@@ -105,52 +105,52 @@ def unpack(data: bytes, root: Path) -> None:
                 path.chmod(0o700 if member.mode & 0o100 else 0o600)
 
 
-def _check_folder(folder: Path) -> None:
-    home, real = (Path(os.path.realpath(path)) for path in (Path.home(), folder))
+def _check_directory(directory: Path) -> None:
+    home, real = (Path(os.path.realpath(path)) for path in (Path.home(), directory))
     if real in (home, *home.parents):
-        where = folder if folder == real else f"{folder}, which leads to {real}"
+        where = directory if directory == real else f"{directory}, which leads to {real}"
         raise UsageError(
             f"the manifest is in {where}; the complete directory would be sent to the workers",
             hint="keep manifests and the files that they use in a separate directory",
         )
 
 
-def _check_number(found: Collection[str], folder: Path) -> None:
+def _check_number(found: Collection[str], directory: Path) -> None:
     if len(found) > MOST_FILES:
         raise UsageError(
             (
-                f"{folder} contains more than {MOST_FILES:,} files; all of them would be sent "
+                f"{directory} contains more than {MOST_FILES:,} files; all of them would be sent "
                 "to the workers"
             ),
             hint="keep manifests and the files that they use in a separate directory",
         )
 
 
-def _below(folder: Path, private: PrivateFiles) -> Iterator[Path]:
-    for parent, folders, names in os.walk(folder):
+def _below(directory: Path, private: PrivateFiles) -> Iterator[Path]:
+    for parent, directories, names in os.walk(directory):
         here = Path(parent)
-        links = [name for name in folders if (here / name).is_symlink()]
-        inside = sorted(set(folders) - set(links) - _NOT_A_SITE)
-        folders[:] = [name for name in inside if not private.is_private_folder(here / name)]
+        links = [name for name in directories if (here / name).is_symlink()]
+        inside = sorted(set(directories) - set(links) - _NOT_A_SITE)
+        directories[:] = [name for name in inside if not private.is_private_directory(here / name)]
         yield from (here / name for name in sorted([*names, *links]))
 
 
-def _place_inside(path: Path, folders: Iterable[Path]) -> Path | None:
-    """Where below one of the folders it leads to; None for what leads out of them."""
+def _place_inside(path: Path, directories: Iterable[Path]) -> Path | None:
+    """Where below one of the directories it leads to; None for what leads out of them."""
     real = os.path.realpath(path)
-    for folder in folders:
-        root = os.path.realpath(folder)
+    for directory in directories:
+        root = os.path.realpath(directory)
         if real == root or real.startswith(f"{root}/"):
-            return folder / os.path.relpath(real, root)
+            return directory / os.path.relpath(real, root)
     return None
 
 
-def _unlinked(name: str, links: Collection[str], folders: Iterable[Path]) -> str:
-    """The name of a file without links to folders that go along themselves."""
+def _unlinked(name: str, links: Collection[str], directories: Iterable[Path]) -> str:
+    """The name of a file without links to directories that go along themselves."""
     path = Path(name)
     if not any(str(parent) in links for parent in path.parents):
         return name
-    place = _place_inside(path.parent, folders)
+    place = _place_inside(path.parent, directories)
     return name if place is None else str(place / path.name)
 
 

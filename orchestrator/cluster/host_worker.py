@@ -20,7 +20,7 @@ from orchestrator.cluster.trust import is_loopback, no_answer
 
 _TASKS = 256  # runs that may be under way; the task of each only waits
 _PREFIX = "ccm-worker."
-_NEW = 60.0  # seconds in which a folder may not be locked yet
+_NEW = 60.0  # seconds in which a directory may not be locked yet
 _SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.target": False,
@@ -42,15 +42,15 @@ def run(address: str, security: Any, sites: Sequence[str], told: Callable[[str],
     logging.getLogger("distributed.worker.state_machine").setLevel(logging.ERROR)  # of tasks' ends
     warnings.filterwarnings("ignore", module="distributed")  # the error that follows says it better
     configure(_SETTINGS)
-    _remove_folders_of_killed()
-    with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder, _locked(folder):
-        return asyncio.run(_run(address, security, resources, folder, told))
+    _remove_directories_of_killed()
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as directory, _locked(directory):
+        return asyncio.run(_run(address, security, resources, directory, told))
 
 
 @contextlib.contextmanager
-def _locked(folder: str) -> Iterator[None]:
-    """Hold a lock on a folder, which the kernel lets go with this process. OSError."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+def _locked(directory: str) -> Iterator[None]:
+    """Hold a lock on a directory, which the kernel lets go with this process. OSError."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
@@ -58,7 +58,7 @@ def _locked(folder: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _remove_folders_of_killed() -> None:
+def _remove_directories_of_killed() -> None:
     """Remove the directories of this user's killed workers, whose locks are free."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):  # it is at work, or gone
@@ -73,7 +73,7 @@ async def _run(
     address: str,
     security: Any,
     resources: dict[str, float],
-    folder: str,
+    directory: str,
     told: Callable[[str], None],
 ) -> bool:
     asked = asyncio.Event()
@@ -90,7 +90,7 @@ async def _run(
         resources=resources,
         dashboard=False,
         dashboard_address="127.0.0.1:0",  # Dask answers HTTP even so: without TLS, to anybody
-        local_directory=folder,
+        local_directory=directory,
         death_timeout=CONNECT,
     )
     signalled = asyncio.create_task(asked.wait())

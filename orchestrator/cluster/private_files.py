@@ -34,12 +34,13 @@ class PrivateFiles:
     def __init__(self, without: Collection[Path] = ()) -> None:
         self._own = {os.path.realpath(path) for path in without}
         self.left_out: list[Path] = []
-        """What was told to be private, each file and folder once, beside the controller's own."""
+        """What was told to be private, each file and directory once, beside the controller's own.
+        """
 
-    def is_private_folder(self, folder: Path) -> bool:
-        """Whether nothing in a folder is sent: it has the key of a CA, or is one of our own."""
-        if os.path.realpath(folder) in self._own or _has_authority(folder):
-            self.left_out.append(folder)
+    def is_private_directory(self, directory: Path) -> bool:
+        """Whether nothing in a directory is sent: it has the key of a CA, or is one of our own."""
+        if os.path.realpath(directory) in self._own or _has_authority(directory):
+            self.left_out.append(directory)
             return True
         return False
 
@@ -55,8 +56,8 @@ class PrivateFiles:
             return True
         return False
 
-    def _keeps_certificates(self, folder: Path) -> bool:
-        return str(folder) in self._own or _has_authority(folder)
+    def _keeps_certificates(self, directory: Path) -> bool:
+        return str(directory) in self._own or _has_authority(directory)
 
 
 def holds_private_key(path: Path) -> bool:
@@ -73,11 +74,11 @@ def holds_private_key(path: Path) -> bool:
     return in_text is not None or is_binary_key(data)
 
 
-def told(left_out: Sequence[Path], folders: Iterable[Path]) -> str:
-    """A sentence on what was left out, each by its name from the site's folder; "" for nothing."""
+def told(left_out: Sequence[Path], directories: Iterable[Path]) -> str:
+    """A sentence that names the omitted files, relative to the site's directory; "" for none."""
     if not left_out:
         return ""
-    roots = [os.path.abspath(folder) for folder in folders]
+    roots = [os.path.abspath(directory) for directory in directories]
     names = sorted({_short(str(path), roots) for path in left_out})
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     return (
@@ -93,5 +94,5 @@ def _short(path: str, roots: Iterable[str]) -> str:
     return f"{name}/" if os.path.isdir(path) else name
 
 
-def _has_authority(folder: Path) -> bool:
-    return (folder / _AUTHORITY_KEY).exists()
+def _has_authority(directory: Path) -> bool:
+    return (directory / _AUTHORITY_KEY).exists()

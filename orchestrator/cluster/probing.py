@@ -23,17 +23,17 @@ class Obstacle(NamedTuple):
     hint: str
 
 
-def probe(address: str, security: Any, name_folder: str) -> Obstacle | None:
+def probe(address: str, security: Any, name_directory: str) -> Obstacle | None:
     """What keeps from a scheduler at an address as Dask writes it; None where nothing is found.
 
-    ``security`` is that of Dask, None without TLS; ``name_folder`` says how the folder of
+    ``security`` is that of Dask, None without TLS; ``name_directory`` says how the directory of
     certificates is named.
     """
     protocol = "dask scheduler --protocol tls" if security is not None else "dask scheduler"
     try:
         if security is not None:
             return _of_tls(address, security)
-        return _of_plain(address, name_folder)
+        return _of_plain(address, name_directory)
     except _MuteError:
         return Obstacle("it closes the connection or does not respond", "is this a Dask scheduler?")
     except OSError as error:
@@ -101,7 +101,7 @@ def _of_tls(address: str, security: Any) -> Obstacle | None:
     return None
 
 
-def _of_plain(address: str, name_folder: str) -> Obstacle | None:
+def _of_plain(address: str, name_directory: str) -> Obstacle | None:
     """OSError where nothing is there."""
     context = _context()
     context.verify_mode = ssl.CERT_NONE
@@ -110,4 +110,4 @@ def _of_plain(address: str, name_folder: str) -> Obstacle | None:
     except ssl.SSLError as error:
         if "_ALERT_" not in (error.reason or ""):
             return None
-    return Obstacle("it uses TLS", f"set the directory of the certificates with {name_folder}")
+    return Obstacle("it uses TLS", f"set the directory of the certificates with {name_directory}")

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.cluster import frames
 from orchestrator.cluster.dask_api import CONNECT, Client, Queue, get_worker
-from orchestrator.support.state_folder import state_folder
+from orchestrator.support.state_directory import state_directory
 from orchestrator.workers.channel import Channel
 
 MOST_KEPT = 8  # sites whose files are cached for the next run, encrypted
@@ -85,12 +85,12 @@ class Relay:
         self._over = threading.Event()
         self._heard = time.monotonic()  # of the controller
         self._beaten = time.monotonic()  # by the remote worker process
-        self._folder = _folder()
+        self._directory = _directory()
         ours, theirs = socket.socketpair()
         self._channel = Channel(ours)
         stand = None
         try:
-            self._stand = stand = _started(theirs, self._folder)
+            self._stand = stand = _started(theirs, self._directory)
             start = {"run": order.run, "key": order.key}
             self._channel.send_data(frames.START + json.dumps(start).encode())
         except BaseException:
@@ -98,7 +98,7 @@ class Relay:
             if stand is not None:  # it is ending already, or has met something odd
                 stand.kill()
                 stand.wait()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            shutil.rmtree(self._directory, ignore_errors=True)
             raise
         for part in (self._carry_up, self._carry_down, self._watch):
             threading.Thread(target=part, name=f"relay {self._hand}", daemon=True).start()
@@ -193,7 +193,7 @@ class Relay:
         except subprocess.TimeoutExpired:
             self._stand.kill()
             code = self._stand.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)  # what was killed has left it
+        shutil.rmtree(self._directory, ignore_errors=True)  # what was killed has left it
         how = f"killed by signal {-code}" if code < 0 else f"exit status {code}"
         with contextlib.suppress(Exception):  # there may be no receiver any more
             self._tell(frames.ENDED + how.encode())
@@ -205,12 +205,12 @@ class Relay:
                 queue.close()
 
 
-def _started(channel: socket.socket, folder: str) -> subprocess.Popen[bytes]:
+def _started(channel: socket.socket, directory: str) -> subprocess.Popen[bytes]:
     """A new remote worker process at the other end of this channel, which only it holds then;
     OSError.
     """
     with channel:
-        words = [str(channel.fileno()), folder]
+        words = [str(channel.fileno()), directory]
         return subprocess.Popen(
             [sys.executable, "-m", "orchestrator.cluster.remote_worker", *words],
             pass_fds=[channel.fileno()],
@@ -220,7 +220,7 @@ def _started(channel: socket.socket, folder: str) -> subprocess.Popen[bytes]:
         )
 
 
-def _folder() -> str:
+def _directory() -> str:
     """A new directory for a remote worker process, in memory if possible."""
     parent = os.environ.get("XDG_RUNTIME_DIR")
     within = parent if parent and os.access(parent, os.W_OK | os.X_OK) else None
@@ -228,19 +228,19 @@ def _folder() -> str:
 
 
 def _sites() -> Path:
-    return state_folder() / "sites"
+    return state_directory() / "sites"
 
 
 def _keep(name: str, site: bytes) -> None:
     """Keep a site's files, sealed, for the next run; the oldest of too many go."""
     if not name.isalnum():
         return
-    folder = _sites()
+    directory = _sites()
     with contextlib.suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part = folder / f"{name}.{threading.get_ident()}.part"
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = directory / f"{name}.{threading.get_ident()}.part"
         part.write_bytes(site)
-        part.rename(folder / name)
-        known = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime)
+        part.rename(directory / name)
+        known = sorted(directory.iterdir(), key=lambda path: path.stat().st_mtime)
         for path in known[:-MOST_KEPT]:
             path.unlink(missing_ok=True)

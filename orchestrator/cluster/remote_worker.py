@@ -1,10 +1,10 @@
 """The process that stands for the controller on a worker, for some hosts of one run (worker).
 
-    python -m orchestrator.cluster.remote_worker FD FOLDER
+    python -m orchestrator.cluster.remote_worker FD DIRECTORY
 
-``FD`` is a socket to the relay that started it, ``FOLDER`` one of its own. It works there in a copy
-of the site's files, where all stands below one folder as it stands on the controller: what is told
-names it as it is there.
+``FD`` is a socket to the relay that started it, ``DIRECTORY`` one of its own. It works there in a
+copy of the site's files, where all stands below one directory as it stands on the controller: what
+is told names it as it is there.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from orchestrator.planning.host_secrets import HostSecrets
 from orchestrator.planning.staged_preview import EarlierStage, HostPlanner, StagedPlanner
 from orchestrator.sources.archives import Archives
 from orchestrator.support.crash import describe_crash
-from orchestrator.support.state_folder import state_folder
+from orchestrator.support.state_directory import state_directory
 from orchestrator.transport import Connector, Credentials, Settings
 from orchestrator.transport.credentials import BECOME_PASSWORD
 from orchestrator.workers.worker import serve
@@ -58,14 +58,14 @@ _FILES = ("hiera", "facts")  # of ``PlanOptions``: names of files
 class Office:
     """The working directory of the process, removed when it ends."""
 
-    def __init__(self, folder: str) -> None:
-        self.root = os.path.realpath(folder)
+    def __init__(self, directory: str) -> None:
+        self.root = os.path.realpath(directory)
 
-    def furnish(self, site: bytes, folder: str) -> None:
+    def furnish(self, site: bytes, directory: str) -> None:
         """Unpack the site's files there, and change to the user's directory. CcmError."""
         try:
             unpack(site, Path(self.root))
-            here = self.place(folder)
+            here = self.place(directory)
             os.makedirs(here, exist_ok=True)
             os.chdir(here)
         except (OSError, ValueError) as error:
@@ -100,7 +100,8 @@ def planners(brief: RunSpec, office: Office) -> tuple[list[Planner], list[Job], 
         data = {**recipe.data, **{n: list(map(office.place, recipe.data[n])) for n in _FILES}}
         data["data_dir"] = office.place(recipe.data["data_dir"])
         data["archives"] = {
-            url: (office.place(folder), name) for url, (folder, name) in data["archives"].items()
+            url: (office.place(directory), name)
+            for url, (directory, name) in data["archives"].items()
         }
         options = PlanOptions(**{**data, "environ": brief.environ, "run": brief.options})
         archives = Archives(contact=False, known=options.archives)
@@ -201,7 +202,7 @@ def _ready(channel: SealedChannel, office: Office) -> _Readiness:
     channel.put(frames.HELLO, keys.public)
     brief = RunSpec.of(json.loads(channel.receive() or ""))
     channel.put(frames.BUNDLE, brief.bundle.encode())
-    office.furnish(open_content(bytes.fromhex(brief.key), channel.bundle()), brief.folder)
+    office.furnish(open_content(bytes.fromhex(brief.key), channel.bundle()), brief.directory)
     made, jobs, types = planners(brief, office)
     make_room(brief.access.at_once)
     return _Readiness(brief, made, jobs, connector(brief, types))
@@ -229,7 +230,7 @@ def _work(channel: SealedChannel, office: Office) -> None:
         hosts=channel.hosts,
         connector=ready.connector,
         planners=ready.made,
-        lore=PackageMetadataCache(state_folder() / "packages"),
+        lore=PackageMetadataCache(state_directory() / "packages"),
         failed=_crash,
         dear=True,
     )

@@ -37,16 +37,17 @@ class Access(NamedTuple):
 
 
 class RunSpec(NamedTuple):
-    """A run. ``folder`` is where the user stands there; ``bundle`` and ``key`` say which site, and
-    open it; ``receipts`` is the key of the receipts of hosts; ``hosts`` are those that others are
-    reached through, ``inventory`` what templates see of all, where they look."""
+    """A run. ``directory`` is where the user stands there; ``bundle`` and ``key`` say which site,
+    and open it; ``receipts`` is the key of the receipts of hosts; ``hosts`` are those that others
+    are reached through, ``inventory`` what templates see of all, where they look.
+    """
 
     run_id: str
     user: str
     options: RunOptions
     recipes: tuple[Recipe, ...]
     access: Access
-    folder: str
+    directory: str
     environ: Mapping[str, str]
     hosts: Mapping[str, Mapping[str, Any]]
     bundle: str

@@ -1,6 +1,7 @@
 """Certificates of a scheduler, its workers and controllers: a small CA, and where they are (both).
 
-A folder has ``ca.pem`` and, for each role that it is there for, ``ROLE.pem`` and ``ROLE-key.pem``.
+A directory has ``ca.pem`` and, for each role that it is there for, ``ROLE.pem`` and
+``ROLE-key.pem``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _DAYS = 825
 _BACK = datetime.timedelta(minutes=5)  # that a clock elsewhere may be slow
 
 
-def default_folder() -> Path:
+def default_directory() -> Path:
     """``$XDG_CONFIG_HOME/ccm/engine``, by default ``~/.config/ccm/engine``."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
     root = Path(base) if os.path.isabs(base) else Path.home() / ".config"
@@ -56,17 +57,17 @@ def is_loopback(address: str) -> bool:
         return host == "localhost"
 
 
-def protected(address: str, role: Role, folder: str | None = None) -> tuple[str, Any]:
+def protected(address: str, role: Role, directory: str | None = None) -> tuple[str, Any]:
     """The address as Dask writes it, and its ``Security``: TLS wherever it is not this machine.
 
-    On this machine only where a ``folder`` is named, here or in ``CCM_ENGINE_TLS``. UsageError.
+    On this machine only where a ``directory`` is named, here or in ``CCM_ENGINE_TLS``. UsageError.
     """
-    if folder == "":
+    if directory == "":
         raise UsageError("--tls is empty", hint="set the directory of the certificates")
-    named = folder or os.environ.get(VARIABLE)
+    named = directory or os.environ.get(VARIABLE)
     if not named and is_loopback(address):
         return f"tcp://{address}", None
-    home = Path(named) if named else default_folder()
+    home = Path(named) if named else default_directory()
     files = [str(home / name) for name in ("ca.pem", f"{role}.pem", f"{role}-key.pem")]
     missing = [name for name in files if not os.path.isfile(name)]
     if missing:
@@ -103,21 +104,21 @@ def no_answer(option: str, address: str, security: Any, error: BaseException) ->
     )
 
 
-def make_authority(folder: Path) -> list[Path]:
-    """Make a CA and a certificate for each role in a folder; the files. UsageError, OSError."""
-    known = [path.name for path in folder.glob("*.pem")] if folder.is_dir() else []
+def make_authority(directory: Path) -> list[Path]:
+    """Make a CA and a certificate for each role in a directory; the files. UsageError, OSError."""
+    known = [path.name for path in directory.glob("*.pem")] if directory.is_dir() else []
     if known:
         raise UsageError(
-            f"{folder} already contains certificates: {', '.join(sorted(known)[:4])}",
+            f"{directory} already contains certificates: {', '.join(sorted(known)[:4])}",
             hint=(
                 "use another directory; holders of the old certificates remain trusted in this one"
             ),
         )
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     authority = _issue("ccm engine CA", None, _AUTHORITY_DAYS)
-    made = _keep(folder, "ca", authority)
+    made = _keep(directory, "ca", authority)
     for role in ROLES:
-        made += _keep(folder, role, _issue(f"ccm {role}", authority, _DAYS))
+        made += _keep(directory, role, _issue(f"ccm {role}", authority, _DAYS))
     return made
 
 
@@ -152,14 +153,14 @@ def _issue(common: str, issuer: _Identity | None, days: int) -> _Identity:
     return _Identity(builder.sign(issuer.key if issuer else key, hashes.SHA256()), key)
 
 
-def _keep(folder: Path, name: str, identity: _Identity) -> list[Path]:
+def _keep(directory: Path, name: str, identity: _Identity) -> list[Path]:
     """Write a certificate and its key; OSError."""
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
     private = identity.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     return [
-        _write(folder / f"{name}.pem", identity.certificate.public_bytes(Encoding.PEM)),
-        _write(folder / f"{name}-key.pem", private),
+        _write(directory / f"{name}.pem", identity.certificate.public_bytes(Encoding.PEM)),
+        _write(directory / f"{name}-key.pem", private),
     ]
 
 

@@ -49,7 +49,7 @@ def _whole(scope: Scope, source: str, name: str) -> str:
     from orchestrator.language.jinja import render
 
     try:
-        loaded = loaded_template(scope.folder, source, name, scope.lenient)
+        loaded = loaded_template(scope.directory, source, name, scope.lenient)
     except InputError as error:
         inline = inline_template(source, name, scope.lenient, added)
         if inline is None:
@@ -82,7 +82,7 @@ def _jet(
     )
     scope = _with(scope, "jet()", names)
     try:
-        found = library_of(scope.folder, delimiters).parse(source, name, added=tuple(scope.loop))
+        found = library_of(scope.directory, delimiters).parse(source, name, added=tuple(scope.loop))
     except InputError as error:
         raise EvaluationError(str(error)) from error
     return render(found, scope.names)
@@ -116,7 +116,7 @@ def _own(
             message = f"{function} renders only literal text of the manifest, never computed text"
             raise EvaluationError(message, kind="template.tainted")
         return str(text), function
-    return scope.folder.read(text, own), text
+    return scope.directory.read(text, own), text
 
 
 RENDERERS = Renderers(_template, _jet)

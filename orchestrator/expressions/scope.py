@@ -11,7 +11,7 @@ from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
 from orchestrator.language.asked import NOTHING_ASKED, Asked
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.facts import Facts
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.language.paths import MISSING, BadPathError, find, likely, split_path
 from remote_runtime.errors import CcmError
 
@@ -49,7 +49,7 @@ class Scope(NamedTuple):
     data: Any
     environ: Environ
     host: Mapping[str, Any]
-    folder: Folder
+    directory: Directory
     renderers: Renderers
     lenient: bool = False
     target_files: Mapping[str, str] = {}
@@ -176,7 +176,7 @@ class Scope(NamedTuple):
         return self._replace(
             data={},
             environ=Environ({}),
-            folder=_CLOSED,
+            directory=_CLOSED,
             registry=None,
             buckets=None,
             target_files={},
@@ -196,20 +196,20 @@ class Scope(NamedTuple):
         if not isinstance(path, str) or not path:
             raise EvaluationError(f"file() takes a path, not {path!r}", kind="template.file")
         if not path.startswith("/"):
-            return ManifestText(self.folder.read(path, path in literals))
+            return ManifestText(self.directory.read(path, path in literals))
         if path not in self.target_files:
             raise NeedFileError(path)
         return self.target_files[path]
 
 
-class _ClosedFolder(Folder):
+class _ClosedDirectory(Directory):
     """Refuses all files, for expressions from another machine."""
 
     def locate(self, name: str, literal: bool) -> Path:
         raise EvaluationError("data of another machine cannot read files", kind="template.file")
 
 
-_CLOSED = _ClosedFolder(Path("/"))
+_CLOSED = _ClosedDirectory(Path("/"))
 
 
 class ManifestText(str):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.support.hashing import sha256
 from orchestrator.support.plain_text import is_shallow
-from orchestrator.support.state_folder import make_private
+from orchestrator.support.state_directory import make_private
 from orchestrator.support.whole_file import replacing
 from remote_runtime.errors import CcmError, ProtocolError
 from remote_runtime.protocol import wire
@@ -63,15 +63,17 @@ class _Entry(NamedTuple):
 
 
 class PackageMetadataCache:
-    """Thread-safe. A file of ``folder`` for each package; without a directory it lasts for the
+    """Thread-safe. A file of ``directory`` for each package; without a directory it lasts for the
     run.
 
     The metadata is stored as JSON text, up to ``room`` bytes: hosts read other packages themselves.
     If several processes of a run have a cache, all but one ``ask_through`` that one.
     """
 
-    def __init__(self, folder: Path | None = None, wait: float = WAIT, *, room: int = ROOM) -> None:
-        self._folder = folder
+    def __init__(
+        self, directory: Path | None = None, wait: float = WAIT, *, room: int = ROOM
+    ) -> None:
+        self._directory = directory
         self._wait = wait
         self._left = room
         self._known: dict[str, _Entry] = {}
@@ -156,9 +158,9 @@ class PackageMetadataCache:
 
     def _forget(self, sha: str) -> None:
         self._left += len(self._known.pop(sha).text)
-        if self._folder is not None:
+        if self._directory is not None:
             with contextlib.suppress(OSError):
-                (self._folder / f"{sha}.json").unlink()
+                (self._directory / f"{sha}.json").unlink()
 
     def leave(self, host: str) -> None:
         """Forget that a host is at anything: its run is over."""
@@ -169,10 +171,10 @@ class PackageMetadataCache:
             self._changed.notify_all()
 
     def _load(self, sha: str) -> None:
-        if self._folder is None or sha in self._known:
+        if self._directory is None or sha in self._known:
             return
         try:
-            record = json.loads((self._folder / f"{sha}.json").read_text("ascii"))
+            record = json.loads((self._directory / f"{sha}.json").read_text("ascii"))
             found, hosts = record["contents"], tuple(map(str, record["hosts"]))
             if not is_shallow(json.loads(found)):
                 return
@@ -194,14 +196,14 @@ class PackageMetadataCache:
         return True
 
     def _keep(self, sha: str) -> None:
-        if self._folder is None:
+        if self._directory is None:
             return
         with contextlib.suppress(OSError, CcmError):  # only a cache: hosts can report again
-            make_private(self._folder)
-            with replacing(self._folder / f"{sha}.json") as out:
+            make_private(self._directory)
+            with replacing(self._directory / f"{sha}.json") as out:
                 text, hosts = self._known[sha]
                 out.write(json.dumps({"hosts": hosts, "contents": text}).encode("ascii"))
-            kept = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
+            kept = sorted(self._directory.glob("*.json"), key=lambda path: path.stat().st_mtime)
             for path in kept[:-MOST_KEPT]:
                 path.unlink()
 

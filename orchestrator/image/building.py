@@ -55,8 +55,8 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
     """The image of the installed runtime, with a site's own types.
 
     ``own_types`` are their modules by path, such as ``cron/resource.py``. Built once per state of
-    the sources and kept in the user's cache folder. ``ValueError`` where they would take the place
-    of modules that are there.
+    the sources and kept in the user's cache directory. ``ValueError`` where they would take the
+    place of modules that are there.
     """
     files = _sources()
     added = {_TYPES + path: source for path, source in sorted((own_types or {}).items())}
@@ -107,10 +107,10 @@ def _sources() -> dict[str, str]:
     """Member name to file, sorted by name."""
     found = {}
     # Every run looks through them, and Path objects of so many files cost more than the look.
-    for folder, folders, names in os.walk(_ROOT):
-        folders[:] = [name for name in folders if name != "__pycache__"]
-        member = folder.replace(str(_ROOT), _ROOT.name, 1)
-        found.update({f"{member}/{n}": f"{folder}/{n}" for n in names if n.endswith(".py")})
+    for directory, directories, names in os.walk(_ROOT):
+        directories[:] = [name for name in directories if name != "__pycache__"]
+        member = directory.replace(str(_ROOT), _ROOT.name, 1)
+        found.update({f"{member}/{n}": f"{directory}/{n}" for n in names if n.endswith(".py")})
     return dict(sorted(found.items()))
 
 

@@ -1,6 +1,6 @@
-"""Keeps built images in the user's cache folder, so that a run does not build them (controller).
+"""Keeps built images in the user's cache directory, so that a run does not build them (controller).
 
-A file is 32 bytes of SHA-256 and the content that they are the hash of. The folder is 0700 and
+A file is 32 bytes of SHA-256 and the content that they are the hash of. The directory is 0700 and
 must be ours; where it cannot be used, images are built anew each time.
 """
 
@@ -31,11 +31,11 @@ def key(files: Mapping[str, str], contents: Mapping[str, bytes]) -> str:
 
 def load(name: str) -> bytes | None:
     """The content kept under the name, or None unless it is there and whole."""
-    folder = _folder()
-    if folder is None:
+    directory = _directory()
+    if directory is None:
         return None
     try:
-        data = (folder / name).read_bytes()
+        data = (directory / name).read_bytes()
     except OSError:
         return None
     content = data[32:]
@@ -43,30 +43,30 @@ def load(name: str) -> bytes | None:
 
 
 def save(contents: Mapping[str, bytes]) -> None:
-    """Keep the contents under their names; a cache folder that cannot be written is no error."""
-    folder = _folder()
-    if folder is None:
+    """Keep the contents under their names; a cache directory that cannot be written is no error."""
+    directory = _directory()
+    if directory is None:
         return
     with contextlib.suppress(OSError):
         for name, content in contents.items():
-            with replacing(folder / name) as out:
+            with replacing(directory / name) as out:
                 out.write(sha256(content).digest() + content)
-        _prune(folder)
+        _prune(directory)
 
 
-def _folder() -> Path | None:
+def _directory() -> Path | None:
     base = os.environ.get("XDG_CACHE_HOME", "")
     parent = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
-    folder = parent / "ccm" / "image"
+    directory = parent / "ccm" / "image"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.lstat()
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = directory.lstat()
     except (OSError, RuntimeError):
         return None
-    return folder if found.st_uid == os.geteuid() and not found.st_mode & 0o022 else None
+    return directory if found.st_uid == os.geteuid() and not found.st_mode & 0o022 else None
 
 
-def _prune(folder: Path) -> None:
-    files = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+def _prune(directory: Path) -> None:
+    files = sorted(directory.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
     for path in files[KEPT:]:
         path.unlink(missing_ok=True)

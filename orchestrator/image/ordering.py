@@ -38,25 +38,25 @@ def together(members: Mapping[str, bytes]) -> list[list[str]]:
         taken.update(rows[-1])
     along: dict[str, None] = {}
     for name in sources:
-        folder, _, last = name.rpartition(".")
-        if last != "resource" or not folder.startswith(_TYPES):
+        directory, _, last = name.rpartition(".")
+        if last != "resource" or not directory.startswith(_TYPES):
             continue
-        behind = _behind(sources, [folder, name, f"{folder}.providers"])
-        rows.append(_within(folder, behind, taken))
+        behind = _behind(sources, [directory, name, f"{directory}.providers"])
+        rows.append(_within(directory, behind, taken))
         taken.update(rows[-1])
-        providers = [one for one in sources if one.startswith(f"{folder}.providers.")]
+        providers = [one for one in sources if one.startswith(f"{directory}.providers.")]
         closures = [_behind(sources, [one]) for one in providers]
         uses = Counter(one for closure in closures for one in closure)
         shared = taken | {one for one, count in uses.items() if count > 1}
-        rows += [_within(folder, closure, shared) for closure in closures]
+        rows += [_within(directory, closure, shared) for closure in closures]
         along.update(dict.fromkeys(one for closure in (behind, *closures) for one in closure))
     rows += [[name] for name in along if not any(name in row for row in rows)]
     return [row for row in rows if row]
 
 
-def _within(folder: str, names: list[str], taken: Set[str]) -> list[str]:
+def _within(directory: str, names: list[str], taken: Set[str]) -> list[str]:
     """Those of a type that are not taken: others may import the rest without the type."""
-    return [name for name in names if f"{name}.".startswith(f"{folder}.") and name not in taken]
+    return [name for name in names if f"{name}.".startswith(f"{directory}.") and name not in taken]
 
 
 def _behind(sources: Mapping[str, bytes], roots: Sequence[str]) -> list[str]:

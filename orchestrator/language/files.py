@@ -13,10 +13,10 @@ _LONGEST_PATH, _LONGEST_PART = 4096, 255  # bytes
 _SHOWN = 40
 
 
-class Folder:
-    """The folder of one manifest; each file is read once per run. Thread-safe.
+class Directory:
+    """The directory of one manifest; each file is read once per run. Thread-safe.
 
-    ``bounds`` is the folder that even a name that is written out may not lead out of: a child
+    ``bounds`` is the directory that even a name that is written out may not lead out of: a child
     manifest may be others' work, and does not get at what else the controller holds.
     """
 
@@ -29,7 +29,7 @@ class Folder:
         """The path of a file named relative to the manifest.
 
         A name that the manifest does not spell out may come from a host, so it must not lead out of
-        the manifest's folder. EvaluationError.
+        the manifest's directory. EvaluationError.
         """
         path = self.path / name
         if not is_file_name(str(path)):
@@ -66,8 +66,8 @@ def is_file_name(name: str) -> bool:
     return b"\0" not in found and len(found) < _LONGEST_PATH and longest <= _LONGEST_PART
 
 
-def _is_below(path: Path, folder: Path) -> bool:
-    root = os.path.realpath(folder)
+def _is_below(path: Path, directory: Path) -> bool:
+    root = os.path.realpath(directory)
     return os.path.commonpath([os.path.realpath(path), root]) == root
 
 

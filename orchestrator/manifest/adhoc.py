@@ -55,22 +55,22 @@ def adhoc_site(
     name: Scalar,
     *,
     properties: Mapping,
-    folder: Path,
+    directory: Path,
     earlier: Earlier | None = None,
     types: Types = BUILT_IN,
 ) -> Site:
     """The checked site of one resource; InputError with every problem.
 
     ``properties`` has the form that follows a name in a manifest. Relative paths start at
-    ``folder``. ``earlier`` holds the results of earlier commands of the session. ``types`` are the
-    types that travel with the runtime.
+    ``directory``. ``earlier`` holds the results of earlier commands of the session. ``types`` are
+    the types that travel with the runtime.
     """
     problems: list[Problem] = []
     if "foreach" in properties:
         message = "foreach works only in manifests"
         problems.append(Problem(message, properties.key("foreach").position, "", "input"))
     declared = declare(type_, name, nodes=spell_out(type_, properties, problems), problems=problems)
-    site = _site([declared], folder, types.needed_by(type_), problems)
+    site = _site([declared], directory, types.needed_by(type_), problems)
     site.warnings += doubts(declared)
     site.earlier = earlier
     known = site.earlier_names() if declared.require or declared.subscribe else None
@@ -84,7 +84,7 @@ def observed_site(
     type_: Type,
     names: Iterable[Scalar],
     *,
-    folder: Path,
+    directory: Path,
     provider: str = "",
     types: Types = BUILT_IN,
 ) -> Site:
@@ -105,17 +105,19 @@ def observed_site(
             hint = suggestion(provider, list(type_.providers))
             problems.append(Problem(message, None, hint, "input.unknown"))
         resources.append(declared)
-    site = _site(resources, folder, types.needed_by(type_), problems)
+    site = _site(resources, directory, types.needed_by(type_), problems)
     if problems:
         raise InputError(problems)
     return site
 
 
-def _site(resources: list[Declared], folder: Path, types: Types, problems: list[Problem]) -> Site:
+def _site(
+    resources: list[Declared], directory: Path, types: Types, problems: list[Problem]
+) -> Site:
     warnings: list[Problem] = []
     source = DataSource(Mapping(NOWHERE, 1, 1), problems, warnings)
     site = Site(
-        folder / "command line",
+        directory / "command line",
         source,
         warnings=warnings,
         types=types,

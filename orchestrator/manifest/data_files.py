@@ -42,21 +42,21 @@ class DataFile(NamedTuple):
 class DataFiles:
     """The files of the directory; shared by all manifests of a run.
 
-    Without a ``folder`` (""), there are none. Unreadable files are appended to ``problems``.
+    Without a ``directory`` (""), there are none. Unreadable files are appended to ``problems``.
     """
 
     def __init__(
         self,
-        folder: str = "",
+        directory: str = "",
         problems: list[Problem] | None = None,
         warnings: list[Problem] | None = None,
     ) -> None:
         self._problems: list[Problem] = [] if problems is None else problems
         self._warnings: list[Problem] = [] if warnings is None else warnings
-        self.folder = folder
+        self.directory = directory
         self.notes: list[Problem] = []
         self._files: dict[str, DataFile] = {}
-        for path in self._found() if folder else ():
+        for path in self._found() if directory else ():
             self._read(path)
 
     def get(self, entry: str) -> DataFile | None:
@@ -90,19 +90,19 @@ class DataFiles:
 
     def _found(self) -> Iterator[Path]:
         """The files of the directory, sorted; names that begin with a dot are skipped."""
-        if not os.path.isdir(self.folder):
-            self._refuse(f"the data directory {self.folder} does not exist", "create it")
+        if not os.path.isdir(self.directory):
+            self._refuse(f"the data directory {self.directory} does not exist", "create it")
             return
         count = 0
-        for parent, folders, names in os.walk(self.folder):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for parent, directories, names in os.walk(self.directory):
+            directories[:] = sorted(name for name in directories if not name.startswith("."))
             for name in sorted(names):
                 path = Path(parent, name)
                 if name.startswith(".") or not self._is_named_well(path):
                     continue
                 count += 1
                 if count > MOST_FILES:
-                    self._refuse(f"{self.folder} has more than {MOST_FILES:,} files", "split it")
+                    self._refuse(f"{self.directory} has more than {MOST_FILES:,} files", "split it")
                     return
                 yield path
 
@@ -137,7 +137,7 @@ class DataFiles:
             message = "this key is data.data: a data file has its values at the top"
             hint = "remove data: and one level of indentation"
             self._warnings.append(Problem(message, root.key("data").position, hint, "input.data"))
-        parts = path.relative_to(self.folder).with_suffix("").parts
+        parts = path.relative_to(self.directory).with_suffix("").parts
         name = ":".join(parts)
         self.notes += ambiguous_values(root)
         tree = compile_node(root, self._problems, lenient=True)

@@ -17,13 +17,13 @@ from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from orchestrator.language import jet
-    from orchestrator.language.files import Folder
+    from orchestrator.language.files import Directory
     from orchestrator.manifest.defaults import Defaults
     from orchestrator.manifest.types import Types
 
 
 def resources_template(
-    ccm: Mapping, folder: Folder, problems: list[Problem]
+    ccm: Mapping, directory: Directory, problems: list[Problem]
 ) -> jet.Template | None:
     """The checked template that ``ccm`` names; None with problems."""
     key, node = ccm.key("resources_jet_file"), ccm.get("resources_jet_file")
@@ -37,7 +37,7 @@ def resources_template(
     from orchestrator.language.jet import Delimiters, library_of
 
     try:
-        template = library_of(folder, Delimiters()).load(node.text)
+        template = library_of(directory, Delimiters()).load(node.text)
     except InputError as error:
         problems += error.problems
     except EvaluationError as error:

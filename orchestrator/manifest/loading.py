@@ -65,7 +65,7 @@ def read_site(path: Path, parent: Site, bounds: Path | None = None) -> Site:
     ``bounds``, by default those of its parent.
     """
     problems: list[Problem] = []
-    bounds = bounds or parent.folder.bounds or parent.folder.path
+    bounds = bounds or parent.directory.bounds or parent.directory.path
     site = _read(
         path,
         problems,
@@ -175,7 +175,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         site.asks = read_asks(ccm.get("ask"), site.types, problems)
     resources = ccm.get("resources")
     if "resources_jet_file" in ccm:
-        site.resources_template = resources_template(ccm, site.folder, problems)
+        site.resources_template = resources_template(ccm, site.directory, problems)
     if resources is not None:
         reader = ResourceReader(problems, types=site.types, defaults=site.defaults)
         reader.read(resources)
@@ -184,7 +184,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         site.warnings += [
             warning
             for declared in site.resources
-            for warning in script_warnings(declared, site.folder.path)
+            for warning in script_warnings(declared, site.directory.path)
         ]
         site.warnings += contradictions(site.resources)
     elif "resources_jet_file" not in ccm:

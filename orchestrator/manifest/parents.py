@@ -30,7 +30,7 @@ class Parent(NamedTuple):
     certain: bool
 
 
-def parents_of(child: Path, folders: Iterable[Path]) -> list[Parent]:
+def parents_of(child: Path, directories: Iterable[Path]) -> list[Parent]:
     """The manifests in these directories that apply ``child``; those with a literal path come
     first.
 
@@ -38,16 +38,16 @@ def parents_of(child: Path, folders: Iterable[Path]) -> list[Parent]:
     """
     found = [
         Parent(path, site, certain)
-        for path in _candidates(child, folders)
+        for path in _candidates(child, directories)
         if (top := read_unchecked(path)) is not None
         for site, certain in _naming(top, child, 0)
     ]
     return sorted(found, key=lambda parent: not parent.certain)
 
 
-def _candidates(child: Path, folders: Iterable[Path]) -> Iterator[Path]:
+def _candidates(child: Path, directories: Iterable[Path]) -> Iterator[Path]:
     """The YAML files that contain ``apply``, at most ``MOST_FILES``."""
-    files = (path for folder in folders for path in sorted(folder.iterdir()))
+    files = (path for directory in directories for path in sorted(directory.iterdir()))
     seen = 0
     for path in files:
         if path.suffix not in (".yaml", ".yml") or not path.is_file() or path.samefile(child):
@@ -71,7 +71,7 @@ def _naming(site: Site, child: Path, depth: int) -> Iterator[tuple[Site, bool]]:
             continue
         path = declared.child
         if path is None:
-            relative = os.path.relpath(child.absolute(), site.folder.path)
+            relative = os.path.relpath(child.absolute(), site.directory.path)
             if _fits(declared, relative):
                 yield site, False
         elif os.path.realpath(site.path.parent / path) == os.path.realpath(child):

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from orchestrator.language.errors import NEEDS_DATA
-from orchestrator.language.files import Folder, is_file_name
+from orchestrator.language.files import Directory, is_file_name
 from orchestrator.manifest.assertions import Assertion
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
@@ -44,7 +44,7 @@ class Earlier(Protocol):
 class Site:
     """One manifest: its data, its resources in file order, and what the run needs to know.
 
-    ``folder`` contains the manifest. ``warnings`` are for the user and do not stop the run. With
+    ``directory`` contains the manifest. ``warnings`` are for the user and do not stop the run. With
     ``resources_template`` there are no ``resources``: the template generates those of each host.
     ``assertions`` must be true on a host before it is changed, and ``asks`` are looked up there
     first. ``defaults`` are its own over inherited ones; its children inherit them. ``types`` are
@@ -63,7 +63,7 @@ class Site:
         bounds: Path | None = None,
     ) -> None:
         self.path = path
-        self.folder = Folder(path.absolute().parent, bounds)
+        self.directory = Directory(path.absolute().parent, bounds)
         self.source = source
         self.warnings = warnings
         self.types = types
@@ -128,7 +128,7 @@ class Children:
         if not is_file_name(name):
             return _refused(declared, f"{name!r} is not a file name", "check the name")
         path = parent.path.parent / name
-        below = os.path.realpath(parent.folder.path)
+        below = os.path.realpath(parent.directory.path)
         if os.path.commonpath([os.path.realpath(path), below]) != below:
             message = f"{name} is outside the directory of {parent.path}"
             hint = "a child manifest must be below the directory of its parent"
@@ -148,7 +148,7 @@ class Children:
             message = f"the archive {url.partition('#')[0]} was not checked"
             hint = "no other machine is contacted"
             return Child(None, (Problem(message, declared.where(("manifest",)), hint, UNREAD),))
-        return self._child(parent, declared, found.path, Path(found.folder))
+        return self._child(parent, declared, found.path, Path(found.directory))
 
     def _child(self, parent: Site, declared: Declared, path: Path, bounds: Path | None) -> Child:
         key = os.path.abspath(path), id(parent.defaults)

@@ -265,14 +265,14 @@ def types_beside(path: Path) -> Types:
 
     InputError with every mistake in custom types; for a directory, on first use.
     """
-    folder = path if path.is_dir() else path.parent
-    if not (folder / "types").is_dir():
+    directory = path if path.is_dir() else path.parent
+    if not (directory / "types").is_dir():
         return BUILT_IN
     from orchestrator.site_types import types_below
 
-    if folder is path:
-        return Types(lambda: types_below(folder))
-    own = types_below(folder, path.stat().st_uid)
+    if directory is path:
+        return Types(lambda: types_below(directory))
+    own = types_below(directory, path.stat().st_uid)
     return Types(lambda: own)
 
 

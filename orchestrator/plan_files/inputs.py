@@ -11,7 +11,7 @@ from typing import Any
 from orchestrator.plan_files.digests import secret_digest
 from orchestrator.planning.content.blobs import MOST_SEARCHED
 from orchestrator.sources.address import is_url, parse_address
-from orchestrator.sources.cache import cache_folder
+from orchestrator.sources.cache import cache_directory
 from remote_runtime.errors import InputError, Problem
 from remote_runtime.reporting.masking import Mask
 
@@ -41,7 +41,7 @@ def digests_of(
     """
     mask = Mask(secrets) if secrets else None
     every = list(map(str, paths))
-    below = f"{cache_folder()}{os.sep}"  # bound by the digest in the site
+    below = f"{cache_directory()}{os.sep}"  # bound by the digest in the site
     names = sorted({here(path) for path in every if os.path.isfile(path) and below not in path})
     found = {name: _digest(name, _may_hold(name, mask), salt) for name in names}
     found |= {path: _named_in(path) for path in every if is_url(path) and "#" in path}

@@ -66,13 +66,13 @@ def _head(digest: str) -> bytes:
 
 def require_place(path: str) -> None:
     """UsageError if a plan cannot be written there. Call it before a long preview."""
-    folder = os.path.dirname(os.path.abspath(path))
+    directory = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise _unwritable(path, "it is a directory")
-    if not os.path.isdir(folder):
-        raise _unwritable(path, f"the directory {folder} does not exist")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise _unwritable(path, f"the directory {folder} is not writable")
+    if not os.path.isdir(directory):
+        raise _unwritable(path, f"the directory {directory} does not exist")
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise _unwritable(path, f"the directory {directory} is not writable")
 
 
 def _unwritable(path: str, why: str | None) -> UsageError:

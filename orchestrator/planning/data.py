@@ -16,7 +16,7 @@ from orchestrator.expressions import (
 from orchestrator.expressions.environ import Environ
 from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
 from orchestrator.language.facts import Facts
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.language.hash_notes import noting_hashes
 from orchestrator.manifest.annotations import Annotation, check_annotations, secrets
 from orchestrator.manifest.data import BASE, DataSource, Held, Layer, load_source
@@ -133,9 +133,9 @@ class ManifestData:
     Data that is the same on all hosts is resolved once.
     """
 
-    def __init__(self, source: DataSource, folder: Folder, given: Given) -> None:
+    def __init__(self, source: DataSource, directory: Directory, given: Given) -> None:
         self._own = source
-        self._folder = folder
+        self._directory = directory
         self._given = given
         self._annotations = [a for s in self._sources(remote=False) for a in s.annotations]
         self._remote_annotations = [a for s in self._sources(remote=True) for a in s.annotations]
@@ -277,7 +277,7 @@ class ManifestData:
             data,
             environ=given.environ.told_to(heard),
             host=names,
-            folder=self._folder,
+            directory=self._directory,
             renderers=RENDERERS,
             lenient=lenient,
             registry=given.registry,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from inventory.document import Mapping, parse_document, read_document
 from orchestrator.expressions.environ import Environ
 from orchestrator.fleet.host.host_facts import NeedAnswersError
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.manifest.asks import Asks, read_asks
 from orchestrator.manifest.data import KEYS, DataSource, refuse_unknown_keys
 from orchestrator.manifest.types import types_beside
@@ -57,8 +57,8 @@ class Hierarchy:
         variables = Environ(load_environ()).public() if with_environ else {}
         self._overlay = FactOverlay(options.facts, options.fact, variables)
         self._given = Given(options, problems, self.warnings)
-        folder = Path() if is_url(path) else Path(path).parent
-        self._data = ManifestData(source, Folder(folder.absolute()), self._given)
+        directory = Path() if is_url(path) else Path(path).parent
+        self._data = ManifestData(source, Directory(directory.absolute()), self._given)
         shared = self._data.shared(None, {}) if not problems else None
         if shared:
             problems += shared.problems

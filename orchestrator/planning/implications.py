@@ -22,7 +22,7 @@ MOST_MASKS = 32
 MOST_RESOURCES = 20_000
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _TREE = '"$tree"'
-"""What stands in a plan in the place of a folder, which an event names."""
+"""What stands in a plan in the place of a directory, which an event names."""
 
 
 class _Known(NamedTuple):

@@ -27,7 +27,7 @@ class ProjectFile(NamedTuple):
     """A file by its displayed name, and the real directory from which its paths start."""
 
     path: str
-    folder: str
+    directory: str
 
 
 def project_files(manifest: str = "") -> list[ProjectFile]:
@@ -36,15 +36,15 @@ def project_files(manifest: str = "") -> list[ProjectFile]:
     InputError for one that is not believed.
     """
     found: dict[str, ProjectFile] = {}
-    for folder in ("" if is_url(manifest) else os.path.dirname(manifest), ""):
-        path = _nearest(folder)
+    for directory in ("" if is_url(manifest) else os.path.dirname(manifest), ""):
+        path = _nearest(directory)
         if not path:
             continue
         real = os.path.realpath(path)
         if manifest and real == os.path.realpath(manifest):
             raise _refused(
                 f"{path} is the name of the project's file, not of a manifest",
-                f"give the manifest another name, such as {os.path.join(folder, 'site.yaml')}",
+                f"give the manifest another name, such as {os.path.join(directory, 'site.yaml')}",
                 "input.project",
             )
         if real not in found:
@@ -55,19 +55,19 @@ def project_files(manifest: str = "") -> list[ProjectFile]:
 
 
 def _nearest(start: str) -> str:
-    """The file in a folder or in the nearest one above it that has one; "" for none."""
+    """The file in a directory or in the nearest one above it that has one; "" for none."""
     path = os.path.normpath(os.path.join(start, FILE))
     if os.path.lexists(path):
         return path
-    folder = os.path.abspath(start)
+    directory = os.path.abspath(start)
     try:
-        owner = os.stat(folder).st_uid
-        while not any(os.path.lexists(os.path.join(folder, name)) for name in _REPOSITORIES):
-            folder, below = os.path.dirname(folder), folder
-            status = os.stat(folder)
-            if folder == below or status.st_uid != owner or status.st_mode & _WRITABLE:
+        owner = os.stat(directory).st_uid
+        while not any(os.path.lexists(os.path.join(directory, name)) for name in _REPOSITORIES):
+            directory, below = os.path.dirname(directory), directory
+            status = os.stat(directory)
+            if directory == below or status.st_uid != owner or status.st_mode & _WRITABLE:
                 return ""
-            path = os.path.join(folder, FILE)
+            path = os.path.join(directory, FILE)
             if os.path.lexists(path):
                 return os.path.relpath(path)
     except OSError:  # other users of the directory report it
@@ -75,28 +75,28 @@ def _nearest(start: str) -> str:
     return ""
 
 
-def folders_above(manifest: str) -> list[Path]:
-    """The folder of a manifest and those above it, up to that of the project or the repository.
+def directories_above(manifest: str) -> list[Path]:
+    """The directory of a manifest and those above it, up to that of the project or the repository.
 
-    Where there is neither, the folder and the one above it. Ends as the search for ``ccm.yaml``.
+    Where there is neither, the directory and the one above it. Ends as the search for ``ccm.yaml``.
     """
-    folder = Path(os.path.abspath(manifest)).parent
-    owner = folder.stat().st_uid
-    found = [folder]
-    while not any(os.path.lexists(folder / name) for name in (FILE, *_REPOSITORIES)):
-        folder, below = folder.parent, folder
-        status = folder.stat()
-        if folder == below:
+    directory = Path(os.path.abspath(manifest)).parent
+    owner = directory.stat().st_uid
+    found = [directory]
+    while not any(os.path.lexists(directory / name) for name in (FILE, *_REPOSITORIES)):
+        directory, below = directory.parent, directory
+        status = directory.stat()
+        if directory == below:
             return found[:2]
         if status.st_uid != owner or status.st_mode & _WRITABLE:
             return found[:2]
-        found.append(folder)
+        found.append(directory)
     return found
 
 
-def require_private(folder: str) -> None:
-    """InputError for a folder in which others could put a file; OSError."""
-    _require_own([(folder, os.stat(folder))], os.path.normpath(os.path.join(folder, FILE)))
+def require_private(directory: str) -> None:
+    """InputError for a directory in which others could put a file; OSError."""
+    _require_own([(directory, os.stat(directory))], os.path.normpath(os.path.join(directory, FILE)))
 
 
 def _require_trust(path: str) -> None:

@@ -66,13 +66,13 @@ def _read(file: ProjectFile) -> Project:
     root = read_document(file.path, problems)
     problems += _complaints(root)
     if not problems and isinstance(root, Mapping):
-        problems += [*_logins(root), *_missing_data(root, file.folder)]
+        problems += [*_logins(root), *_missing_data(root, file.directory)]
     if problems:
         raise InputError(sorted(problems, key=lambda one: one.where[1:] if one.where else (0, 0)))
     if not isinstance(root, Mapping):
         return Project()
     settings = {
-        setting.name: Written(_value(setting.name, node, file.folder), node.position)
+        setting.name: Written(_value(setting.name, node, file.directory), node.position)
         for setting in SETTINGS
         if setting.in_file and (node := root.get(setting.word)) is not None
     }
@@ -99,36 +99,36 @@ def words_of(node: Node) -> list[Written]:
     return [Written(one.text, one.position) for one in nodes if isinstance(one, Scalar)]
 
 
-def _value(name: str, node: Node, folder: str) -> Any:
+def _value(name: str, node: Node, directory: str) -> Any:
     if name == "registration":
         text = str(to_plain(node))
-        return text if "://" in text else _path(text, folder)
+        return text if "://" in text else _path(text, directory)
     if name == "data_dir":
-        return _folder(str(to_plain(node)), folder)
+        return _directory(str(to_plain(node)), directory)
     if name in ("inventory", "hiera", "source_hosts"):
         entries = node.nodes if isinstance(node, Sequence) else [node]
         texts = [entry.text for entry in entries if isinstance(entry, Scalar)]
-        return texts if name == "source_hosts" else [_path(text, folder) for text in texts]
+        return texts if name == "source_hosts" else [_path(text, directory) for text in texts]
     return to_plain(node)
 
 
-def _path(text: str, folder: str) -> str:
-    """A path that starts from the file's folder; names with commas between them are hosts."""
+def _path(text: str, directory: str) -> str:
+    """A path that starts from the file's directory; names with commas between them are hosts."""
     if is_url(text):
         return text
-    path = os.path.normpath(os.path.join(folder, os.path.expanduser(text)))
+    path = os.path.normpath(os.path.join(directory, os.path.expanduser(text)))
     return text if "," in text and not os.path.exists(path) else path
 
 
-def _folder(text: str, folder: str) -> str:
-    return os.path.normpath(os.path.join(folder, os.path.expanduser(text)))
+def _directory(text: str, directory: str) -> str:
+    return os.path.normpath(os.path.join(directory, os.path.expanduser(text)))
 
 
-def _missing_data(root: Mapping, folder: str) -> list[Problem]:
+def _missing_data(root: Mapping, directory: str) -> list[Problem]:
     node = root.get("data")
-    if not isinstance(node, Scalar) or os.path.isdir(_folder(node.text, folder)):
+    if not isinstance(node, Scalar) or os.path.isdir(_directory(node.text, directory)):
         return []
-    message = f"the data directory {_folder(node.text, folder)} does not exist"
+    message = f"the data directory {_directory(node.text, directory)} does not exist"
     hint = "create it, or name the directory that has default.yaml"
     return [Problem(message, node.position, hint, "input.project")]
 

@@ -26,12 +26,12 @@ _PAUSE = 0.02
 
 
 class JsonFile:
-    """See ``Store``. ``prepare`` makes the folder when the first entry is written."""
+    """See ``Store``. ``prepare`` makes the directory when the first entry is written."""
 
     def __init__(
         self,
         path: Path,
-        prepare: Callable[[Path], object] = lambda folder: None,
+        prepare: Callable[[Path], object] = lambda directory: None,
         clock: Callable[[], float] = time.time,
         patience: float = PATIENCE,
     ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from orchestrator.registration.entry import Query, Registration
-from orchestrator.support.state_folder import make_private, state_folder
+from orchestrator.support.state_directory import make_private, state_directory
 from remote_runtime.errors import UsageError
 
 FILE_NAME = "registrations.json"
@@ -34,7 +34,7 @@ class Store(Protocol):
 
 
 def open_store(text: str | None = None, *, new: bool = False) -> Store:
-    """The store that an URL or a file names, by default a file in the state folder.
+    """The store that an URL or a file names, by default a file in the state directory.
 
     Nothing is connected to yet. UsageError, also for a file that is named and not there, unless
     it is to be a ``new`` one.
@@ -70,4 +70,4 @@ def open_store(text: str | None = None, *, new: bool = False) -> Store:
                 f"run: ccm registration init --registration {shlex.quote(text)}",
             )
         return JsonFile(path)
-    return JsonFile(state_folder() / FILE_NAME, make_private)
+    return JsonFile(state_directory() / FILE_NAME, make_private)

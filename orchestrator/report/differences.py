@@ -53,7 +53,7 @@ _Run = dict[str, dict[str, _Seen]]
 
 
 class Differences:
-    """The differences of two runs; ``hosts`` are those of both. InputError for a damaged folder."""
+    """The differences of two runs; ``hosts`` are in both. InputError for a damaged directory."""
 
     def __init__(self, first: KeptRecord, second: KeptRecord) -> None:
         self._before, self._after = _seen(first), _seen(second)

@@ -69,8 +69,8 @@ def read_stages(path: str) -> list[Stage]:
     stages: list[Stage] = []
     if not problems:
         nodes = document.node_at(root, ["stages"])
-        folder = os.path.dirname(path)
-        stages = [_stage(node, folder, problems) for node in _nodes(nodes)]
+        directory = os.path.dirname(path)
+        stages = [_stage(node, directory, problems) for node in _nodes(nodes)]
         problems += _duplicates(nodes, stages)
     if problems:
         raise InputError(sorted(problems, key=lambda one: one.where[1:] if one.where else (0, 0)))
@@ -100,7 +100,7 @@ def _complaints(root: document.Node) -> list[Problem]:
     return found
 
 
-def _stage(node: document.Node, folder: str, problems: list[Problem]) -> Stage:
+def _stage(node: document.Node, directory: str, problems: list[Problem]) -> Stage:
     """One that fits the schema; what its words do not say is among the problems."""
 
     def parsed(key: str, parse: Callable[[str], Any]) -> tuple[Any, ...]:
@@ -116,7 +116,7 @@ def _stage(node: document.Node, folder: str, problems: list[Problem]) -> Stage:
     entries = list(node) if isinstance(node, document.Mapping) else []
     plain = document.to_plain(node)
     hosts, manifest = (_written(node, key) for key in ("hosts", "manifest"))
-    path = os.path.join(folder, manifest.value)
+    path = os.path.join(directory, manifest.value)
     if is_stages(path):
         hint = "stages cannot be nested: list all stages in one file"
         message = f"{manifest.value} is a stages file, not a manifest"

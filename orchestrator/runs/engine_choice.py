@@ -128,7 +128,7 @@ def _started(choice: EngineChoice, staff: EngineSpec) -> Workers | None:
     if not count:
         return None
     from orchestrator.fleet.package_cache import PackageMetadataCache
-    from orchestrator.support.state_folder import state_folder
+    from orchestrator.support.state_directory import state_directory
     from orchestrator.workers.processes import Processes
 
     try:
@@ -137,7 +137,7 @@ def _started(choice: EngineChoice, staff: EngineSpec) -> Workers | None:
             staff.jobs,
             hosts={host.name: host for host in staff.hosts},
             connector=staff.connector,
-            lore=PackageMetadataCache(state_folder() / "packages"),
+            lore=PackageMetadataCache(state_directory() / "packages"),
             planners=staff.planners,
         )
     except OSError as error:

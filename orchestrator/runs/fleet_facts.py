@@ -15,7 +15,7 @@ from orchestrator.fleet.store.kept_facts import MOST_BYTES, HostRecord, KeptFact
 from orchestrator.language.other_hosts import PackedFacts
 from orchestrator.planning.facts import merge_host_facts
 from orchestrator.planning.site.facts_read import hosts_read
-from orchestrator.support.state_folder import state_folder
+from orchestrator.support.state_directory import state_directory
 from remote_runtime.errors import CcmError, UsageError
 from remote_runtime.text import duration
 
@@ -74,7 +74,7 @@ def show_hosts(
     texts = [text for planner in planners for text in planner.texts()]
     names = hosts_read(texts, view.groups, view.hosts) if texts else []
     hosts = [inventory.hosts[name] for name in names]
-    store, now, stale = KeptFacts(state_folder()), time.time(), []
+    store, now, stale = KeptFacts(state_directory()), time.time(), []
     for host in hosts:
         kept = store.of(host)
         if kept is None or (oldest is not None and kept.age(now) > oldest):
@@ -118,9 +118,9 @@ def keep_facts(host: Host, gathered: Gathered, failed: dict[str, None]) -> HostR
     found, _ = merge_host_facts(gathered)
     record = HostRecord(dict(dict.items(found)), time.time(), found.unavailable)
     try:
-        if not KeptFacts(state_folder()).keep(host, *record):
+        if not KeptFacts(state_directory()).keep(host, *record):
             return None
     except (OSError, UsageError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        failed[f"facts cannot be stored below {state_folder()}: {why}"] = None
+        failed[f"facts cannot be stored below {state_directory()}: {why}"] = None
     return record

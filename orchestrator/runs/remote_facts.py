@@ -13,14 +13,14 @@ from orchestrator.fleet.engine import Job, RunMeans
 from orchestrator.fleet.host.host_facts import Gathered
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.settings import RunSettings
-from orchestrator.fleet.store.run_folder import new_run_id
+from orchestrator.fleet.store.run_directory import new_run_id
 from orchestrator.fleet.window import run_all
 from orchestrator.planning.commands.fact_request import FactRequest
 from orchestrator.registration.publisher import CLOSING, Publisher
 from orchestrator.runs.engine_choice import EngineSpec, engaged
 from orchestrator.runs.push_job import PushJob
 from orchestrator.runs.remote_work import RemoteWork
-from orchestrator.support.state_folder import state_folder
+from orchestrator.support.state_directory import state_directory
 from remote_runtime.errors import CcmError
 from remote_runtime.options import RunOptions
 
@@ -86,7 +86,7 @@ def gather_by_workers(
     with engaged(request.engine, staff) as engage:
         bus = Bus([facts])
         publisher = Publisher(_no_store)
-        lore = PackageMetadataCache(state_folder() / "packages")
+        lore = PackageMetadataCache(state_directory() / "packages")
         engine = engage(RunMeans(connector, bus, publisher, lore))
         try:
             results = run_all(map(engine.maker(job), chosen.hosts), forks, watch)

@@ -68,10 +68,10 @@ class RemoteWork:
         from orchestrator.cluster.run_spec import RunSpec
         from orchestrator.cluster.sealing import seal_content
 
-        folders, named = self._files()
+        directories, named = self._files()
         private = PrivateFiles(self._left_out())
-        site = pack(folders, named, private=private)
-        warning = told(private.left_out, folders)
+        site = pack(directories, named, private=private)
+        warning = told(private.left_out, directories)
         if warning:
             self._note(f"warning: {warning}")
         key, sealed = seal_content(site)
@@ -82,7 +82,7 @@ class RemoteWork:
             options=self._request.run,
             recipes=tuple(self._recipes()),
             access=self._access(staff),
-            folder=os.getcwd(),
+            directory=os.getcwd(),
             environ=_environ(site),
             hosts=self._jumps(),
             bundle=hashlib.sha256(sealed).hexdigest(),
@@ -128,7 +128,7 @@ class RemoteWork:
         If all files that a manifest reads have literal names, nothing else in its directory is
         sent.
         """
-        folders: list[Path] = []
+        directories: list[Path] = []
         named: list[Path] = []
         for push in self._push.pushes:
             planner: Any = push.planner
@@ -138,11 +138,13 @@ class RemoteWork:
             given = (*push.data.hiera, *push.data.facts)
             named += [Path(path) for path in given if not is_url(path)]
             named += planner.files()
-            folders += [Path(one.folder) for one in planner.site.children.archives.known().values()]
+            directories += [
+                Path(one.directory) for one in planner.site.children.archives.known().values()
+            ]
             if push.data.data_dir or push.data.hiera or planner.reach() is None:
-                folders.append(planner.site.path.parent)
-                folders += [Path(push.data.data_dir)] if push.data.data_dir else []
-        return folders, named
+                directories.append(planner.site.path.parent)
+                directories += [Path(push.data.data_dir)] if push.data.data_dir else []
+        return directories, named
 
     def _recipes(self) -> "Iterator[Recipe]":
         from orchestrator.cluster.run_spec import Recipe
@@ -216,9 +218,9 @@ class RemoteWork:
 
     def _left_out(self) -> "set[Path]":
         """Files and directories in the directory of a site that are the controller's own."""
-        from orchestrator.cluster.trust import VARIABLE, default_folder
+        from orchestrator.cluster.trust import VARIABLE, default_directory
 
-        tls = str(os.environ.get(VARIABLE) or default_folder())
+        tls = str(os.environ.get(VARIABLE) or default_directory())
         known = (*self._chosen.inventory.hosts.values(), *self._chosen.hosts)
         keys = {host.key_file for host in known if host.key_file}
         return {Path(os.path.abspath(path)) for path in (*keys, *self._chosen.files, ".env", tls)}

@@ -10,7 +10,7 @@ from orchestrator.fleet import outcome
 
 if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
-    from orchestrator.fleet.store.run_folder import RunFolder
+    from orchestrator.fleet.store.run_directory import RunDirectory
     from orchestrator.plan_files.plan_file import PlanFile
     from orchestrator.verify.assessment import Assessment
 
@@ -19,7 +19,7 @@ class RunResult(NamedTuple):
     """The result of a complete run.
 
     ``incomplete``: a rollout stopped, or registrations were not published. ``faults`` are errors of
-    subscribers, such as a full disk. ``folder`` is the record of the run, None for none; with
+    subscribers, such as a full disk. ``directory`` is the record of the run, None for none; with
     ``kept`` it stays. ``assessment`` is that of the verify after a push, ``plan`` the plan file of
     a preview, ``left_out`` the hosts that are not in the plan file, with the reason.
     """
@@ -29,7 +29,7 @@ class RunResult(NamedTuple):
     interrupted: bool = False
     incomplete: bool = False
     faults: Sequence[Exception] = ()
-    folder: RunFolder | None = None
+    directory: RunDirectory | None = None
     kept: bool = False
     assessment: Assessment | None = None
     plan: PlanFile | None = None

@@ -16,13 +16,13 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.store import lost_runs
 from orchestrator.fleet.store.past_runs import REMAINING, UNDONE
-from orchestrator.fleet.store.run_folder import RunFolder
+from orchestrator.fleet.store.run_directory import RunDirectory
 from orchestrator.fleet.window import INTERRUPT_GRACE, Window
 from orchestrator.registration.publisher import CLOSING, Publisher
 from orchestrator.runs.engine_choice import EngineSpec, engaged
 from orchestrator.runs.push_job import PushConfig, PushJob, Targets
 from orchestrator.runs.result import RunResult
-from orchestrator.support.state_folder import state_folder
+from orchestrator.support.state_directory import state_directory
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,19 +45,19 @@ def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Repo
     with contextlib.ExitStack() as stack:
         # Processes start before any thread, and before files are open that they would inherit.
         engage = stack.enter_context(engaged(config.engine, _staff(push, targets, config)))
-        folder = None
+        directory = None
         if push.kept:
-            folder = _folder(begin, config)
+            directory = _directory(begin, config)
         elif reporter.needs_record:
             import tempfile  # loads a dozen modules that most pushes do not need
 
             parent = stack.enter_context(tempfile.TemporaryDirectory(prefix="ccm-"))
-            folder = _folder(begin, config, Path(parent))
-        start = _Start(begin, folder, engage)
+            directory = _directory(begin, config, Path(parent))
+        start = _Start(begin, directory, engage)
         result = _run(push, targets, config=config, reporter=reporter, start=start)
         reporter.summary(result)
-        if config.verify is not None and folder is not None and not result.interrupted:
-            result = _verified(config, result, reporter, folder)
+        if config.verify is not None and directory is not None and not result.interrupted:
+            result = _verified(config, result, reporter, directory)
         reporter.finished(result)
         return result
 
@@ -80,16 +80,16 @@ class _Start(NamedTuple):
     """How a run starts: its first event, its record, and what makes its engine."""
 
     event: happening.RunStarted
-    folder: RunFolder | None
+    directory: RunDirectory | None
     engage: Engage
 
 
 def _run(
     push: PushJob, targets: Targets, *, config: PushConfig, reporter: Reporter, start: _Start
 ) -> RunResult:
-    started, folder, engage = start
+    started, directory, engage = start
     shown = reporter.subscribers(push.command, push.what)
-    bus = Bus([*([folder] if folder else []), *push.subscribers, *shown])
+    bus = Bus([*([directory] if directory else []), *push.subscribers, *shown])
     ended: dict[str, HostResult] = {}
 
     def publish(event: happening.Event) -> None:
@@ -103,7 +103,7 @@ def _run(
         publish(happening.HostFinished(result))
 
     publisher = Publisher(lambda: _registry(config))
-    lore = PackageMetadataCache(state_folder() / "packages")
+    lore = PackageMetadataCache(state_directory() / "packages")
     engine = engage(RunMeans(targets.connector, bus, publisher, lore))
     context = _RunContext(engine=engine, publish=publish, reporter=reporter)
     planned = config.rollout.given or bool(push.stages)
@@ -137,19 +137,19 @@ def _run(
         interrupted=window.interrupted,
         incomplete=unpublished or (course is not None and course.held),
         faults=list(bus.faults),
-        folder=folder,
-        kept=push.kept and folder is not None and folder.path.is_dir(),
+        directory=directory,
+        kept=push.kept and directory is not None and directory.path.is_dir(),
     )
 
 
 def _verified(
-    config: PushConfig, result: RunResult, reporter: Reporter, folder: RunFolder
+    config: PushConfig, result: RunResult, reporter: Reporter, directory: RunDirectory
 ) -> RunResult:
     """The result with a verify of the hosts that the push reached; the directory stores it."""
     from orchestrator.verify.kept import VerifyFile
 
     assert config.verify is not None
-    file = VerifyFile(folder.path)
+    file = VerifyFile(directory.path)
     assessment = config.verify(result.results, reporter, file.take)
     try:
         file.finish(assessment)
@@ -309,14 +309,14 @@ def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
     return True
 
 
-def _folder(
+def _directory(
     begin: happening.RunStarted, config: PushConfig, parent: Path | None = None
-) -> RunFolder:
+) -> RunDirectory:
     try:
-        folder = RunFolder(begin, config.record, parent=parent, keep=config.keep)
+        directory = RunDirectory(begin, config.record, parent=parent, keep=config.keep)
         if parent is None and config.settings.key:
             lost_runs.begin(begin.run_id)
-        return folder
+        return directory
     except OSError as error:
         raise UsageError(
             f"cannot create the run directory: {error}",

@@ -49,7 +49,7 @@ _PACKAGES = {
 
 
 def module_problems(package: str, member: str, file: str, source: bytes) -> list[Problem]:
-    """What is wrong with one module: ``member`` is its path in the type's folder ``package``."""
+    """What is wrong with one module: ``member`` is its path in the type's directory ``package``."""
     tree = _parsed(file, source, _OLDEST)
     if isinstance(tree, Problem):
         return [tree]

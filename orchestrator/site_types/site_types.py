@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from orchestrator.site_types.folder import FOLDER, distrust, homes, read_type, unreadable
+from orchestrator.site_types.directory import DIRECTORY, distrust, homes, read_type, unreadable
 from orchestrator.site_types.importing import (
     Module,
     described,
@@ -122,24 +122,24 @@ class SiteTypes:
         }
 
 
-def types_below(folder: Path, owner: int | None = None) -> SiteTypes:
+def types_below(directory: Path, owner: int | None = None) -> SiteTypes:
     """The types in ``types/`` of a directory; none without one.
 
     ``owner`` is the user ID of the manifest's owner: its files are trusted, besides those of root
     and the user. InputError with every problem of every type.
     """
-    home = folder / FOLDER
+    home = directory / DIRECTORY
     return types_in(home, owner) if home.is_dir() else SiteTypes()
 
 
-def types_in(folder: Path, owner: int | None = None) -> SiteTypes:
-    """The types whose folders are in ``folder``; see ``types_below``."""
+def types_in(directory: Path, owner: int | None = None) -> SiteTypes:
+    """The types whose directories are in ``directory``; see ``types_below``."""
     owners = believed_owners() if owner is None else {*believed_owners(), owner}
     problems: list[Problem] = []
     found: list[SiteType] = []
     try:
-        for home in homes(folder):
-            problem = distrust(folder, owners) if not found else None
+        for home in homes(directory):
+            problem = distrust(directory, owners) if not found else None
             if problem:
                 raise InputError([problem])
             found.append(_read(home, owners, problems))

@@ -17,15 +17,15 @@ NAMES = ("manifest.yaml", "site.yaml")
 
 
 class Unpacked(NamedTuple):
-    """An archive's folder, and the path of its manifest below that."""
+    """An archive's directory, and the path of its manifest below that."""
 
-    folder: str
+    directory: str
     manifest: str
 
     @property
     def path(self) -> Path:
         """The manifest."""
-        return Path(self.folder, self.manifest)
+        return Path(self.directory, self.manifest)
 
 
 class Archives:
@@ -60,10 +60,10 @@ class Archives:
             return dict(self._known)
 
     def holding(self, path: Path) -> Path | None:
-        """The folder of the archive that a manifest is of; None for one of no archive."""
+        """The directory of the archive that a manifest is of; None for one of no archive."""
         for one in self.known().values():
             if one.path == path:
-                return Path(one.folder)
+                return Path(one.directory)
         return None
 
 
@@ -90,31 +90,31 @@ def _unpacked(url: str, contact: bool) -> Unpacked | None:
         return None
     files = files_of(data, address.shown)
     manifest = _manifest(address, list(files))
-    from orchestrator.sources.cache import cache_folder
+    from orchestrator.sources.cache import cache_directory
     from orchestrator.sources.unpacking import is_below, write
-    from orchestrator.support.state_folder import make_private
+    from orchestrator.support.state_directory import make_private
 
-    folder = cache_folder() / f"{address.digest}.files"
+    directory = cache_directory() / f"{address.digest}.files"
     try:
-        make_private(folder.parent)
-        if not folder.exists():
-            new = folder.with_name(f".{folder.name}.{os.urandom(6).hex()}")
+        make_private(directory.parent)
+        if not directory.exists():
+            new = directory.with_name(f".{directory.name}.{os.urandom(6).hex()}")
             try:
                 write(files, new)
-                os.rename(new, folder)
+                os.rename(new, directory)
             except OSError:
                 import shutil
 
                 shutil.rmtree(new, ignore_errors=True)
-                if not folder.exists():  # else another run was faster
+                if not directory.exists():  # else another run was faster
                     raise
-        os.utime(folder)
+        os.utime(directory)
     except OSError as error:
-        raise SourceError(f"cannot write {folder}: {error.strerror}") from error
-    if not is_below(files, folder):
-        hint = f"remove it: rm -r {folder}"
-        raise SourceError(f"{folder} is not what {address.shown} holds", hint=hint)
-    return Unpacked(str(folder), manifest)
+        raise SourceError(f"cannot write {directory}: {error.strerror}") from error
+    if not is_below(files, directory):
+        hint = f"remove it: rm -r {directory}"
+        raise SourceError(f"{directory} is not what {address.shown} holds", hint=hint)
+    return Unpacked(str(directory), manifest)
 
 
 def _manifest(address: Address, names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import os
 import time
 from pathlib import Path
 
-from orchestrator.support.state_folder import make_private, state_folder
+from orchestrator.support.state_directory import make_private, state_directory
 from orchestrator.support.whole_file import replacing
 
 MOST = 100
@@ -16,14 +16,14 @@ MOST = 100
 _DAY = 86_400.0
 
 
-def cache_folder() -> Path:
-    """The folder of the cache, which need not be there yet."""
-    return state_folder() / "sources"
+def cache_directory() -> Path:
+    """The directory of the cache, which need not be there yet."""
+    return state_directory() / "sources"
 
 
 def kept(digest: str, most: int) -> bytes | None:
     """The bytes with this SHA-256; None if they are not cached, or larger than ``most``."""
-    path = cache_folder() / digest
+    path = cache_directory() / digest
     try:
         with open(path, "rb") as file:
             data = file.read(most + 1)
@@ -36,16 +36,19 @@ def kept(digest: str, most: int) -> bytes | None:
 def keep(digest: str, data: bytes) -> None:
     """Cache bytes under their SHA-256. A failure is not an error: they are downloaded again."""
     with contextlib.suppress(OSError):
-        folder = make_private(cache_folder())
-        with replacing(folder / digest) as out:
+        directory = make_private(cache_directory())
+        with replacing(directory / digest) as out:
             out.write(data)
-        prune(folder)
+        prune(directory)
 
 
-def prune(folder: Path) -> None:
+def prune(directory: Path) -> None:
     """Remove what is beyond ``MOST`` and was not used for a day. OSError."""
     entries = sorted(
-        ((entry.stat(follow_symlinks=False).st_mtime, entry.path) for entry in os.scandir(folder)),
+        (
+            (entry.stat(follow_symlinks=False).st_mtime, entry.path)
+            for entry in os.scandir(directory)
+        ),
         reverse=True,
     )
     for used, path in entries[MOST:]:

@@ -1,4 +1,4 @@
-"""Reads an archive of manifests that may be anyone's, and writes it into a folder (controller)."""
+"""Reads an untrusted archive of manifests, and writes it into a directory (controller)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _TooLargeError(Exception):
 def files_of(data: bytes, shown: str) -> dict[str, File]:
     """The files of a gzip-compressed tar archive by their paths; SourceError.
 
-    Only files and folders are taken, and only such as are below the archive's own folder.
+    Only files and directories are taken, and only such as are below the archive's own directory.
     """
     found: dict[str, File] = {}
     try:
@@ -84,30 +84,30 @@ def files_of(data: bytes, shown: str) -> dict[str, File]:
     return found
 
 
-def write(files: Mapping[str, File], folder: Path) -> None:
-    """Put the files below a new folder. OSError."""
-    folder.mkdir(mode=0o700)
+def write(files: Mapping[str, File], directory: Path) -> None:
+    """Put the files below a new directory. OSError."""
+    directory.mkdir(mode=0o700)
     for name, file in files.items():
-        path = folder / name
+        path = directory / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(path, "xb") as out:
             out.write(file.data)
         path.chmod(0o500 if file.is_program else 0o400)
 
 
-def is_below(files: Mapping[str, File], folder: Path) -> bool:
-    """Whether a folder has these files as they are, and no other."""
+def is_below(files: Mapping[str, File], directory: Path) -> bool:
+    """Whether a directory has these files as they are, and no other."""
     seen = set()
-    for parent, folders, names in os.walk(folder):
-        for name in [*names, *folders]:
+    for parent, directories, names in os.walk(directory):
+        for name in [*names, *directories]:
             path = Path(parent, name)
             if path.is_symlink():
                 return False
             if name in names:
-                seen.add(path.relative_to(folder).as_posix())
+                seen.add(path.relative_to(directory).as_posix())
     try:
         return seen == set(files) and all(
-            (folder / name).read_bytes() == file.data for name, file in files.items()
+            (directory / name).read_bytes() == file.data for name, file in files.items()
         )
     except OSError:
         return False

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from orchestrator.support.plain_text import one_line
-from orchestrator.support.state_folder import make_private, state_folder
+from orchestrator.support.state_directory import make_private, state_directory
 from remote_runtime.errors import CcmError
 from remote_runtime.reporting.masking import Mask
 from remote_runtime.version import VERSION
@@ -36,12 +36,14 @@ def describe_crash(error: BaseException, during: str, secrets: Iterable[str] = (
     """
     mask = Mask(secrets)
     try:
-        folder = make_private(state_folder() / "crashes")
-        path = folder / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}-{time.monotonic_ns()}.txt"
+        directory = make_private(state_directory() / "crashes")
+        path = (
+            directory / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}-{time.monotonic_ns()}.txt"
+        )
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as out:
             out.write(mask.text(_report(error, during, mask)))
-        for old in sorted(folder.glob("*.txt"))[:-MAX_REPORTS]:
+        for old in sorted(directory.glob("*.txt"))[:-MAX_REPORTS]:
             old.unlink(missing_ok=True)
     except OSError:
         return ""

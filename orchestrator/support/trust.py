@@ -23,10 +23,11 @@ def believed_owners() -> set[int]:
 
 
 def around(path: str) -> list[Looked]:
-    """What decides which file a path leads to: the path itself and its folder; where the path is a
-    link, the folder and the file that it leads to as well. OSError."""
-    folder = os.path.dirname(path) or os.curdir
-    looked = [(path, os.lstat(path)), (folder, os.stat(folder))]
+    """What decides which file a path leads to: the path itself and its directory; where the path is
+    a link, the directory and the file that it leads to as well. OSError.
+    """
+    directory = os.path.dirname(path) or os.curdir
+    looked = [(path, os.lstat(path)), (directory, os.stat(directory))]
     real = os.path.realpath(path)
     return looked + [(name, os.stat(name)) for name in (os.path.dirname(real), real)]
 

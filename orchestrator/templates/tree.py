@@ -1,4 +1,4 @@
-"""A folder of templates, compiled once per run and rendered for each host (controller)."""
+"""A directory of templates, compiled once per run and rendered for each host (controller)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from orchestrator.language.errors import EvaluationError
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.language.names import Names
 from orchestrator.templates.engines import make_engine
 from orchestrator.templates.engines.base import MAX_DEPTH, Compiled
@@ -44,23 +44,24 @@ class TreeSettings(NamedTuple):
 
 
 class Tree:
-    """One folder in one language. Thread-safe.
+    """One directory in one language. Thread-safe.
 
-    InputError with everything that is wrong with it. ``prefix`` is how positions call the folder.
+    InputError with everything that is wrong with it. ``prefix`` is how positions call the
+    directory.
     """
 
-    def __init__(self, folder: Path, prefix: str, settings: TreeSettings) -> None:
+    def __init__(self, directory: Path, prefix: str, settings: TreeSettings) -> None:
         self.prefix = prefix
         self.settings = settings
         self._engine = make_engine(
             settings.engine,
             settings.delimiters,
-            folder=Folder(folder),
+            directory=Directory(directory),
             prefix=prefix,
             added=settings.added,
         )
         problems: list[Problem] = []
-        source = read_source(folder, prefix, problems)
+        source = read_source(directory, prefix, problems)
         self.files = [file for file in source.files if not file.is_partial]
         self.directories = source.directories
         self._lock = Lock()
@@ -103,7 +104,7 @@ class Tree:
             return
         for named, where in self._engine.rendered(compiled):
             try:
-                below = below_folder(named)
+                below = below_directory(named)
             except ValueError as error:
                 problems.append(Problem(f"render: {error}", where, "", "template"))
                 continue
@@ -179,8 +180,8 @@ class TreeTurn:
         return [self._made[path] for path in sorted(self._made)]
 
     def render(self, path: Any, *context: Any) -> str:
-        """The text of another template of the folder; ``context`` is what it sees."""
-        name = below_folder(path)
+        """The text of another template of the directory; ``context`` is what it sees."""
+        name = below_directory(path)
         if len(context) > 1:
             raise ValueError("render takes a path and optionally a context")
         if self._depth >= MAX_DEPTH:
@@ -202,7 +203,7 @@ class TreeTurn:
         """Add a file to the result of the directory."""
         if not isinstance(text, str):
             raise ValueError(f"write takes a path and text, not {type(text).__name__}")
-        self._add(below_folder(path), text, False)
+        self._add(below_directory(path), text, False)
         return ""
 
     def _add(self, path: str, text: str, executable: bool) -> None:
@@ -229,7 +230,7 @@ class TreeTurn:
             raise EvaluationError(message)
 
 
-def below_folder(path: Any) -> str:
+def below_directory(path: Any) -> str:
     """A path that a template names, in its plain form; ValueError where it leads out."""
     if not isinstance(path, str) or not path:
         raise ValueError("a path must be a text")

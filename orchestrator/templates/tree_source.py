@@ -1,4 +1,4 @@
-"""Reads a folder of templates (controller)."""
+"""Reads a directory of templates (controller)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BLOCK = 1 << 20
 
 
 class SourceFile(NamedTuple):
-    """One regular file: its path below the folder, where it is, whether it may be executed."""
+    """One regular file: its path below the directory, where it is, whether it may be executed."""
 
     path: str
     place: Path
@@ -36,10 +36,10 @@ class Source(NamedTuple):
     directories: list[str]
 
 
-def read_source(folder: Path, prefix: str, problems: list[Problem]) -> Source:
-    """Everything below a folder; what cannot be part of a scaffold becomes a problem."""
+def read_source(directory: Path, prefix: str, problems: list[Problem]) -> Source:
+    """Everything below a directory; what cannot be part of a scaffold becomes a problem."""
     source = Source([], [])
-    for path, entry in _walk(folder, "", prefix, problems):
+    for path, entry in _walk(directory, "", prefix, problems):
         if entry.is_dir(follow_symlinks=False):
             if PARTIALS not in path.split("/"):
                 source.directories.append(path)
@@ -55,10 +55,10 @@ def read_source(folder: Path, prefix: str, problems: list[Problem]) -> Source:
 
 
 def _walk(
-    folder: Path, at: str, prefix: str, problems: list[Problem]
+    directory: Path, at: str, prefix: str, problems: list[Problem]
 ) -> Iterator[tuple[str, os.DirEntry[str]]]:
     try:
-        entries = sorted(os.scandir(folder / at), key=lambda entry: entry.name)
+        entries = sorted(os.scandir(directory / at), key=lambda entry: entry.name)
     except OSError as error:
         message = f"cannot read {prefix}{at}: {error.strerror}"
         problems.append(Problem(message, None, "", "plan.source"))
@@ -70,7 +70,7 @@ def _walk(
             continue
         yield path, entry
         if entry.is_dir(follow_symlinks=False):
-            yield from _walk(folder, path, prefix, problems)
+            yield from _walk(directory, path, prefix, problems)
 
 
 def name_problem(name: str) -> str:

@@ -70,7 +70,7 @@ def become_command(command: list[str], user: str, prompt: str | None) -> list[st
 
     Without a prompt sudo must not ask. ``-k`` makes sudo ask even if it was given the password a
     moment ago, so that what is written is read by sudo and by nothing else. The interpreter is
-    looked for in the system's folders first, because sudo may keep the PATH of the login.
+    looked for in the system's directories first, because sudo may keep the PATH of the login.
     """
     how = ["-n"] if prompt is None else ["-k", "-S", "-p", prompt]
     clean = ["/bin/sh", "-c", _CLEAN, "ccm", *command]

@@ -131,7 +131,7 @@ class Server:
         # What testinfra's modules read is the same in every language, and C is loaded soonest.
         self.environment.update(LANG="C", LC_ALL="C")
         known = self.environment.get("PATH", "").split(":")
-        more = [folder for folder in PATH.split(":") if folder not in known]
+        more = [directory for directory in PATH.split(":") if directory not in known]
         self.environment["PATH"] = ":".join([*filter(None, known), *more])
 
     def serve(self) -> None:

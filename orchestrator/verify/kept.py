@@ -1,4 +1,4 @@
-"""What the verify of a push found, in the run's folder (controller)."""
+"""What the verify of a push found, in the run's directory (controller)."""
 
 from __future__ import annotations
 

@@ -60,16 +60,16 @@ class AdhocLife(Lifecycle):
     def _run(self, given: Properties, outcome: Outcome) -> None:
         self._context.progress("running")
         timeout = duration.parse(given.get("timeout", "0"))
-        folder = ""
+        directory = ""
         argv = [str(word) for word in given["argv"]]
         try:
             if "script" in given:
-                folder = self._context.files.private_folder()
-                argv += self._staged(folder, given)
+                directory = self._context.files.private_directory()
+                argv += self._staged(directory, given)
             result = self._context.commands.run(argv, cwd=self._home(), timeout=timeout, limit=KEPT)
         finally:
-            if folder:
-                self._context.files.remove_private_folder(folder)
+            if directory:
+                self._context.files.remove_private_directory(directory)
         code = None if result.timed_out else result.code
         outcome.ended = Ended(code, result.stdout, result.stderr)
         if code != 0:
@@ -81,10 +81,10 @@ class AdhocLife(Lifecycle):
         home = self._context.accounts.identity().home
         return home if os.path.isdir(home) and os.access(home, os.X_OK) else "/"
 
-    def _staged(self, folder: str, given: Properties) -> List[str]:
+    def _staged(self, directory: str, given: Properties) -> List[str]:
         """The script in a file of our own, and its arguments."""
         content = given["script"]
-        path = os.path.join(folder, os.path.basename(given["file"]))
+        path = os.path.join(directory, os.path.basename(given["file"]))
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
             with os.fdopen(descriptor, "wb") as out:

@@ -13,7 +13,7 @@ from remote_runtime.facts.source import Source
 
 LIMIT = 1 << 20
 _NAMES = (b"facts.json", b"facts.yaml")
-_FOLDER = b"facts.d"
+_DIRECTORY = b"facts.d"
 _ENDINGS = (b".json", b".yaml")
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
@@ -49,11 +49,11 @@ def read(source: Source, limit: int = LIMIT) -> Tuple[Files, List[str]]:
 def _paths(source: Source, warnings: List[str]) -> List[bytes]:
     """Every file that may hold facts, in the order of merging; hidden files hold none."""
     paths = []
-    for folder in source.fact_folders():
-        names = _listed(folder, warnings)
-        paths += [os.path.join(folder, name) for name in _NAMES if name in names]
-        inner = os.path.join(folder, _FOLDER)
-        if _FOLDER in names and not os.path.islink(inner):
+    for directory in source.fact_directories():
+        names = _listed(directory, warnings)
+        paths += [os.path.join(directory, name) for name in _NAMES if name in names]
+        inner = os.path.join(directory, _DIRECTORY)
+        if _DIRECTORY in names and not os.path.islink(inner):
             paths += [
                 os.path.join(inner, name)
                 for name in sorted(_listed(inner, warnings))
@@ -62,12 +62,12 @@ def _paths(source: Source, warnings: List[str]) -> List[bytes]:
     return paths
 
 
-def _listed(folder: bytes, warnings: List[str]) -> List[bytes]:
+def _listed(directory: bytes, warnings: List[str]) -> List[bytes]:
     try:
-        return os.listdir(folder)
+        return os.listdir(directory)
     except OSError as error:
         if error.errno != errno.ENOENT:
-            warnings.append("%s: %s" % (folder.decode("utf-8", "replace"), error.strerror))
+            warnings.append("%s: %s" % (directory.decode("utf-8", "replace"), error.strerror))
         return []
 
 

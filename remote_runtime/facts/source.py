@@ -1,7 +1,7 @@
 """The one door from the fact families to the machine (target; Python 3.6 and newer).
 
-Families ask a ``Source`` and nothing else, so that a folder of recorded files stands in for a whole
-machine. Paths go to the kernel as bytes: Python 3.6 under ``LANG=C`` cannot encode others.
+Families ask a ``Source`` and nothing else, so that a directory of recorded files stands in for a
+whole machine. Paths go to the kernel as bytes: Python 3.6 under ``LANG=C`` cannot encode others.
 """
 
 import os
@@ -57,7 +57,7 @@ class Source(object):
             return ""
 
     def names_or_empty(self, path: str) -> List[str]:
-        """Return the names in a folder that need not be there."""
+        """Return the names in a directory that need not be there."""
         try:
             return [os.fsdecode(name) for name in os.listdir(self.at(path))]
         except OSError:
@@ -71,8 +71,8 @@ class Source(object):
         """Return ``os.statvfs`` of a mount point; blocks as long as its file system does."""
         return os.statvfs(self.at(path))
 
-    def fact_folders(self) -> List[bytes]:
-        """Return the folders of custom facts, the one that wins last.
+    def fact_directories(self) -> List[bytes]:
+        """Return the directories of custom facts, the one that wins last.
 
         Without ``XDG_CONFIG_HOME`` (or with a relative one, which its specification has us ignore)
         it is ``.config`` of the home directory, but never of somebody else's home: ``sudo`` may
@@ -81,8 +81,8 @@ class Source(object):
         config = os.environb.get(b"XDG_CONFIG_HOME", b"")
         if not config.startswith(b"/"):
             config = os.path.join(_home(), b".config")
-        folders = [b"/etc/choria/ccm", os.path.join(config, b"choria/ccm")]
-        return [self._root + folder for folder in folders]
+        directories = [b"/etc/choria/ccm", os.path.join(config, b"choria/ccm")]
+        return [self._root + directory for directory in directories]
 
     def uname(self) -> Any:
         """Return what the kernel calls itself and this host, as ``os.uname``."""

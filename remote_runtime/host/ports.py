@@ -167,12 +167,12 @@ class Files(FileReader):
         raise NotImplementedError
 
     def _require_parent(self, path: str) -> None:
-        folder = os.path.dirname(path)
-        above = self.stat(folder)
+        directory = os.path.dirname(path)
+        above = self.stat(directory)
         if above is None or above.kind != "directory":
             what = "does not exist" if above is None else "is not a directory"
             raise ResourceError(
-                "the parent directory %s %s" % (folder, what),
+                "the parent directory %s %s" % (directory, what),
                 kind="resource.missing",
                 hint="manage it in an earlier file resource with ensure: directory",
             )

@@ -152,9 +152,9 @@ class WorldCommands(Commands):
         for path, node in self._layer.nodes.items():
             if node.inode is None:
                 continue
-            folder = os.path.dirname(path)
-            held = os.listdir(folder) if os.path.isdir(folder) else []
-            beside = [os.path.join(folder, name) for name in held]
+            directory = os.path.dirname(path)
+            held = os.listdir(directory) if os.path.isdir(directory) else []
+            beside = [os.path.join(directory, name) for name in held]
             names = [
                 name for name in {*beside, *words, *(read or ())} if shared(name) == node.inode
             ]
@@ -252,5 +252,5 @@ class WorldCommands(Commands):
             argv, program, cwd=cwd or "/", env=env, identity=identity, umask=umask, input=input
         )
         nodes = self._nodes(argv, cwd or "/", read)
-        layered = Layered(self._host, nodes, sorted(self._files.own_folders))
+        layered = Layered(self._host, nodes, sorted(self._files.own_directories))
         return layered.run(start, timeout, limit, on_output)

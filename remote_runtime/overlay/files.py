@@ -22,7 +22,7 @@ from remote_runtime.system.walk import has_acl
 if TYPE_CHECKING:
     from remote_runtime.system.preconditions import Intended, Obstacles
     from remote_runtime.system.temp_journal import Unfinished
-    from remote_runtime.system.walk import Folder
+    from remote_runtime.system.walk import Directory
 
 
 class WorldFiles(ReadOnly, Files):
@@ -34,7 +34,7 @@ class WorldFiles(ReadOnly, Files):
     def __init__(self, host: Files, layer: Layer, clouds: UnknownRegions) -> None:
         super().__init__()
         self._host, self._layer, self._clouds = host, layer, clouds
-        self.own_folders = host.own_folders
+        self.own_directories = host.own_directories
         self._walk = PlannedWalk(layer, self._rights)
 
     def _find(self, path: str, follow: bool) -> Found:
@@ -68,8 +68,8 @@ class WorldFiles(ReadOnly, Files):
         count = self._count_names(path, found)
         if count is None:
             return
-        by_then = self._in_shared_folder(found)
-        today = self._host.in_shared_folder(found.path)
+        by_then = self._in_shared_directory(found)
+        today = self._host.in_shared_directory(found.path)
         names = count() if by_then or today else 1
         if names > 1 and by_then:
             if found.node is None and not os.access(found.path, os.R_OK, effective_ids=True):
@@ -80,12 +80,12 @@ class WorldFiles(ReadOnly, Files):
         if today:
             raise Unknowable("what %s holds is not read while it has several names" % path)
 
-    def _in_shared_folder(self, found: Found) -> bool:
+    def _in_shared_directory(self, found: Found) -> bool:
         """The same as of the host, of what will be."""
         if not found.laid:
-            return self._host.in_shared_folder(found.path)
+            return self._host.in_shared_directory(found.path)
         try:
-            return self._walk.folder_of(found.path).is_shared(sticky=False)
+            return self._walk.directory_of(found.path).is_shared(sticky=False)
         except (OSError, ResourceError):
             return False
 
@@ -100,7 +100,7 @@ class WorldFiles(ReadOnly, Files):
         return lambda: self._names(path, found.path, known)
 
     def _intended(self, found: Found) -> "Optional[Intended]":
-        """The file or folder that is planned there."""
+        """The file or directory that is planned there."""
         from remote_runtime.system.preconditions import Intended
 
         node = found.node
@@ -145,8 +145,8 @@ class WorldFiles(ReadOnly, Files):
         """``ResourceError`` for a name that the predicted directory cannot contain, or a path that
         is too long.
         """
-        folder, name = os.path.split(found.path)
-        if is_too_long(path) or (has_long_name(name) and self.is_directory(folder)):
+        directory, name = os.path.split(found.path)
+        if is_too_long(path) or (has_long_name(name) and self.is_directory(directory)):
             raise refusal("look at", path, errno.ENAMETOOLONG)
 
     def _status(self, path: str, node: Node) -> Optional[Status]:
@@ -158,8 +158,8 @@ class WorldFiles(ReadOnly, Files):
         identity = (node.device, -node.since, size, 0, 0)
         return Status(node.kind, node.mode, node.uid, node.gid, size, 0, identity)
 
-    def folder(self, path: str) -> "Folder":
-        return self._host.folder(path)
+    def directory(self, path: str) -> "Directory":
+        return self._host.directory(path)
 
     def is_directory(self, path: str) -> bool:
         found = self._find(path, follow=True)
@@ -249,15 +249,15 @@ class WorldFiles(ReadOnly, Files):
         kept = found.node is not None and not found.node.opaque
         planned = self._layer.planned(found.path)
         counts = found.there or kept
-        within = self._folder_above(found.path)
-        above = self._planned_folder(within)
+        within = self._directory_above(found.path)
+        above = self._planned_directory(within)
         gid = above and (above.gid if above.mode & stat.S_ISGID else -1)
         on_host = preconditions.at(
             path,
             found.path,
             counts=counts,
             planned=planned,
-            shared=self._in_shared_folder(found),
+            shared=self._in_shared_directory(found),
             writable=self._may_write(within),
             within=within,
             gid=gid,
@@ -273,8 +273,8 @@ class WorldFiles(ReadOnly, Files):
 
         return OnMount(path, on_host, mount=mount, taken=planned, points=points)
 
-    def _folder_above(self, path: str) -> str:
-        """The nearest folder above a path without links that there will be."""
+    def _directory_above(self, path: str) -> str:
+        """The nearest directory above a path without links that there will be."""
         above = os.path.dirname(path)
         while above != "/":
             found = self._layer.find(above, follow=False)
@@ -287,20 +287,20 @@ class WorldFiles(ReadOnly, Files):
 
     # -- rights, which root needs none of ---------------------------------------------------------
 
-    def _planned_folder(self, path: str) -> Optional[Node]:
-        """The folder that is planned there, where its attributes say who may do what."""
+    def _planned_directory(self, path: str) -> Optional[Node]:
+        """The directory that is planned there, where its attributes say who may do what."""
         node = self._layer.nodes.get(path)
         return node if node is not None and node.kind == "directory" else None
 
-    def _may_write(self, folder: str) -> Optional[bool]:
-        """Whether names may be made in a folder by its planned attributes; None without such."""
-        rights = self._rights(folder)
+    def _may_write(self, directory: str) -> Optional[bool]:
+        """Whether names may be made in a directory by its planned attributes; None without such."""
+        rights = self._rights(directory)
         return None if rights is None else rights & 3 == 3
 
-    def _rights(self, folder: str) -> Optional[int]:
-        """What we may do in a folder by its planned attributes; None without such."""
-        node = self._planned_folder(folder) if os.geteuid() != 0 else None
-        return None if node is None or _is_by_acl(folder, node) else ours(node)
+    def _rights(self, directory: str) -> Optional[int]:
+        """What we may do in a directory by its planned attributes; None without such."""
+        node = self._planned_directory(directory) if os.geteuid() != 0 else None
+        return None if node is None or _is_by_acl(directory, node) else ours(node)
 
     def _require_emptied(self, path: str, there: str) -> None:
         """As of a tree of the host, with what is planned in it; root needs no rights there."""
@@ -314,16 +314,16 @@ class WorldFiles(ReadOnly, Files):
             require_removable(self, path, self._rights)
 
     def _require_seen(self, found: Found) -> None:
-        """``Unknowable`` below a folder that is closed to us until it is changed."""
+        """``Unknowable`` below a directory that is closed to us until it is changed."""
         path = found.path
         while path != "/" and found.there and found.node is None:
             path = os.path.dirname(path)
-            node = self._planned_folder(path)
+            node = self._planned_directory(path)
             if node is not None and os.path.isdir(path) and not _enterable(path):
                 raise closed(path, node)
 
     def _require_listed(self, found: Found) -> None:
-        """``Unknowable`` where a folder whose names we may not read is to be opened."""
+        """``Unknowable`` where a directory whose names we may not read is to be opened."""
         shut = os.path.isdir(found.path) and not os.access(found.path, os.R_OK, effective_ids=True)
         if found.node is not None and shut:
             raise closed(found.path, found.node)
@@ -341,11 +341,11 @@ class WorldFiles(ReadOnly, Files):
     def unfinished(self) -> "Unfinished":
         return self._host.unfinished
 
-    def private_folder(self) -> str:
-        return self._host.private_folder()
+    def private_directory(self) -> str:
+        return self._host.private_directory()
 
-    def remove_private_folder(self, path: str) -> None:
-        self._host.remove_private_folder(path)
+    def remove_private_directory(self, path: str) -> None:
+        self._host.remove_private_directory(path)
 
     def discard_temporary(self) -> None:
         self._host.discard_temporary()
@@ -365,5 +365,5 @@ def _is_by_acl(path: str, node: Node) -> bool:
     return node.uid != os.geteuid() and has_acl(path)
 
 
-def _enterable(folder: str) -> bool:
-    return os.access(folder, os.X_OK, effective_ids=True)
+def _enterable(directory: str) -> bool:
+    return os.access(directory, os.X_OK, effective_ids=True)

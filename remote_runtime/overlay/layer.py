@@ -34,7 +34,7 @@ class Layer(object):
         self._room = Room()
         self.nodes: Dict[str, Node] = {}
         self._inodes: Dict[Tuple[int, int], Node] = {}  # files of the host with several names
-        self._inside: Dict[str, Dict[str, None]] = {}  # of a folder what leads to a node, or did
+        self._inside: Dict[str, Dict[str, None]] = {}  # of a directory what leads to a node, or did
         self._shares: Dict[str, Tuple[int, int, int]] = {}  # of nodes: device, bytes, files
         self._sums: Dict[int, Tuple[int, int]] = {}  # of the shares, by device
         self._uncounted: Dict[str, None] = {}  # the nodes without a share
@@ -44,7 +44,7 @@ class Layer(object):
         other = Layer(self._files, self._mounts)
         other.nodes = dict(self.nodes)
         other._inodes = dict(self._inodes)
-        other._inside = {folder: dict(names) for folder, names in self._inside.items()}
+        other._inside = {directory: dict(names) for directory, names in self._inside.items()}
         other._shares, other._sums = dict(self._shares), dict(self._sums)
         other._uncounted = dict(self._uncounted)
         return other
@@ -54,12 +54,12 @@ class Layer(object):
         self.nodes[path] = node
         self._uncounted[path] = None
         while path != "/":
-            folder, name = os.path.split(path)
-            names = self._inside.setdefault(folder, {})
+            directory, name = os.path.split(path)
+            names = self._inside.setdefault(directory, {})
             if name in names:
                 return
             names[name] = None
-            path = folder
+            path = directory
 
     def _leave_out(self, path: str) -> None:
         """Count a node no longer."""
@@ -139,7 +139,7 @@ class Layer(object):
         return False
 
     def mount(self, effect: MountEffect, since: int, by: str) -> None:
-        """Lay a file system over a folder, or take it away; what was planned below it goes."""
+        """Lay a file system over a directory, or take it away; what was planned below it goes."""
         path = self._place(effect.path)
         self._drop_below(path)
         old = self.nodes.get(path)
@@ -153,8 +153,8 @@ class Layer(object):
 
     def _place(self, path: str) -> str:
         """A path without the links on its way."""
-        folder, name = os.path.split(path)
-        return os.path.join(self.find(folder, follow=True).path, name)
+        directory, name = os.path.split(path)
+        return os.path.join(self.find(directory, follow=True).path, name)
 
     def mounted(self, path: str) -> Optional[MountEffect]:
         """The planned file system that a path without links is on, if it is one of its own."""
@@ -176,7 +176,7 @@ class Layer(object):
         return sorted(at for at in mounts if is_within(at, place))
 
     def below(self, path: str) -> List[str]:
-        """The names right below a folder that the layer has something for."""
+        """The names right below a directory that the layer has something for."""
         names = self._inside.get(path, ())
         return [name for name in names if os.path.join(path, name) in self.nodes]
 
@@ -280,7 +280,7 @@ class Layer(object):
         return new._replace(mode=mode | inherited, gid=above.gid)
 
     def _nearest(self, path: str) -> Optional[Node]:
-        """The innermost folder above a path that will be there."""
+        """The innermost directory above a path that will be there."""
         while path != "/":
             path = os.path.dirname(path)
             found = self.find(path, follow=False)
@@ -329,12 +329,12 @@ class Layer(object):
         return 0
 
     def _drop_below(self, path: str) -> None:
-        folders = [path]
-        while folders:
-            folder = folders.pop()
-            for name in self._inside.pop(folder, ()):
-                below = os.path.join(folder, name)
-                folders.append(below)
+        directories = [path]
+        while directories:
+            directory = directories.pop()
+            for name in self._inside.pop(directory, ()):
+                below = os.path.join(directory, name)
+                directories.append(below)
                 if below in self.nodes:
                     self._leave_out(below)
                     del self.nodes[below]

@@ -97,7 +97,7 @@ class Layered(object):
         return {
             "token": self._token.encode(),
             "base": self._base().encode(),
-            "own": [os.fsencode(folder) for folder in self._own],
+            "own": [os.fsencode(directory) for directory in self._own],
             "nodes": self._carried(" ".join(start.argv)),
             "cwd": os.fsencode(start.cwd),
             "umask": 0o022 if start.umask is None else start.umask,
@@ -125,7 +125,7 @@ class Layered(object):
         return result
 
     def _base(self) -> str:
-        """A folder to build at, out of the way of what is planned and mounted."""
+        """A directory to build at, out of the way of what is planned and mounted."""
         from remote_runtime.overlay.sandbox import mounted
 
         busy = list(self._nodes) + [os.fsdecode(point) for point in mounted()]

@@ -1,4 +1,4 @@
-"""Paths that are one and the same because a folder is mounted in two places (target; previews)."""
+"""Paths that are the same because a directory is mounted in two places (target; previews)."""
 
 import os
 from typing import Dict, List, NamedTuple, Optional
@@ -63,9 +63,9 @@ class Mounts(object):
         return {device: mounts for device, mounts in found.items() if len(mounts) > 1}
 
 
-def _rest(path: str, folder: str) -> str:
-    return path[len(folder.rstrip("/")) :].lstrip("/")
+def _rest(path: str, directory: str) -> str:
+    return path[len(directory.rstrip("/")) :].lstrip("/")
 
 
-def _joined(folder: str, rest: str) -> str:
-    return os.path.join(folder, rest) if rest else folder
+def _joined(directory: str, rest: str) -> str:
+    return os.path.join(directory, rest) if rest else directory

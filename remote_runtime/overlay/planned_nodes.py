@@ -105,9 +105,9 @@ def held_at(path: str, below: bool) -> Tuple[int, int]:
     if not stat.S_ISDIR(found.st_mode):
         return found.st_size, 1
     size, count = 0, 1
-    for folder, folders, files in walk(path) if below else ():
-        count += len(folders) + len(files)
-        size += sum(held_at(os.path.join(folder, name), False)[0] for name in files)
+    for directory, directories, files in walk(path) if below else ():
+        count += len(directories) + len(files)
+        size += sum(held_at(os.path.join(directory, name), False)[0] for name in files)
     return size, count
 
 

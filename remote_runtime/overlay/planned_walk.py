@@ -1,7 +1,8 @@
 """Walks paths over what is planned, by the rules of ``system/walk`` (target; in previews only).
 
-``Layer.find`` says where a path leads. This says whether the run would go there: each folder on the
-way has to be open to us, and each link is judged by whose it is and by who can write its folder.
+``Layer.find`` says where a path leads. This says whether the run would go there: each directory on
+the way has to be open to us, and each link is judged by whose it is and by who can write its
+directory.
 """
 
 import errno
@@ -19,7 +20,7 @@ from remote_runtime.system.walk import MOST_LINKS, Link, is_shared, of_another, 
 class There(NamedTuple):
     """What will be at a path without links. ``hidden``: of what is below it the host's counts not.
 
-    ``by`` is the link of another user that led to a folder, if any.
+    ``by`` is the link of another user that led to a directory, if any.
     """
 
     path: str
@@ -38,14 +39,15 @@ class There(NamedTuple):
 
 
 class _Place(NamedTuple):
-    folder: There
+    directory: There
     name: str
     by: Optional[Link] = None
 
 
 class PlannedWalk(object):
-    """One walk at a time. ``rights`` says what we may do in a folder by its planned attributes, as
-    in ``ours``; None where the host is to be asked."""
+    """One walk at a time. ``rights`` says what we may do in a directory by its planned attributes,
+    as in ``ours``; None where the host is to be asked.
+    """
 
     def __init__(self, layer: Layer, rights: Callable[[str], Optional[int]]) -> None:
         self._layer, self._rights = layer, rights
@@ -58,7 +60,7 @@ class PlannedWalk(object):
         """
         try:
             place = self._place(path, follow)
-            there = self._look(place.folder, place.name)
+            there = self._look(place.directory, place.name)
             if place.by is not None:
                 _admit(place.by, there)
         except FileNotFoundError:
@@ -66,8 +68,8 @@ class PlannedWalk(object):
         except OSError as error:
             raise failure(doing, path, error) from error
 
-    def folder_of(self, path: str) -> There:
-        """The folder that a path without links is in."""
+    def directory_of(self, path: str) -> There:
+        """The directory that a path without links is in."""
         return self._walk(self._root(), os.path.dirname(path))
 
     def _place(self, path: str, follow: bool) -> _Place:
@@ -76,7 +78,7 @@ class PlannedWalk(object):
         place = _Place(self._walk(self._root(), above), name or ".")
         self._links = 0
         while follow:
-            there = self._look(place.folder, place.name)
+            there = self._look(place.directory, place.name)
             if there.kind != "symlink":
                 break
             place = self._behind(place, there)
@@ -86,21 +88,21 @@ class PlannedWalk(object):
         found = os.stat("/")
         return _found("/", "directory", found)
 
-    def _walk(self, folder: There, path: str) -> There:
+    def _walk(self, directory: There, path: str) -> There:
         for name in path.split("/"):
             if name not in ("", "."):
-                folder = self._step(folder, name)
-        return folder
+                directory = self._step(directory, name)
+        return directory
 
-    def _step(self, folder: There, name: str) -> There:
-        there = self._look(folder, name)
+    def _step(self, directory: There, name: str) -> There:
+        there = self._look(directory, name)
         if there.kind == "directory":
-            _admit(folder.by, there)
-            return there._replace(by=folder.by)
+            _admit(directory.by, there)
+            return there._replace(by=directory.by)
         if there.kind != "symlink":
             raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        behind = self._behind(_Place(folder, name), there)
-        found = self._walk(behind.folder._replace(by=None), behind.name)
+        behind = self._behind(_Place(directory, name), there)
+        found = self._walk(behind.directory._replace(by=None), behind.name)
         _admit(behind.by, found)
         return found._replace(by=behind.by)
 
@@ -109,26 +111,26 @@ class PlannedWalk(object):
         self._links += 1
         if self._links > MOST_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        folder, link = place.folder, Link(there.path, there.uid)
+        directory, link = place.directory, Link(there.path, there.uid)
         trusted = there.uid in (0, os.geteuid())
-        if trusted and folder.is_shared(sticky=True):
-            raise planted(link, there.target, folder.path, folder.uid)
-        before = place.by or folder.by
+        if trusted and directory.is_shared(sticky=True):
+            raise planted(link, there.target, directory.path, directory.uid)
+        before = place.by or directory.by
         if before is not None and before.owner != there.uid:
             raise of_another(before, there.path, there.uid)
         above, name = os.path.split(there.target.rstrip("/") or "/")
-        base = self._root() if there.target.startswith("/") else folder._replace(by=None)
+        base = self._root() if there.target.startswith("/") else directory._replace(by=None)
         return _Place(self._walk(base, above), name or ".", None if trusted else link)
 
-    def _look(self, folder: There, name: str) -> There:
-        """What a name in a folder stands for. ``OSError`` as the system has it."""
-        self._require_entered(folder)
-        path, hidden = os.path.join(folder.path, name), folder.hidden
+    def _look(self, directory: There, name: str) -> There:
+        """What a name in a directory stands for. ``OSError`` as the system has it."""
+        self._require_entered(directory)
+        path, hidden = os.path.join(directory.path, name), directory.hidden
         if name == "..":
-            path = os.path.dirname(folder.path)
+            path = os.path.dirname(directory.path)
             hidden = self._layer.is_hidden(path)
         elif name == ".":
-            return folder
+            return directory
         node = self._layer.node(path, hidden)
         if node is not None and node.mount is not None and node.mount.source:
             path = self._layer.find(node.mount.source, follow=True).path
@@ -138,15 +140,15 @@ class PlannedWalk(object):
             return _planned(path, node)
         if hidden:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        return self._of_host(folder, path)
+        return self._of_host(directory, path)
 
-    def _of_host(self, folder: There, path: str) -> There:
+    def _of_host(self, directory: There, path: str) -> There:
         try:
             found = os.lstat(path)
         except PermissionError as error:
-            if folder.node is None:
+            if directory.node is None:
                 raise
-            raise closed(folder.path, folder.node) from error
+            raise closed(directory.path, directory.node) from error
         kind, target = "file", ""
         if stat.S_ISLNK(found.st_mode):
             kind, target = "symlink", os.readlink(path)
@@ -154,18 +156,18 @@ class PlannedWalk(object):
             kind = "directory"
         return _found(path, kind, found, target)
 
-    def _require_entered(self, folder: There) -> None:
-        """``PermissionError`` for a folder that is closed to us by then."""
+    def _require_entered(self, directory: There) -> None:
+        """``PermissionError`` for a directory that is closed to us by then."""
         if os.geteuid() == 0:
             return
-        rights = self._rights(folder.path)
-        entered = folder.hidden or os.access(folder.path, os.X_OK, effective_ids=True)
+        rights = self._rights(directory.path)
+        entered = directory.hidden or os.access(directory.path, os.X_OK, effective_ids=True)
         if not (entered if rights is None else rights & 1):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def closed(path: str, node: Node) -> Unknowable:
-    """What nobody sees before a folder is opened to us."""
+    """What nobody sees before a directory is opened to us."""
     return Unknowable("what %s holds is not seen before %s opens it" % (path, node.by))
 
 

@@ -21,43 +21,43 @@ def require_removable(files: "Files", top: str, rights: Callable[[str], Optional
     """
     left, seen = [top], 0
     while left and seen <= LOOKED_AT:
-        folder = left.pop()
-        held = files.status(folder)
+        directory = left.pop()
+        held = files.status(directory)
         if held is None:
             continue  # another process has removed it meanwhile
-        names = _names(files, folder)
-        if not _is_open(folder, rights(folder), bool(names)):
-            raise refusal("remove", folder, errno.EACCES)
+        names = _names(files, directory)
+        if not _is_open(directory, rights(directory), bool(names)):
+            raise refusal("remove", directory, errno.EACCES)
         seen += len(names)
-        found = [(path, files.status(path)) for path in (os.path.join(folder, n) for n in names)]
-        holds = flags(folder)
+        found = [(path, files.status(path)) for path in (os.path.join(directory, n) for n in names)]
+        holds = flags(directory)
         for path, status in found:
             if holds or flags(path) or not (_is_ours(held) or _goes(held, status)):
-                raise refusal("remove", folder, errno.EPERM)
+                raise refusal("remove", directory, errno.EPERM)
         left += [path for path, status in reversed(found) if status and status.kind == "directory"]
 
 
-def _names(files: "Files", folder: str) -> List[str]:
+def _names(files: "Files", directory: str) -> List[str]:
     try:
-        return files.entries(folder)
+        return files.entries(directory)
     except ResourceError as error:
         if error.kind == NO_ACCESS:
-            raise refusal("remove", folder, errno.EACCES) from error
+            raise refusal("remove", directory, errno.EACCES) from error
         raise
 
 
-def _is_open(folder: str, planned: Optional[int], filled: bool) -> bool:
+def _is_open(directory: str, planned: Optional[int], filled: bool) -> bool:
     """Whether the content of a directory can be removed; even an empty one must be entered."""
     needed = (os.W_OK if filled else 0) | os.X_OK
     if planned is not None:
         return planned & needed == needed
-    return os.access(folder, needed, effective_ids=True)
+    return os.access(directory, needed, effective_ids=True)
 
 
 def _is_ours(status: "Optional[Status]") -> bool:
     return status is None or status.uid == os.geteuid()
 
 
-def _goes(folder: "Status", status: "Optional[Status]") -> bool:
-    """Whether a name can be taken away where its folder is of another user."""
-    return not folder.mode & stat.S_ISVTX or _is_ours(status)
+def _goes(directory: "Status", status: "Optional[Status]") -> bool:
+    """Whether a name can be taken away where its directory is of another user."""
+    return not directory.mode & stat.S_ISVTX or _is_ours(status)

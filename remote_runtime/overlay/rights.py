@@ -27,11 +27,11 @@ class Rights(object):
         self._files, self._identity = files, identity
 
     def reach(self, path: str) -> bool:
-        """Whether every folder above a path may be entered; a slash at its end counts it too."""
+        """Whether every directory above a path may be entered; a slash at its end counts it too."""
         parts = path.split("/")
-        for folder in ("/".join(parts[:length]) or "/" for length in range(1, len(parts))):
-            status = self._status(folder)
-            if status is not None and not self._may(folder, status, root=True):
+        for directory in ("/".join(parts[:length]) or "/" for length in range(1, len(parts))):
+            status = self._status(directory)
+            if status is not None and not self._may(directory, status, root=True):
                 return False
         return True
 
@@ -69,7 +69,7 @@ class Rights(object):
 
 
 def ours(there: "Union[Status, Node]") -> int:
-    """What we may do by the attributes of a file or folder: 4 read, 2 write, 1 execute."""
+    """What we may do by the attributes of a file or directory: 4 read, 2 write, 1 execute."""
     return _granted(there, os.geteuid(), (os.getegid(), *os.getgroups()))
 
 

@@ -88,8 +88,8 @@ def build(plan: Plan, base: bytes) -> List[Any]:
         if point in parts:
             place = base + b"/%d" % number
             options = b"lowerdir=%s,upperdir=%s/upper,workdir=%s/work" % (point, place, place)
-            for folder in (place, place + b"/upper", place + b"/work"):
-                os.mkdir(folder)
+            for directory in (place, place + b"/upper", place + b"/work"):
+                os.mkdir(directory)
             like(place + b"/upper", point)
             for node in parts[point]:
                 stand_ins += lay(node, point, place + b"/upper")
@@ -136,13 +136,13 @@ def listening(point: bytes, mounts: Dict[bytes, bytes], nodes: List[Any]) -> Lis
     with open("/proc/net/unix", "rb") as file:
         paths = {line.split(None, 7)[7].rstrip(b"\n") for line in file if b" /" in line}
     for path in sorted(path for path in paths if path.startswith(point) and os.path.exists(path)):
-        folder = os.path.dirname(path)
-        if nearest(mounts, path) != point or os.path.realpath(folder) != folder:
+        directory = os.path.dirname(path)
+        if nearest(mounts, path) != point or os.path.realpath(directory) != directory:
             continue
         if any(path == node[0] or path.startswith(node[0] + b"/") for node in nodes if node[7]):
             continue  # planned to be gone
-        beside = folder == point or any(n[0].startswith(folder + b"/") for n in nodes)
-        kept = path if beside else folder
+        beside = directory == point or any(n[0].startswith(directory + b"/") for n in nodes)
+        kept = path if beside else directory
         if not any(kept == other or kept.startswith(other + b"/") for other in found):
             found.append(kept)
     return found
@@ -184,7 +184,7 @@ def mount(*words: bytes) -> None:
 
 
 def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
-    """Make one node in the upper folder of the file system that is mounted at ``point``; returns
+    """Make one node in the upper directory of the file system that is mounted at ``point``; returns
     what ``build`` does."""
     import os
     import stat
@@ -197,9 +197,9 @@ def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
     while len(above) > len(point) and not os.path.lexists(upper + above[cut:]):
         missing.append(above)
         above = os.path.dirname(above)
-    for folder in reversed(missing):
-        os.mkdir(upper + folder[cut:])
-        like(upper + folder[cut:], folder)
+    for directory in reversed(missing):
+        os.mkdir(upper + directory[cut:])
+        like(upper + directory[cut:], directory)
     if kind == "absent":
         if os.path.lexists(path):
             os.mknod(place, stat.S_IFCHR, os.makedev(0, 0))
@@ -227,7 +227,7 @@ def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
 
 
 def like(made: bytes, original: bytes) -> None:
-    """Give a folder the attributes of one of the host."""
+    """Give a directory the attributes of one of the host."""
     import os
 
     try:

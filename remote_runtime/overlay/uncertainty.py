@@ -41,9 +41,9 @@ class Elsewhere(NamedTuple):
         """Whether a path may be meant."""
         if self.whole:
             return ("/" + self.tail + "/") in (path + "/").partition("/")[2]
-        folder = path[: -len(self.tail) - 1]
-        inside = path.endswith("/" + self.tail) and bool(folder)
-        return inside and not self.link.startswith(folder + "/")
+        directory = path[: -len(self.tail) - 1]
+        inside = path.endswith("/" + self.tail) and bool(directory)
+        return inside and not self.link.startswith(directory + "/")
 
 
 Note = Callable[[Sequence[Uncertainty], str], None]

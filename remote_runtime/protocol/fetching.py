@@ -69,9 +69,9 @@ class Fetch(object):
         waiting: List[Parts] = [()]
         while waiting:
             parts = waiting.pop()
-            folder = os.path.join(top, *parts)
+            directory = os.path.join(top, *parts)
             try:
-                names = self._context.files.entries(folder)
+                names = self._context.files.entries(directory)
             except ResourceError as error:
                 self._lacking.append(error.message)
                 continue
@@ -80,7 +80,7 @@ class Fetch(object):
                 self._context.check_cancelled()
                 one = parts + (name,)
                 try:
-                    if self._entry(number, os.path.join(folder, name), one):
+                    if self._entry(number, os.path.join(directory, name), one):
                         below.append(one)
                 except ResourceError as error:
                     self._lacking.append(error.message)

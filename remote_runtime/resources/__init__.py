@@ -1,1 +1,1 @@
-"""The resource types: each a folder with everything about it (target; validation on both sides)."""
+"""The resource types, one directory for each (target; validation on both sides)."""

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Callable, Optional
 from remote_runtime.protocol import wire
 
 if TYPE_CHECKING:
+    from remote_runtime.system.directory_syncs import DirectorySyncs
     from remote_runtime.system.files import Files
-    from remote_runtime.system.folder_syncs import FolderSyncs
 
 
 class DirectorySync(object):
@@ -14,17 +14,17 @@ class DirectorySync(object):
 
     def __init__(self, files: "Files") -> None:
         self._files = files
-        files.sync_folder = self.sync_folder
-        self._syncs: Optional["FolderSyncs"] = None  # once there is something to sync
+        files.sync_directory = self.sync_directory
+        self._syncs: Optional["DirectorySyncs"] = None  # once there is something to sync
         self._failed: Optional[OSError] = None  # which is not reported yet
 
-    def sync_folder(self, folder: int) -> None:
+    def sync_directory(self, directory: int) -> None:
         """Record that a file was renamed in this open directory, to report it later. ``OSError``"""
         if self._syncs is None:
-            from remote_runtime.system.folder_syncs import FolderSyncs
+            from remote_runtime.system.directory_syncs import DirectorySyncs
 
-            self._syncs = FolderSyncs()
-        self._syncs.add(folder)
+            self._syncs = DirectorySyncs()
+        self._syncs.add(directory)
 
     def release(self) -> None:
         """Hold no directory open: a command that begins may unmount what it is on."""

@@ -32,9 +32,9 @@ class Entry(NamedTuple):
 class Applied(object):
     """The record of one manifest in one run; ``name`` is that of the record."""
 
-    def __init__(self, plan: Plan, folder: str, name: str) -> None:
+    def __init__(self, plan: Plan, directory: str, name: str) -> None:
         self._plan = plan
-        self._memory = Memory(folder)
+        self._memory = Memory(directory)
         self._name = name
         self._whole = True
         self._notes: Dict[str, Entry] = {}

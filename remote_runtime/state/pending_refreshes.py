@@ -37,9 +37,9 @@ class PendingRefreshes(Refreshes):
     continues.
     """
 
-    def __init__(self, run: Run, folder: str) -> None:
+    def __init__(self, run: Run, directory: str) -> None:
         self._run = run
-        self._folder = folder
+        self._directory = directory
         self._plan = run.plan
         self._name = run.name
         self._memory = None  # type: Any
@@ -50,7 +50,7 @@ class PendingRefreshes(Refreshes):
         self._stands_for: Dict[int, Tuple[str, ...]] = {}
         self._begun: List[Pair] = []
         self._unmarked = False
-        if not run.settled and os.path.exists(remembered(folder, REFRESHES, self._name)):
+        if not run.settled and os.path.exists(remembered(directory, REFRESHES, self._name)):
             self._try(self._load)
 
     @property
@@ -193,7 +193,7 @@ class PendingRefreshes(Refreshes):
         if self._memory is None:
             from remote_runtime.system.state_store import Memory
 
-            self._memory = Memory(self._folder)
+            self._memory = Memory(self._directory)
         return self._memory
 
     def _save(self) -> None:

@@ -47,8 +47,8 @@ class RunRecord(object):
     Where the state cannot be written, the run goes on without a record.
     """
 
-    def __init__(self, folder: str, receipt: str, last: int, maker: EventMaker) -> None:
-        self._memory = Memory(folder)
+    def __init__(self, directory: str, receipt: str, last: int, maker: EventMaker) -> None:
+        self._memory = Memory(directory)
         self._receipt = receipt
         self._last = last
         self._reserved = -1  # the greatest index that may begin before the next sync
@@ -178,9 +178,9 @@ def is_receipt(text: Any) -> bool:
     return isinstance(text, str) and len(text) == 32 and not text.strip("0123456789abcdef")
 
 
-def report(channel: Channel, folder: str, receipts: Sequence[str], busy: bool) -> None:
+def report(channel: Channel, directory: str, receipts: Sequence[str], busy: bool) -> None:
     """Send the records of these runs to the controller; ``busy``: see ``past_messages``."""
-    memory = Memory(folder)
+    memory = Memory(directory)
     for receipt in receipts[:MOST_RECORDS]:
         if is_receipt(receipt):
             for message in past_messages(memory, receipt, busy):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Recall(object):
-    """One run: its pending refreshes, and the last applied state. ``folder`` stores the state.
+    """One run: its pending refreshes, and the last applied state. ``directory`` stores the state.
 
     ``shown`` masks a text, ``tell`` receives a level and a line for people. A plan without a
     manifest, or a run that only reads, uses no state. If the plan's mark is found, the same plan
@@ -25,14 +25,14 @@ class Recall(object):
     def __init__(
         self,
         plan: Plan,
-        folder: str,
+        directory: str,
         *,
         shown: Callable[[str], str],
         tell: Callable[[str, str], None],
     ) -> None:
         self.refreshes = Refreshes()
         self._plan = plan
-        self._folder = folder
+        self._directory = directory
         self._tell = tell
         self._applied: Optional["Applied"] = None
         options = plan.options
@@ -42,7 +42,7 @@ class Recall(object):
             return
         self._name = record_name(plan.manifest)
         mark = "%s.%s" % (self._name, mark_of(plan)) if plan.digest else ""
-        self._settled = bool(mark) and os.path.exists(remembered(folder, APPLIED, mark))
+        self._settled = bool(mark) and os.path.exists(remembered(directory, APPLIED, mark))
 
         def remember() -> Refreshes:
             from remote_runtime.state import pending_refreshes
@@ -54,7 +54,7 @@ class Recall(object):
                 shown=shown,
                 tell=tell,
             )
-            return pending_refreshes.PendingRefreshes(run, folder)
+            return pending_refreshes.PendingRefreshes(run, directory)
 
         self.refreshes = NoneDue(remember) if self._settled else remember()
 
@@ -95,7 +95,7 @@ class Recall(object):
         if self._applied is None:
             from remote_runtime.state.last_applied import Applied
 
-            self._applied = Applied(self._plan, self._folder, record_name(self._plan.manifest))
+            self._applied = Applied(self._plan, self._directory, record_name(self._plan.manifest))
             if self._plan.options.drift:
                 self._applied.recall(self._tell)
         return self._applied

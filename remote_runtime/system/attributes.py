@@ -90,17 +90,17 @@ def with_mode(acl: bytes, mode: int) -> bytes:
     )
 
 
-def default_list_mode(folder: str) -> int:
-    """The permissions that a folder's default ACL leaves to what is made in it; all without one.
+def default_list_mode(directory: str) -> int:
+    """The permissions that a directory's default ACL leaves to what is made in it; all without one.
 
-    A folder that is not there yet will have that of the one above it.
+    A directory that is not there yet will have that of the one above it.
     """
     import struct
 
-    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
-        folder = os.path.dirname(folder)
+    while not os.path.lexists(directory) and directory != os.path.dirname(directory):
+        directory = os.path.dirname(directory)
     try:
-        acl = os.getxattr(folder, _ACL_OF_NEW)
+        acl = os.getxattr(directory, _ACL_OF_NEW)
     except (AttributeError, OSError):
         return 0o7777
     allowed: Dict[int, int] = {tag: bits for tag, bits, _ in struct.iter_unpack("<HHI", acl[4:])}

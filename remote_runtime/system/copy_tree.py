@@ -1,17 +1,17 @@
-"""Copies folders to their place in one step (target); imported only when one is copied."""
+"""Copies directories to their place in one step (target); imported only when one is copied."""
 
 import os
 from typing import TYPE_CHECKING, Tuple
 
+from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure
-from remote_runtime.system.folder_syncs import sync_now
 from remote_runtime.system.walk import Place
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _MAKING = "create the directory"
 
 
@@ -21,34 +21,34 @@ def copy(files: "Files", source: str, *, path: str, mode: int, uid: int, gid: in
     It is built next to its destination, recorded in the journal, and renamed. ``ResourceError``
     """
     place = files.place(path, _MAKING)
-    at = place.folder.descriptor
-    name = files.stage(place.folder.path)
+    at = place.directory.descriptor
+    name = files.stage(place.directory.path)
     try:
         os.mkdir(name, 0o700, dir_fd=at)
         try:
-            folder = os.open(name, _FOLDER, dir_fd=at)
+            directory = os.open(name, _DIRECTORY, dir_fd=at)
             try:
-                files.unfinished.made(folder)
-                _fill(files, source, folder, (uid, gid))
-                os.fchown(folder, uid, gid)
-                os.fchmod(folder, mode)
-                os.fsync(folder)
+                files.unfinished.made(directory)
+                _fill(files, source, directory, (uid, gid))
+                os.fchown(directory, uid, gid)
+                os.fchmod(directory, mode)
+                os.fsync(directory)
             finally:
-                os.close(folder)
+                os.close(directory)
             os.rename(name, place.name, src_dir_fd=at, dst_dir_fd=at)
         except BaseException:
             from remote_runtime.system.remove_tree import clear
 
-            clear(Place(place.folder, name))
+            clear(Place(place.directory, name))
             raise
-        (files.sync_folder or sync_now)(at)
+        (files.sync_directory or sync_now)(at)
     except OSError as error:
         raise failure(_MAKING, path, error) from error
     finally:
         files.staged(name)
 
 
-def _fill(files: "Files", source: str, folder: int, owner: Tuple[int, int]) -> None:
+def _fill(files: "Files", source: str, directory: int, owner: Tuple[int, int]) -> None:
     found = files.status(source, follow=True)
     for name in files.entries(source) if found is not None and found.kind == "directory" else ():
         path = os.path.join(source, name)
@@ -56,13 +56,13 @@ def _fill(files: "Files", source: str, folder: int, owner: Tuple[int, int]) -> N
         if status is None:
             continue  # another process has removed it meanwhile
         if status.kind == "symlink":
-            os.symlink(files.link(path), name, dir_fd=folder)
-            os.chown(name, *owner, dir_fd=folder, follow_symlinks=False)
+            os.symlink(files.link(path), name, dir_fd=directory)
+            os.chown(name, *owner, dir_fd=directory, follow_symlinks=False)
         elif status.kind in ("file", "directory"):
-            flags = _FOLDER if status.kind == "directory" else _NEW
+            flags = _DIRECTORY if status.kind == "directory" else _NEW
             if status.kind == "directory":
-                os.mkdir(name, 0o700, dir_fd=folder)
-            made = os.open(name, flags, 0o600, dir_fd=folder)
+                os.mkdir(name, 0o700, dir_fd=directory)
+            made = os.open(name, flags, 0o600, dir_fd=directory)
             try:
                 if status.kind == "directory":
                     _fill(files, path, made, owner)

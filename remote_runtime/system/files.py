@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Callable, Dict, Generator, List, NamedTuple, O
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
 from remote_runtime.system.errno_messages import failure, many_names
-from remote_runtime.system.walk import READ, Folder, Place, Walker, clock, stamp
+from remote_runtime.system.walk import READ, Directory, Place, Walker, clock, stamp
 
 if TYPE_CHECKING:
     from remote_runtime.system.preconditions import Obstacles
@@ -51,16 +51,16 @@ class Files(object):
     def __init__(self) -> None:
         self._hashes: Dict[str, Tuple[Tuple[int, ...], str]] = {}
         self._temporary: Set["Temporary"] = set()
-        self.own_folders: Set[str] = set()  # for work that is not the target's state
+        self.own_directories: Set[str] = set()  # for work that is not the target's state
         self._staged: Set[str] = set()
         self._unfinished: Optional["Unfinished"] = None
         self._state = ""
-        self.sync_folder: Optional[Callable[[int], None]] = None  # None: at once
+        self.sync_directory: Optional[Callable[[int], None]] = None  # None: at once
         self._warn: Callable[[str], None] = lambda text: None
         self.walker = Walker()
 
     def note_in(self, state: str, warn: Callable[[str], None]) -> None:
-        """Note in this folder where something is made, which the next run removes if this one is
+        """Note in this directory where something is made, which the next run removes if this one is
         killed; ``warn`` is told where that cannot be done."""
         self._state, self._warn = state, warn
 
@@ -89,17 +89,17 @@ class Files(object):
         """What is at a place that was found right before. ``OSError``; ``ResourceError`` for what a
         link of another user does not lead to."""
         try:
-            at = place.folder.descriptor
+            at = place.directory.descriptor
             found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
         except FileNotFoundError:
             return None
         place.admit(found)
         return _status(found)
 
-    def folder(self, path: str) -> Folder:
-        """The folder that is there, links followed; hold it while its descriptor is used."""
+    def directory(self, path: str) -> Directory:
+        """The directory that is there, links followed; hold it while its descriptor is used."""
         try:
-            return self.walker.folder(path)
+            return self.walker.directory(path)
         except OSError as error:
             raise failure("open", path, error) from error
 
@@ -119,13 +119,13 @@ class Files(object):
         """What a symlink holds; "" where there is none."""
         try:
             place = self.walker.place(path)
-            return os.readlink(place.name, dir_fd=place.folder.descriptor)
+            return os.readlink(place.name, dir_fd=place.directory.descriptor)
         except OSError:
             return ""
 
     def is_own(self, path: str) -> bool:
-        """Whether it is in a folder for work that is not the target's state."""
-        return any(path.startswith(folder) for folder in self.own_folders)
+        """Whether it is in a directory for work that is not the target's state."""
+        return any(path.startswith(directory) for directory in self.own_directories)
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
         """The hash of a file's content; not computed again while its status stays the same."""
@@ -172,9 +172,9 @@ class Files(object):
         try:
             while True:
                 place = self.walker.place(path, follow)
-                shared = place.folder.shared()
+                shared = place.directory.shared()
                 now = clock() if shared else 0
-                descriptor = os.open(place.name, READ, dir_fd=place.folder.descriptor)
+                descriptor = os.open(place.name, READ, dir_fd=place.directory.descriptor)
                 try:
                     found = os.fstat(descriptor)
                     place.admit(found)
@@ -215,7 +215,7 @@ class Files(object):
         """The names in a directory, sorted."""
         try:
             place = self.walker.place(path)
-            descriptor = os.open(place.name, _LISTED, dir_fd=place.folder.descriptor)
+            descriptor = os.open(place.name, _LISTED, dir_fd=place.directory.descriptor)
             try:
                 return sorted(os.listdir(descriptor))
             finally:
@@ -229,12 +229,12 @@ class Files(object):
 
         above, name = os.path.split(os.path.realpath(path) if follow else path)
         real = os.path.join(os.path.realpath(above), name)
-        return preconditions.at(path, real, shared=self.in_shared_folder(real))
+        return preconditions.at(path, real, shared=self.in_shared_directory(real))
 
-    def in_shared_folder(self, path: str) -> bool:
+    def in_shared_directory(self, path: str) -> bool:
         """Whether a user who is neither root nor ours can give a path another meaning."""
         try:
-            return self.walker.place(path).folder.shared()
+            return self.walker.place(path).directory.shared()
         except (OSError, ResourceError):
             return False
 
@@ -246,12 +246,12 @@ class Files(object):
         from remote_runtime.system.temporary import Temporary
 
         place = self.place(path, "write")
-        name = self.unfinished.name(place.folder.path)
-        own, sync = self._temporary, self.sync_folder
+        name = self.unfinished.name(place.directory.path)
+        own, sync = self._temporary, self.sync_directory
         return Temporary(path, place, registered=own, unique=name, sync=sync, beside=beside)
 
     def stage(self, parent: str) -> str:
-        """The name for a folder in this one, made and removed by the caller; then ``staged``."""
+        """The name for a directory in this one, made and removed by the caller; then ``staged``."""
         name = "." + self.unfinished.name(parent)
         self._staged.add(name)
         return name
@@ -268,19 +268,19 @@ class Files(object):
             raise failure(doing, path, error) from error
 
     def discard_temporary(self) -> None:
-        """Remove every temporary file and folder still there; from any thread, as a last act."""
+        """Remove every temporary file and directory still there; from any thread, as a last act."""
         for temporary in list(self._temporary):
             try:
                 temporary.unlink()
             except OSError:
                 continue
             self._temporary.discard(temporary)
-        for path in list(self.own_folders):
-            self.remove_private_folder(path)
+        for path in list(self.own_directories):
+            self.remove_private_directory(path)
         if self._unfinished is not None and not (self._temporary or self._staged):
             self._unfinished.close()
 
-    def private_folder(self) -> str:
+    def private_directory(self) -> str:
         """A new private working directory, which is not part of the target's state."""
         import tempfile
 
@@ -288,7 +288,7 @@ class Files(object):
         path = os.path.join(parent, self.unfinished.name(parent))
         try:
             os.mkdir(path, 0o700)
-            self.own_folders.add(path)
+            self.own_directories.add(path)
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError as error:
             raise failure("create a directory in", parent, error) from error
@@ -298,27 +298,29 @@ class Files(object):
             os.close(descriptor)
         return path
 
-    def remove_private_folder(self, path: str) -> None:
-        """Remove such a folder with everything in it; what does not go is left."""
+    def remove_private_directory(self, path: str) -> None:
+        """Remove such a directory with everything in it; what does not go is left."""
         import shutil
 
         shutil.rmtree(path, ignore_errors=True)
-        self.own_folders.discard(path)
+        self.own_directories.discard(path)
 
     def create_directory(self, path: str, mode: int, uid: int = -1, gid: int = -1) -> None:
         """Create a directory with these attributes, -1 for our own user or group; missing parents
         get the permissions of ``mode``, as the umask leaves them. What fails leaves none."""
         try:
             place = self.walker.place_made(path, mode & 0o777)
-            os.mkdir(place.name, 0o700, dir_fd=place.folder.descriptor)
-            descriptor = os.open(place.name, _LISTED, dir_fd=place.folder.descriptor)
+            os.mkdir(place.name, 0o700, dir_fd=place.directory.descriptor)
+            descriptor = os.open(place.name, _LISTED, dir_fd=place.directory.descriptor)
             try:
                 if os.fstat(descriptor).st_uid != os.geteuid() or os.listdir(descriptor):
                     raise _replaced(path)
                 _set(descriptor, uid, gid, mode)
             except OSError:
                 try:
-                    os.rmdir(place.name, dir_fd=place.folder.descriptor)  # since it is not wanted
+                    os.rmdir(
+                        place.name, dir_fd=place.directory.descriptor
+                    )  # since it is not wanted
                 except OSError:
                     pass  # another process has put something in; the error is the original one
                 raise
@@ -356,7 +358,7 @@ class Files(object):
                     os.close(descriptor)
             except BaseException:
                 if closed is not None:
-                    os.chmod(place.name, closed, dir_fd=place.folder.descriptor)
+                    os.chmod(place.name, closed, dir_fd=place.directory.descriptor)
                 raise
         except OSError as error:
             raise failure(doing, path, error) from error
@@ -368,7 +370,7 @@ class Files(object):
         """
         if os.geteuid() == 0:
             return None
-        at = place.folder.descriptor
+        at = place.directory.descriptor
         found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
         ours = found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode)
         if not ours or found.st_mode & 0o400:
@@ -380,7 +382,7 @@ class Files(object):
     def remove(self, path: str) -> None:
         """Remove a file, a symlink or an empty directory."""
         place = self.place(path, "remove")
-        at = place.folder.descriptor
+        at = place.directory.descriptor
         try:
             found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
             if stat.S_ISDIR(found.st_mode):

@@ -12,7 +12,7 @@ _LOOKED_AT = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
 
 def read(path: str, within: Optional[int] = None) -> int:
     """The immutable and append-only flags, 0 where there is no such thing; ``within`` is the open
-    folder that a relative path begins at.
+    directory that a relative path begins at.
     """
     try:
         descriptor = os.open(path, _LOOKED_AT, dir_fd=within)

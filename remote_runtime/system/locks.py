@@ -27,20 +27,20 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 
 
 def lock_path() -> str:
-    """Where the lock of this user is: for root on the system, for others in their own folder."""
+    """Where the lock of this user is: for root on the system, for others in their own directory."""
     if os.geteuid() == 0:
-        for folder in ("/run", "/var/run", "/var/tmp"):
-            if os.path.isdir(folder) and os.access(folder, os.W_OK):
-                return os.path.join(folder, "ccm.lock")
-    return os.path.join(folder_of(os.geteuid()), "ccm.lock")
+        for directory in ("/run", "/var/run", "/var/tmp"):
+            if os.path.isdir(directory) and os.access(directory, os.W_OK):
+                return os.path.join(directory, "ccm.lock")
+    return os.path.join(directory_of(os.geteuid()), "ccm.lock")
 
 
-def folder_of(uid: int, runtime_folders: str = "/run/user") -> str:
-    """The folder of one user's lock.
+def directory_of(uid: int, runtime_directories: str = "/run/user") -> str:
+    """The directory of one user's lock.
 
     XDG_RUNTIME_DIR has no say: a run from a terminal and one from cron must find the same lock.
     """
-    own = os.path.join(runtime_folders, str(uid))
+    own = os.path.join(runtime_directories, str(uid))
     try:
         if os.stat(own).st_uid == uid:
             return own

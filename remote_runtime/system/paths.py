@@ -1,4 +1,4 @@
-"""Paths as they are written, and those below a folder (target)."""
+"""Paths as they are written, and those below a directory (target)."""
 
 import os
 from typing import Any, Callable, Iterator, List, Tuple
@@ -8,9 +8,9 @@ _LONGEST_NAME = 255  # bytes
 _LONGEST_PATH = 4095
 
 
-def is_within(path: str, folder: str) -> bool:
-    """Whether a path is that of a folder, or one below it."""
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+def is_within(path: str, directory: str) -> bool:
+    """Whether a path is that of a directory, or one below it."""
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
 def is_too_long(path: str) -> bool:
@@ -19,7 +19,7 @@ def is_too_long(path: str) -> bool:
 
 
 def has_long_name(path: str) -> bool:
-    """Whether one of its names is longer than any folder holds."""
+    """Whether one of its names is longer than any directory holds."""
     return any(len(name) > _LONGEST_NAME for name in os.fsencode(path).split(b"/"))
 
 
@@ -27,8 +27,8 @@ def _pass_over(error: OSError) -> None:
     """What cannot be listed is left out."""
 
 
-def _is_folder(entry: Any) -> bool:
-    """Whether it is a folder, or a link to one."""
+def _is_directory(entry: Any) -> bool:
+    """Whether it is a directory, or a link to one."""
     try:
         return bool(entry.is_dir())
     except OSError:
@@ -43,15 +43,21 @@ def walk(
     """
     left = [top]
     while left:
-        folder = left.pop()
+        directory = left.pop()
         try:
-            with os.scandir(folder) as found:
-                entries = [(one.name, _is_folder(one), one.is_symlink()) for one in found]
+            with os.scandir(directory) as found:
+                entries = [(one.name, _is_directory(one), one.is_symlink()) for one in found]
         except OSError as error:
             unlisted(error)
             continue
-        folders = [name for name, is_folder, _ in entries if is_folder]
-        yield folder, folders, [name for name, is_folder, _ in entries if not is_folder]
-        if len(os.fsencode(folder)) <= _LONGEST:
-            below = [name for name, is_folder, is_link in entries if is_folder and not is_link]
-            left += [os.path.join(folder, name) for name in reversed(below)]
+        directories = [name for name, is_directory, _ in entries if is_directory]
+        yield (
+            directory,
+            directories,
+            [name for name, is_directory, _ in entries if not is_directory],
+        )
+        if len(os.fsencode(directory)) <= _LONGEST:
+            below = [
+                name for name, is_directory, is_link in entries if is_directory and not is_link
+            ]
+            left += [os.path.join(directory, name) for name in reversed(below)]

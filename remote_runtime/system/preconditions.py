@@ -21,7 +21,7 @@ _MAKING = "create the directory"
 
 
 class Intended(NamedTuple):
-    """A planned file or folder; ``ours``: what we may do there, as in ``os.access``."""
+    """A planned file or directory; ``ours``: what we may do there, as in ``os.access``."""
 
     kind: str
     uid: int
@@ -32,18 +32,18 @@ class Intended(NamedTuple):
 class Spot(NamedTuple):
     """A path, and what of the host bears on it; ``real`` is the same without links on the way.
 
-    ``folder`` is the nearest folder of the host; ``direct``: the first name is made in it, there is
-    no planned folder below. So many ``missing`` folders are made before the path's own name is.
-    ``there`` is where the host has what is at the path now, "" where it has nothing that counts.
-    ``planned`` is how many bytes and files are still to be written there before. ``shared``: the
-    folder can be written by another user. ``writable``: whether we may make and remove names in it
-    by then; None where the host is to be asked. ``gid`` is the group that all new in a folder with
-    setgid gets, -1 for our own. ``intended`` is what is planned there, None without such.
-    ``names`` counts those that the file there will have, None for those that it has.
+    ``directory`` is the nearest directory of the host; ``direct``: the first name is made in it,
+    there is no planned directory below. So many ``missing`` directories are made before the path's
+    own name is. ``there`` is where the host has what is at the path now, "" where it has nothing
+    that counts. ``planned`` is how many bytes and files are still to be written there before.
+    ``shared``: the directory can be written by another user. ``writable``: whether we may make and
+    remove names in it by then; None where the host is to be asked. ``gid`` is the group that all
+    new in a directory with setgid gets, -1 for our own. ``intended`` is what is planned there, None
+    without such. ``names`` counts those that the file there will have, None for those that it has.
     """
 
     path: str
-    folder: str
+    directory: str
     direct: bool
     there: str
     planned: Tuple[int, int] = (0, 0)
@@ -73,13 +73,13 @@ class Obstacles(object):
     """Each method raises the ``ResourceError`` that the attempt would end in, or returns."""
 
     def __init__(self, spot: Spot, emptied: Optional[Callable[[str], None]] = None) -> None:
-        """``emptied`` looks at what goes with a folder; see ``require_emptied``."""
+        """``emptied`` looks at what goes with a directory; see ``require_emptied``."""
         self._spot = spot
         self._emptied = emptied or require_emptied
 
     @property
     def missing(self) -> int:
-        """How many folders are made before the path's own name is."""
+        """How many directories are made before the path's own name is."""
         return self._spot.missing
 
     def writing(self, size: int, uid: int = -1, gid: int = -1, mode: int = 0) -> None:
@@ -90,7 +90,7 @@ class Obstacles(object):
             self._replaced("replace")
 
     def making(self, uid: int = -1, gid: int = -1, mode: int = 0o755) -> None:
-        """To make a directory there; the folders on the way get the permissions of ``mode``."""
+        """To make a directory there; the directories on the way get the permissions of ``mode``."""
         self._enter(_MAKING, 0)
         if self._spot.missing and os.geteuid() != 0 and mode & 0o300 != 0o300:
             raise self._failure(_MAKING, errno.EACCES)  # nothing is made in the first of them
@@ -119,7 +119,7 @@ class Obstacles(object):
 
     def _require_changeable(self, doing: str) -> None:
         there = self._spot.there
-        self._writable(doing, there or self._spot.folder)
+        self._writable(doing, there or self._spot.directory)
         if there and flags(there):
             raise self._failure(doing, errno.EPERM)
 
@@ -127,7 +127,7 @@ class Obstacles(object):
         """To remove what is there; ``tree``: with all that is in it."""
         there = self._spot.there
         if there:
-            self._writable("remove", self._spot.folder)
+            self._writable("remove", self._spot.directory)
             self._permitted("remove")
             if tree:
                 mounted_in(there)
@@ -139,29 +139,29 @@ class Obstacles(object):
 
     def spare(self) -> Spare:
         """What can be written there yet, with what is planned counted as written."""
-        system = os.statvfs(self._spot.folder)
+        system = os.statvfs(self._spot.directory)
         free = system.f_bfree if os.geteuid() == 0 else system.f_bavail
         inodes = system.f_ffree if os.geteuid() == 0 else system.f_favail
         size, files = self._spot.planned
         return Spare(
-            os.stat(self._spot.folder).st_dev,
+            os.stat(self._spot.directory).st_dev,
             free * (system.f_frsize or PAGE) - size if system.f_blocks else None,
             inodes - files if system.f_files else None,
         )
 
     def _enter(self, doing: str, size: int) -> None:
-        """A new name in the folder needs the right to make one, and space."""
+        """A new name in the directory needs the right to make one, and space."""
         if is_too_long(self._spot.path) or has_long_name(self._spot.path):
             raise self._failure(doing, errno.ENAMETOOLONG)
-        self._writable(doing, self._spot.folder)
+        self._writable(doing, self._spot.directory)
         if self._spot.direct:
             self._permitted(doing, self._spot.missing > 0)
-            number = _of_kernel(self._spot.folder)
+            number = _of_kernel(self._spot.directory)
             if number:
                 raise self._failure(doing, number)
         elif self._spot.writable is False:
             raise self._failure(doing, errno.EACCES)
-        block = os.statvfs(self._spot.folder).f_frsize or PAGE
+        block = os.statvfs(self._spot.directory).f_frsize or PAGE
         if not self.spare().holds(-(-size // block) * block, 1 + self._spot.missing):
             raise self._failure(doing, errno.ENOSPC)
 
@@ -169,17 +169,17 @@ class Obstacles(object):
         if os.statvfs(path).f_flag & _READ_ONLY:
             raise self._failure(doing, errno.EROFS)
 
-    def _permitted(self, doing: str, folders: bool = False) -> None:
-        """Whether names may be made and removed in the folder; ``folders``: made only."""
-        folder = self._spot.folder
-        renamed = not folders and doing not in (_MAKING, "remove")
-        held = flags(folder)
+    def _permitted(self, doing: str, directories: bool = False) -> None:
+        """Whether names may be made and removed in the directory; ``directories``: made only."""
+        directory = self._spot.directory
+        renamed = not directories and doing not in (_MAKING, "remove")
+        held = flags(directory)
         # The run itself looks whether what it renames there could go.
         if held & (inode_flags.IMMUTABLE | (inode_flags.APPEND if renamed else 0)):
             raise self._failure(doing, errno.EPERM)
         writable = self._spot.writable
         if writable is None:
-            writable = os.access(folder, os.W_OK | os.X_OK, effective_ids=True)
+            writable = os.access(directory, os.W_OK | os.X_OK, effective_ids=True)
         if not writable:
             raise self._failure(doing, errno.EACCES)
         if doing == "remove" and held:
@@ -187,11 +187,11 @@ class Obstacles(object):
 
     def _replaced(self, doing: str) -> None:
         """Whether the name of what is there can be taken away."""
-        there, folder = self._spot.there, os.stat(self._spot.folder)
+        there, directory = self._spot.there, os.stat(self._spot.directory)
         found, us = os.lstat(there), os.geteuid()
         if there in mount_points():
             raise self._failure(doing, errno.EBUSY)
-        sticky = folder.st_mode & stat.S_ISVTX and us not in (0, found.st_uid, folder.st_uid)
+        sticky = directory.st_mode & stat.S_ISVTX and us not in (0, found.st_uid, directory.st_uid)
         if sticky or flags(there):
             raise self._failure(doing, errno.EPERM)
 
@@ -232,19 +232,24 @@ def at(
 ) -> Obstacles:
     """The obstacles at a path that is ``real`` without the links on the way.
 
-    ``counts``: what the host has there is what there will be. ``within`` is the nearest folder
+    ``counts``: what the host has there is what there will be. ``within`` is the nearest directory
     above that there will be by then, "" for that of the host. ``gid``: None where the host's
-    folder says it. See ``Spot`` for the rest, and ``Obstacles`` for ``emptied``.
+    directory says it. See ``Spot`` for the rest, and ``Obstacles`` for ``emptied``.
     """
-    folder = within or _nearest_folder(os.path.dirname(real))
-    missing = os.path.dirname(real)[len(folder.rstrip("/")) :].count("/")
-    direct = os.path.isdir(folder)
+    directory = within or _nearest_directory(os.path.dirname(real))
+    missing = os.path.dirname(real)[len(directory.rstrip("/")) :].count("/")
+    direct = os.path.isdir(directory)
     there = real if counts and os.path.lexists(real) else ""
     spot = Spot(
-        path, _nearest_folder(folder), direct=direct, there=there, planned=planned, names=names
+        path,
+        _nearest_directory(directory),
+        direct=direct,
+        there=there,
+        planned=planned,
+        names=names,
     )
     if gid is None:
-        found = os.stat(spot.folder)
+        found = os.stat(spot.directory)
         gid = found.st_gid if found.st_mode & stat.S_ISGID else -1
     spot = spot._replace(shared=shared, writable=writable, missing=missing, gid=gid)
     spot = spot._replace(intended=intended, real=real)
@@ -261,8 +266,8 @@ def _intended(there: str) -> Intended:
     return Intended(kind, found.st_uid, found.st_gid, os.R_OK if readable else 0)
 
 
-def _nearest_folder(path: str) -> str:
-    """What the host has of a path and the folders above."""
+def _nearest_directory(path: str) -> str:
+    """What the host has of a path and the directories above."""
     while not os.path.isdir(path):
         path = os.path.dirname(path)
     return path
@@ -275,11 +280,11 @@ def keeps_from_executing(path: str) -> bool:
     return bool(os.statvfs(path).f_flag & _NO_EXECUTION)
 
 
-def _of_kernel(folder: str) -> int:
+def _of_kernel(directory: str) -> int:
     """The kernel's error for creating names in its virtual file systems, 0 elsewhere."""
     for root, number in (("/proc", errno.ENOENT), ("/sys", errno.EACCES)):
-        if is_within(folder, root):
-            same = os.path.ismount(root) and os.stat(folder).st_dev == os.stat(root).st_dev
+        if is_within(directory, root):
+            same = os.path.ismount(root) and os.stat(directory).st_dev == os.stat(root).st_dev
             return number if same else 0
     return 0
 
@@ -293,21 +298,21 @@ def require_emptied(top: str) -> None:
     if not os.path.isdir(top) or os.path.islink(top):
         return
     us, seen = os.geteuid(), 0
-    for folder, folders, files in walk(top, _unlisted):
-        names, held = folders + files, _found(folder)
-        open_to_us = os.access(folder, (os.W_OK if names else 0) | os.X_OK, effective_ids=True)
-        if held is None or not (open_to_us or os.path.lexists(folder)):
+    for directory, directories, files in walk(top, _unlisted):
+        names, held = directories + files, _found(directory)
+        open_to_us = os.access(directory, (os.W_OK if names else 0) | os.X_OK, effective_ids=True)
+        if held is None or not (open_to_us or os.path.lexists(directory)):
             continue
         if not open_to_us:
-            raise refusal("remove", folder, errno.EACCES)
+            raise refusal("remove", directory, errno.EACCES)
         seen += len(names)
         if seen > LOOKED_AT:
             return
-        holds, ours = flags(folder), us in (0, held.st_uid) or not held.st_mode & stat.S_ISVTX
-        for path in [os.path.join(folder, name) for name in names]:
+        holds, ours = flags(directory), us in (0, held.st_uid) or not held.st_mode & stat.S_ISVTX
+        for path in [os.path.join(directory, name) for name in names]:
             found = None if ours else _found(path)
             if holds or flags(path) or (found is not None and found.st_uid != us):
-                raise refusal("remove", folder, errno.EPERM)
+                raise refusal("remove", directory, errno.EPERM)
 
 
 def _found(path: str) -> Optional[os.stat_result]:
@@ -323,10 +328,10 @@ def _unlisted(error: OSError) -> None:
         raise failure("remove", str(error.filename), error)
 
 
-def mounted_in(folder: str) -> None:
-    """``ResourceError`` where something is mounted at a folder without links, or below it."""
+def mounted_in(directory: str) -> None:
+    """``ResourceError`` where something is mounted at a directory without links, or below it."""
     for point in sorted(mount_points()):
-        if is_within(point, folder):
+        if is_within(point, directory):
             raise refusal("remove", point, errno.EBUSY)
 
 
@@ -341,11 +346,11 @@ def mount_points() -> FrozenSet[str]:
 
 
 def flags(path: str) -> int:
-    """The immutable and append-only flags of a file or folder; 0 where there is no such thing."""
+    """The immutable and append-only flags of a file or directory; 0 if it is missing."""
     try:
         kind = stat.S_IFMT(os.lstat(path).st_mode)
     except OSError:
-        return 0  # whose folder it is may have taken it away
+        return 0  # whose directory it is may have taken it away
     if kind not in (stat.S_IFREG, stat.S_IFDIR):
         return 0  # to open a device may do anything
     return inode_flags.read(path)

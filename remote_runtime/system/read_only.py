@@ -9,7 +9,7 @@ from remote_runtime.system.files import Files
 class ReadOnly(object):
     """Refuses what changes the target; comes before ``Files`` among the bases of a class.
 
-    What a run makes for its own work, in private folders, is not the target's state.
+    What a run makes for its own work, in private directories, is not the target's state.
     """
 
     def _refuse(self, *given: Any, **named: Any) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Removes folders with everything in them (target); imported only when one is removed."""
+"""Removes directories with everything in them (target); imported only when one is removed."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ _PASSED = (getattr(os, "O_PATH", 0) or os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFO
 class _Level(NamedTuple):
     name: str
     above: Tuple[int, int]  # what .. must lead to, once everything in here is gone
-    waiting: List[str]  # the folders in here that are still to be removed
+    waiting: List[str]  # the directories in here that are still to be removed
 
 
 def clear(place: Place, opened: Optional[int] = None) -> None:
@@ -31,7 +31,7 @@ def clear(place: Place, opened: Optional[int] = None) -> None:
     levels: List[_Level] = []
     name = place.name
     try:
-        here = os.open(".", _PASSED, dir_fd=place.folder.descriptor)
+        here = os.open(".", _PASSED, dir_fd=place.directory.descriptor)
     except OSError as error:
         raise failure("remove", place.path, error) from error
     try:
@@ -56,7 +56,7 @@ def clear(place: Place, opened: Optional[int] = None) -> None:
                     if not levels:
                         return
             except OSError as error:
-                path = os.path.join(place.folder.path, *[level.name for level in levels], name)
+                path = os.path.join(place.directory.path, *[level.name for level in levels], name)
                 raise failure("remove", path, error) from error
             name = levels[-1].waiting.pop()
     finally:
@@ -64,7 +64,7 @@ def clear(place: Place, opened: Optional[int] = None) -> None:
 
 
 def _opened(name: str, within: int) -> Optional[int]:
-    """A descriptor of that folder; None where it is gone."""
+    """A descriptor of that directory; None where it is gone."""
     try:
         return os.open(name, _LISTED, dir_fd=within)
     except FileNotFoundError:
@@ -72,15 +72,15 @@ def _opened(name: str, within: int) -> Optional[int]:
 
 
 def _emptied(descriptor: int) -> List[str]:
-    """Remove all but the folders, whose names are returned."""
-    folders = []
+    """Remove all but the directories, whose names are returned."""
+    directories = []
     for name in os.listdir(descriptor):
         with suppress(FileNotFoundError):
             if stat.S_ISDIR(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):
-                folders.append(name)
+                directories.append(name)
             else:
                 os.unlink(name, dir_fd=descriptor)
-    return folders
+    return directories
 
 
 def _identity(descriptor: int) -> Tuple[int, int]:

@@ -10,7 +10,7 @@ REFRESHES = "refreshes"
 RUNS = "runs"
 
 
-def state_folder(home: str) -> str:
+def state_directory(home: str) -> str:
     """What this host remembers of the runs of this user, whose home it is."""
     if os.geteuid() == 0:
         return "/var/lib/ccm"
@@ -18,20 +18,20 @@ def state_folder(home: str) -> str:
     return os.path.join(base if os.path.isabs(base) else home + "/.local/state", "ccm")
 
 
-def remembered(folder: str, kind: str, name: str) -> str:
+def remembered(directory: str, kind: str, name: str) -> str:
     """Where the record of that kind and name is; see ``memory``."""
-    return os.path.join(folder, kind, name)
+    return os.path.join(directory, kind, name)
 
 
-def cache_folder(home: str) -> str:
+def cache_directory(home: str) -> str:
     """The cache of runtimes, the only place that a preview writes to."""
     return os.path.join(home, ".cache", "ccm")
 
 
-def journals(folder: str) -> List[str]:
+def journals(directory: str) -> List[str]:
     """The journals of runs that are not over, or were killed; see ``unfinished``."""
-    folder = os.path.join(folder, JOURNALS)
+    directory = os.path.join(directory, JOURNALS)
     try:
-        return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+        return [os.path.join(directory, name) for name in sorted(os.listdir(directory))]
     except OSError:
         return []  # mostly there is none

@@ -19,7 +19,7 @@ FORMAT = 1
 LARGEST = 64 << 20  # bytes of a record
 MOST_EMPTY = 200  # records of a kind that were emptied
 _KEY = "key"
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -40,8 +40,8 @@ class Memory(object):
     lock.
     """
 
-    def __init__(self, folder: str, machine: Optional[str] = None) -> None:
-        self._folder = folder
+    def __init__(self, directory: str, machine: Optional[str] = None) -> None:
+        self._directory = directory
         self._machine = machine_id() if machine is None else machine
         self._key = b""
         self._seen: Set[Tuple[str, str]] = set()  # what may be written over
@@ -73,28 +73,28 @@ class Memory(object):
     def forget(self, kind: str, name: str) -> None:
         """Remove a record, if there is one. StateError."""
         try:
-            folder = self._open(kind)
-            if folder is None:
+            directory = self._open(kind)
+            if directory is None:
                 return
             try:
-                os.unlink(name, dir_fd=folder)
+                os.unlink(name, dir_fd=directory)
             except FileNotFoundError:
                 pass
             finally:
-                os.close(folder)
+                os.close(directory)
         except OSError as error:
             raise self._failed("remove", os.path.join(kind, name), error) from error
 
     def names(self, kind: str) -> List[str]:
         """The names of all records of a kind. StateError."""
         try:
-            folder = self._open(kind)
-            if folder is None:
+            directory = self._open(kind)
+            if directory is None:
                 return []
             try:
-                return [name for name in os.listdir(folder) if "." not in name]
+                return [name for name in os.listdir(directory) if "." not in name]
             finally:
-                os.close(folder)
+                os.close(directory)
         except OSError as error:
             raise self._failed("read", kind, error) from error
 
@@ -104,28 +104,28 @@ class Memory(object):
         """
         self.unmark(kind, name)
         try:
-            folder = self._made(kind)
+            directory = self._made(kind)
             try:
-                os.close(os.open("%s.%s" % (name, mark), _WRITE, 0o600, dir_fd=folder))
+                os.close(os.open("%s.%s" % (name, mark), _WRITE, 0o600, dir_fd=directory))
             finally:
-                os.close(folder)
+                os.close(directory)
         except OSError as error:
             raise self._failed("write", os.path.join(kind, name), error) from error
 
     def unmark(self, kind: str, name: str) -> None:
         """Remove the marks of a record, so that they are gone after a power cut. StateError."""
         try:
-            folder = self._open(kind)
-            if folder is None:
+            directory = self._open(kind)
+            if directory is None:
                 return
             try:
-                found = [one for one in os.listdir(folder) if one.startswith(name + ".")]
+                found = [one for one in os.listdir(directory) if one.startswith(name + ".")]
                 for one in found:
-                    os.unlink(one, dir_fd=folder)
+                    os.unlink(one, dir_fd=directory)
                 if found:
-                    os.fsync(folder)
+                    os.fsync(directory)
             finally:
-                os.close(folder)
+                os.close(directory)
         except OSError as error:
             raise self._failed("remove", os.path.join(kind, name), error) from error
 
@@ -146,13 +146,13 @@ class Memory(object):
             lines = None
         path = os.path.join(kind, name)
         try:
-            folder = self._made(kind)
+            directory = self._made(kind)
             try:
                 flags = _APPEND | (0 if lines is not None else os.O_TRUNC)
-                descriptor = os.open(name, flags, 0o600, dir_fd=folder)
-                os.fsync(folder)
+                descriptor = os.open(name, flags, 0o600, dir_fd=directory)
+                os.fsync(directory)
             finally:
-                os.close(folder)
+                os.close(directory)
             self._own(os.fstat(descriptor), path)
             _lock(descriptor)
             if lines is None:
@@ -170,15 +170,15 @@ class Memory(object):
         """
         path = os.path.join(kind, name)
         try:
-            folder = self._open(kind)
-            if folder is None:
+            directory = self._open(kind)
+            if directory is None:
                 return None, False
             try:
-                descriptor = os.open(name, _READ, dir_fd=folder)
+                descriptor = os.open(name, _READ, dir_fd=directory)
             except FileNotFoundError:
                 return None, False
             finally:
-                os.close(folder)
+                os.close(directory)
             with os.fdopen(descriptor, "rb") as file:
                 self._own(os.fstat(descriptor), path)
                 busy = not _lock(descriptor)
@@ -201,7 +201,7 @@ class Memory(object):
 
         An emptied one says that there was a record; of those the oldest go, too. StateError.
         """
-        base = os.path.join(self._folder, kind)
+        base = os.path.join(self._directory, kind)
         full: List[Tuple[float, str]] = []
         empty: List[Tuple[float, str]] = []
         try:
@@ -218,7 +218,7 @@ class Memory(object):
 
     def is_writable(self) -> bool:
         """Whether records can be written, as far as that shows without writing one."""
-        return not os.path.isdir(self._folder) or os.access(self._folder, os.W_OK)
+        return not os.path.isdir(self._directory) or os.access(self._directory, os.W_OK)
 
     def _digested(self, text: str) -> str:
         inner = digest.sha256(self._key + text.encode("utf-8", "surrogateescape")).digest()
@@ -254,15 +254,15 @@ class Memory(object):
     def _read(self, kind: str, name: str) -> Optional[Dict[str, Any]]:
         path = os.path.join(kind, name)
         try:
-            folder = self._open(kind)
-            if folder is None:
+            directory = self._open(kind)
+            if directory is None:
                 return None
             try:
-                descriptor = os.open(name, _READ, dir_fd=folder)
+                descriptor = os.open(name, _READ, dir_fd=directory)
             except FileNotFoundError:
                 return None
             finally:
-                os.close(folder)
+                os.close(directory)
             with os.fdopen(descriptor, "rb") as file:
                 self._own(os.fstat(descriptor), path)
                 text = file.read(LARGEST + 1)
@@ -291,51 +291,53 @@ class Memory(object):
                     raise
         text = jsontext.dumps(dict(record, format=FORMAT)).encode("ascii")
         try:
-            folder = self._made(kind)
+            directory = self._made(kind)
             try:
                 beside = "." + name + ".new"
-                descriptor = os.open(beside, _WRITE, 0o600, dir_fd=folder)
+                descriptor = os.open(beside, _WRITE, 0o600, dir_fd=directory)
                 with os.fdopen(descriptor, "wb", 0):
                     self._own(os.fstat(descriptor), path)
                     view = memoryview(text)
                     while view:
                         view = view[os.write(descriptor, view) :]
                     os.fsync(descriptor)
-                os.rename(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
-                os.fsync(folder)
+                os.rename(beside, name, src_dir_fd=directory, dst_dir_fd=directory)
+                os.fsync(directory)
                 self._seen.add((kind, name))
             finally:
-                os.close(folder)
+                os.close(directory)
         except OSError as error:
             raise self._failed("write", path, error) from error
 
     def _made(self, kind: str) -> int:
-        """The open folder of a kind, made where it is missing."""
-        os.makedirs(self._folder, 0o700, exist_ok=True)
-        folder = self._open(kind)
-        if folder is None:
+        """The open directory of a kind, made where it is missing."""
+        os.makedirs(self._directory, 0o700, exist_ok=True)
+        directory = self._open(kind)
+        if directory is None:
             os.mkdir(os.path.join(self._place(), kind), 0o700)
-            folder = self._open(kind)
-        if folder is None:
+            directory = self._open(kind)
+        if directory is None:
             raise FileNotFoundError(2, "it was removed", kind)
-        os.fchmod(folder, 0o700)
-        return folder
+        os.fchmod(directory, 0o700)
+        return directory
 
     def _open(self, kind: str) -> Optional[int]:
-        """The open folder of a kind, "" for the state folder itself; None where it is not there."""
+        """The open directory of a kind, "" for the state directory itself; None where it is not
+        there.
+        """
         try:
-            folder = os.open(self._place(), _FOLDER)
+            directory = os.open(self._place(), _DIRECTORY)
         except FileNotFoundError:
             return None
         try:
-            self._own(os.fstat(folder), "")
+            self._own(os.fstat(directory), "")
             if not kind:
-                return os.dup(folder)
-            inner = os.open(kind, _FOLDER, dir_fd=folder)
+                return os.dup(directory)
+            inner = os.open(kind, _DIRECTORY, dir_fd=directory)
         except FileNotFoundError:
             return None
         finally:
-            os.close(folder)
+            os.close(directory)
         try:
             self._own(os.fstat(inner), kind)
         except StateError:
@@ -344,19 +346,19 @@ class Memory(object):
         return inner
 
     def _place(self) -> str:
-        """Where the state folder is: it may be a link of this user's, to another disk, say.
+        """Where the state directory is: it may be a link of this user's, to another disk, say.
 
         StateError where another user may have made the link, or may replace what it leads to.
         """
         try:
-            found = os.lstat(self._folder)
+            found = os.lstat(self._directory)
         except FileNotFoundError:
-            return self._folder
+            return self._directory
         if not stat.S_ISLNK(found.st_mode):
-            return self._folder
-        real = os.path.realpath(self._folder)
-        linked = (self._folder, found)
-        around = [(top, os.stat(top)) for top in map(os.path.dirname, (self._folder, real))]
+            return self._directory
+        real = os.path.realpath(self._directory)
+        linked = (self._directory, found)
+        around = [(top, os.stat(top)) for top in map(os.path.dirname, (self._directory, real))]
         for path, status in [linked] + around:
             others = status.st_mode & _OTHERS and not stat.S_ISLNK(status.st_mode)
             if status.st_uid not in (0, os.geteuid()) or others:
@@ -401,7 +403,7 @@ class Memory(object):
         return error
 
     def _whole(self, path: str) -> str:
-        return os.path.join(self._folder, path).rstrip("/")
+        return os.path.join(self._directory, path).rstrip("/")
 
 
 def _lock(descriptor: int) -> bool:

@@ -18,7 +18,7 @@ from remote_runtime.lean import jsontext
 from remote_runtime.system.process import processes
 from remote_runtime.system.state import JOURNALS
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _UNKNOWN = 0  # the start of a process, if the system does not report it
 
@@ -39,16 +39,16 @@ class Unfinished(object):
         self._descriptor = -1
         self._noted: Set[str] = set()
 
-    def name(self, folder: str) -> str:
-        """The end of a name for something new in this folder, a path without links."""
-        if folder not in self._noted:
-            self._noted.add(folder)
-            self._note(folder, lasting=True)
+    def name(self, directory: str) -> str:
+        """The end of a name for something new in this directory, a path without links."""
+        if directory not in self._noted:
+            self._noted.add(directory)
+            self._note(directory, lasting=True)
         return "ccm-%s-%s" % (self._token, _random(6))
 
-    def made(self, folder: int) -> None:
-        """What is new is this open folder, which is empty still."""
-        found = os.fstat(folder)
+    def made(self, directory: int) -> None:
+        """What is new is this open directory, which is empty still."""
+        found = os.fstat(directory)
         self._note([found.st_dev, found.st_ino], lasting=False)
 
     def close(self) -> None:
@@ -85,11 +85,11 @@ class Unfinished(object):
         self._path = os.path.join(self._journals, name)
         descriptor = os.open(self._path, _NEW | os.O_APPEND, 0o600)
         os.write(descriptor, (jsontext.dumps(processes.boot()) + "\n").encode("ascii"))
-        folder = os.open(self._journals, _FOLDER)
+        directory = os.open(self._journals, _DIRECTORY)
         try:
-            os.fsync(folder)
+            os.fsync(directory)
         finally:
-            os.close(folder)
+            os.close(directory)
         return descriptor
 
 
@@ -109,16 +109,16 @@ def sweep(journal: str, warn: Warn) -> List[str]:
     owned = {(line[0], line[1]) for line in lines if isinstance(line, list) and len(line) == 2}
     removed: List[str] = []
     whole = True
-    for folder in [line for line in lines[1:] if isinstance(line, str)]:
+    for directory in [line for line in lines[1:] if isinstance(line, str)]:
         try:
-            removed += _swept(folder, "ccm-%s-" % token, owned)
+            removed += _swept(directory, "ccm-%s-" % token, owned)
         except FileNotFoundError:
-            continue  # the folder itself is gone
+            continue  # the directory itself is gone
         except OSError as error:
             whole = False
             warn(
                 "could not remove temporary files of a killed run in %s: %s"
-                % (folder, error.strerror)
+                % (directory, error.strerror)
             )
     if whole:
         _forget(journal)
@@ -140,25 +140,25 @@ def _lines(journal: str) -> List[Any]:
     return [jsontext.loads(line) for line in text.split("\n")[:-1]]
 
 
-def _swept(folder: str, mark: str, owned: Set[Tuple[int, int]]) -> List[str]:
-    """Remove what bears the mark in a folder."""
+def _swept(directory: str, mark: str, owned: Set[Tuple[int, int]]) -> List[str]:
+    """Remove what bears the mark in a directory."""
     removed = []
-    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    at = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for name in os.listdir(at):
             if mark in name and _remove(name, at, owned):
-                removed.append(os.path.join(folder, name))
+                removed.append(os.path.join(directory, name))
     finally:
         os.close(at)
     return removed
 
 
 def _remove(name: str, at: int, owned: Set[Tuple[int, int]]) -> bool:
-    """Remove a name in a folder; what is in a folder goes only if that is ``owned``."""
-    if not _is_folder(name, at):
+    """Remove a name in a directory; what is in a directory goes only if that is ``owned``."""
+    if not _is_directory(name, at):
         os.unlink(name, dir_fd=at)
         return True
-    inner = os.open(name, _FOLDER, dir_fd=at)
+    inner = os.open(name, _DIRECTORY, dir_fd=at)
     try:
         found = os.fstat(inner)
         if (found.st_dev, found.st_ino) in owned:
@@ -172,17 +172,19 @@ def _remove(name: str, at: int, owned: Set[Tuple[int, int]]) -> bool:
 
 
 def _empty(top: int) -> None:
-    """Remove all that is in a folder, however deep: folders in folders are moved up first."""
+    """Remove all that is in a directory, however deep: directories in directories are moved up
+    first.
+    """
     waiting = os.listdir(top)
     while waiting:
         name = waiting.pop()
-        if not _is_folder(name, top):
+        if not _is_directory(name, top):
             os.unlink(name, dir_fd=top)
             continue
-        inner = os.open(name, _FOLDER, dir_fd=top)
+        inner = os.open(name, _DIRECTORY, dir_fd=top)
         try:
             for below in os.listdir(inner):
-                if _is_folder(below, inner):
+                if _is_directory(below, inner):
                     waiting.append(_random(8))
                     os.rename(below, waiting[-1], src_dir_fd=inner, dst_dir_fd=top)
                 else:
@@ -192,7 +194,7 @@ def _empty(top: int) -> None:
         os.rmdir(name, dir_fd=top)
 
 
-def _is_folder(name: str, at: int) -> bool:
+def _is_directory(name: str, at: int) -> bool:
     return stat.S_ISDIR(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode)
 
 

@@ -7,8 +7,8 @@ from typing import Callable, Optional, Set, Tuple
 
 from remote_runtime.system import inode_flags
 from remote_runtime.system.attributes import Attributes
+from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure, refusal
-from remote_runtime.system.folder_syncs import sync_now
 from remote_runtime.system.walk import Place, stamp
 
 _NAME_ROOM = 200  # of the 255 bytes of a name, so that the temporary one fits as well
@@ -44,13 +44,13 @@ class Temporary(object):
         self._synced: Optional[Tuple[int, ...]] = None
         self._sync = sync or sync_now
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        known = beside is not None and beside._place.folder is place.folder
-        if not known and inode_flags.read(".", place.folder.descriptor) & inode_flags.APPEND:
+        known = beside is not None and beside._place.directory is place.directory
+        if not known and inode_flags.read(".", place.directory.descriptor) & inode_flags.APPEND:
             # It could neither be renamed nor removed.
             raise refusal("write", target, errno.EPERM)
         registered.add(self)
         try:
-            self._descriptor = os.open(self._name, flags, 0o600, dir_fd=place.folder.descriptor)
+            self._descriptor = os.open(self._name, flags, 0o600, dir_fd=place.directory.descriptor)
         except OSError as error:
             registered.discard(self)
             raise failure("write", target, error) from error
@@ -118,8 +118,8 @@ class Temporary(object):
 
     def is_whole(self, place: Place) -> bool:
         """Whether it is still next to its destination as it was synced, unchanged."""
-        at = self._place.folder
-        if at.identity != place.folder.identity:
+        at = self._place.directory
+        if at.identity != place.directory.identity:
             return False
         try:
             found = os.stat(self._name, dir_fd=at.descriptor, follow_symlinks=False)
@@ -130,7 +130,7 @@ class Temporary(object):
     def _replaced(self) -> Optional[int]:
         """The regular file that it replaces, opened to be asked for attributes only."""
         try:
-            old = os.open(self._place.name, _FOUND, dir_fd=self._place.folder.descriptor)
+            old = os.open(self._place.name, _FOUND, dir_fd=self._place.directory.descriptor)
         except OSError:
             return None
         if stat.S_ISREG(os.fstat(old).st_mode):
@@ -140,7 +140,7 @@ class Temporary(object):
 
     def commit(self) -> None:
         """Put it at its place in one step, and have that last."""
-        at = self._place.folder.descriptor
+        at = self._place.directory.descriptor
         try:
             os.rename(self._name, self._place.name, src_dir_fd=at, dst_dir_fd=at)
             self._registered.discard(self)
@@ -158,7 +158,7 @@ class Temporary(object):
     def unlink(self) -> None:
         """Remove its name; from any thread."""
         try:
-            os.unlink(self._name, dir_fd=self._place.folder.descriptor)
+            os.unlink(self._name, dir_fd=self._place.directory.descriptor)
         except FileNotFoundError:
             pass
 

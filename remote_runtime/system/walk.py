@@ -44,8 +44,9 @@ class _Descriptor(object):
         self._close(self.number)
 
 
-class Folder(object):
-    """An open folder: ``descriptor`` is for the ``dir_fd`` of calls, while the folder is held.
+class Directory(object):
+    """An open directory: ``descriptor`` is for the ``dir_fd`` of calls, while the directory is
+    held.
 
     ``path`` is where it is, without links; ``by`` is the link of another user that led here.
     """
@@ -64,14 +65,15 @@ class Folder(object):
         """Device and inode."""
         return (self.found.st_dev, self.found.st_ino)
 
-    def reached(self, by: Optional[Link]) -> "Folder":
-        """The same folder, reached by this link."""
-        return self if by == self.by else Folder(self._held, self.path, self.found, by)
+    def reached(self, by: Optional[Link]) -> "Directory":
+        """The same directory, reached by this link."""
+        return self if by == self.by else Directory(self._held, self.path, self.found, by)
 
     def shared(self, sticky: bool = False) -> bool:
         """Whether a user who is neither root nor ours can change what its names stand for.
 
-        ``sticky``: for names of root or of ours, which nobody else can take from a sticky folder.
+        ``sticky``: for names of root or of ours, which nobody else can take from a sticky
+        directory.
         """
         found = self.found
         return is_shared(
@@ -84,7 +86,9 @@ class Folder(object):
 
 
 def is_shared(uid: int, gid: int, *, mode: int, path: str, sticky: bool) -> bool:
-    """See ``Folder.shared``: the same of a folder at a path that has this owner, group and mode."""
+    """See ``Directory.shared``: the same of a directory at a path that has this owner, group and
+    mode.
+    """
     if uid not in (0, os.geteuid()):
         return True
     if not mode & (_WRITABLE_BY_GROUP | _WRITABLE_BY_ALL) or (sticky and mode & stat.S_ISVTX):
@@ -93,7 +97,7 @@ def is_shared(uid: int, gid: int, *, mode: int, path: str, sticky: bool) -> bool
 
 
 def _has_private_group(uid: int, gid: int, path: str) -> bool:
-    """Whether the group of a folder is root's, or one that its owner is alone in."""
+    """Whether the group of a directory is root's, or one that its owner is alone in."""
     if has_acl(path):
         return False  # the bits of the group stand for others then
     if gid == 0:
@@ -111,16 +115,16 @@ def _has_private_group(uid: int, gid: int, path: str) -> bool:
 
 
 class Place(NamedTuple):
-    """A name in an open folder; ``by`` is the link of another user that stands for it, if any."""
+    """A name in an open directory; ``by`` is the link of another user that led there, if any."""
 
-    folder: Folder
+    directory: Directory
     name: str
     by: Optional[Link] = None
 
     @property
     def path(self) -> str:
         """Where it is, without links on the way."""
-        return os.path.join(self.folder.path, self.name)
+        return os.path.join(self.directory.path, self.name)
 
     def admit(self, found: os.stat_result) -> None:
         """``ResourceError`` where a link of another user leads to what is not that user's."""
@@ -137,7 +141,7 @@ class Walker(object):
     """
 
     def __init__(self) -> None:
-        self._known: Dict[str, Folder] = {}
+        self._known: Dict[str, Directory] = {}
         self._missing: Set[str] = set()
         self._latest: Optional[Tuple[str, Place]] = None
         self._links = 0
@@ -150,12 +154,12 @@ class Walker(object):
         # As ``os.path.split`` has it, but for what is seldom: a name in a row of slashes.
         if not above or above[-1] == "/":
             above, name = os.path.split(path)
-        place = Place(self.folder(above), name or ".")
+        place = Place(self.directory(above), name or ".")
         self._latest = (path, place)
         if follow:
             self._links = 0
             while True:
-                link = _link(place.name, place.folder)
+                link = _link(place.name, place.directory)
                 if link is None:
                     break
                 place = self._behind(place, *link)
@@ -165,7 +169,7 @@ class Walker(object):
         """Where a path is; what is missing on the way is created with ``mode``."""
         _require_nameable(path)
         above, name = os.path.split(path)
-        return Place(self.folder(above, mode), name)
+        return Place(self.directory(above, mode), name)
 
     def read_latest(self, path: str, size: int, identity: Tuple[int, ...]) -> Optional[bytes]:
         """The content of the regular file whose place was requested last, if it is still that file.
@@ -176,10 +180,10 @@ class Walker(object):
         if self._latest is None or self._latest[0] != path:
             return None
         place = self._latest[1]
-        if place.folder.by is not None or place.folder.shared():
+        if place.directory.by is not None or place.directory.shared():
             return None
         try:
-            descriptor = os.open(place.name, READ, dir_fd=place.folder.descriptor)
+            descriptor = os.open(place.name, READ, dir_fd=place.directory.descriptor)
             try:
                 if stamp(os.fstat(descriptor)) != identity:
                     return None
@@ -190,8 +194,8 @@ class Walker(object):
             return None
         return data if len(data) == size else None
 
-    def folder(self, path: str, mode: int = -1) -> Folder:
-        """The folder that a path leads to.
+    def directory(self, path: str, mode: int = -1) -> Directory:
+        """The directory that a path leads to.
 
         With a ``mode`` what is missing on the way is created, as the umask leaves it.
         """
@@ -227,39 +231,39 @@ class Walker(object):
         """Remove the last results of ``place_made``, as far as they are empty."""
         for place in reversed(self._made):
             try:
-                os.rmdir(place.name, dir_fd=place.folder.descriptor)
+                os.rmdir(place.name, dir_fd=place.directory.descriptor)
             except OSError:
                 break
         self._made = []
 
-    def _root(self) -> Folder:
+    def _root(self) -> Directory:
         return _open("/", "/")
 
-    def _walk(self, folder: Folder, path: str, mode: int = -1) -> Folder:
+    def _walk(self, directory: Directory, path: str, mode: int = -1) -> Directory:
         for name in path.split("/"):
             if name not in ("", "."):
-                folder = self._step(folder, name, mode)
-        return folder
+                directory = self._step(directory, name, mode)
+        return directory
 
-    def _step(self, folder: Folder, name: str, mode: int) -> Folder:
-        """The folder that a name in a folder stands for."""
+    def _step(self, directory: Directory, name: str, mode: int) -> Directory:
+        """The directory that a name in a directory stands for."""
         try:
-            return _opened(name, folder)
+            return _opened(name, directory)
         except FileNotFoundError:
             if mode < 0:
                 raise
-            os.mkdir(name, mode, dir_fd=folder.descriptor)
-            self._made.append(Place(folder, name))
-            if folder.by is not None:  # or it could not be entered again
-                at = folder.descriptor
-                os.chown(name, folder.by.owner, -1, dir_fd=at, follow_symlinks=False)
-            return _opened(name, folder)
+            os.mkdir(name, mode, dir_fd=directory.descriptor)
+            self._made.append(Place(directory, name))
+            if directory.by is not None:  # or it could not be entered again
+                at = directory.descriptor
+                os.chown(name, directory.by.owner, -1, dir_fd=at, follow_symlinks=False)
+            return _opened(name, directory)
         except OSError as error:
-            link = _link(name, folder) if error.errno in (errno.ENOTDIR, errno.ELOOP) else None
+            link = _link(name, directory) if error.errno in (errno.ENOTDIR, errno.ELOOP) else None
             if link is None:
                 raise
-        behind = self._behind(Place(folder, name), *link)
-        found = self._walk(behind.folder.reached(None), behind.name)
+        behind = self._behind(Place(directory, name), *link)
+        found = self._walk(behind.directory.reached(None), behind.name)
         _admit(behind.by, found.path, found.found)
         return found.reached(behind.by)
 
@@ -268,15 +272,15 @@ class Walker(object):
         self._links += 1
         if self._links > MOST_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        folder = place.folder
+        directory = place.directory
         by = Link(place.path, owner) if owner not in (0, os.geteuid()) else None
-        if by is None and folder.shared(sticky=True):
-            raise planted(Link(place.path, owner), target, folder.path, folder.found.st_uid)
-        before = place.by or folder.by
+        if by is None and directory.shared(sticky=True):
+            raise planted(Link(place.path, owner), target, directory.path, directory.found.st_uid)
+        before = place.by or directory.by
         if before is not None and before.owner != owner:
             raise of_another(before, place.path, owner)
         above, name = os.path.split(target.rstrip("/") or "/")
-        base = self._root() if target.startswith("/") else folder.reached(None)
+        base = self._root() if target.startswith("/") else directory.reached(None)
         return Place(self._walk(base, above), name or ".", by)
 
 
@@ -308,16 +312,16 @@ def user(number: int) -> str:
         return "user %d" % number
 
 
-def _opened(name: str, within: Folder) -> Folder:
+def _opened(name: str, within: Directory) -> Directory:
     path = os.path.dirname(within.path) if name == ".." else os.path.join(within.path, name)
     found = _open(name, path, within.descriptor).reached(within.by)
     _admit(within.by, path, found.found)
     return found
 
 
-def _open(name: str, path: str, within: Optional[int] = None) -> Folder:
+def _open(name: str, path: str, within: Optional[int] = None) -> Directory:
     held = _Descriptor(os.open(name, _STEP | os.O_DIRECTORY, dir_fd=within))
-    return Folder(held, path, os.fstat(held.number))
+    return Directory(held, path, os.fstat(held.number))
 
 
 def _admit(by: Optional[Link], path: str, found: os.stat_result) -> None:
@@ -325,14 +329,15 @@ def _admit(by: Optional[Link], path: str, found: os.stat_result) -> None:
         raise of_another(by, path, found.st_uid)
 
 
-def _leads_to(path: str, folder: Folder) -> bool:
-    """Whether it is still this folder, and whose it was; what is done goes to the folder, whatever
-    comes next."""
+def _leads_to(path: str, directory: Directory) -> bool:
+    """Whether it is still this directory, and whose it was; what is done goes to the directory,
+    whatever comes next.
+    """
     try:
         found = os.stat(path)
     except OSError:
         return False
-    held = folder.found
+    held = directory.found
     same = found.st_ino == held.st_ino and found.st_dev == held.st_dev
     return same and (found.st_uid, found.st_gid, found.st_mode) == (
         held.st_uid,
@@ -341,9 +346,9 @@ def _leads_to(path: str, folder: Folder) -> bool:
     )
 
 
-def _link(name: str, folder: Folder) -> Optional[Tuple[int, str]]:
+def _link(name: str, directory: Directory) -> Optional[Tuple[int, str]]:
     """Owner and target of the link at a name, or None."""
-    at = folder.descriptor
+    at = directory.descriptor
     try:
         found = os.stat(name, dir_fd=at, follow_symlinks=False)
         if not stat.S_ISLNK(found.st_mode):
@@ -360,7 +365,7 @@ def _link(name: str, folder: Folder) -> Optional[Tuple[int, str]]:
 
 
 def has_acl(path: str) -> bool:
-    """Whether more than owner, group and mode decides who may do what with a file or folder."""
+    """Whether more than owner, group and mode decides who may do what with a file or directory."""
     try:
         return _ACL in os.listxattr(path)
     except (AttributeError, OSError):
@@ -380,8 +385,8 @@ def access_list(path: str) -> bytes:
         return b""
 
 
-def planted(link: Link, target: str, folder: str, owner: int) -> ResourceError:
-    """The error for a link in a folder, of this owner, in which others may put one."""
+def planted(link: Link, target: str, directory: str, owner: int) -> ResourceError:
+    """The error for a link in a directory, of this owner, in which others may put one."""
     return ResourceError(
         (
             "refusing to follow symlink %s: owned by %s, leads to %s, in a directory of %s "
@@ -389,7 +394,7 @@ def planted(link: Link, target: str, folder: str, owner: int) -> ResourceError:
         )
         % (link.path, user(link.owner), target, user(owner)),
         kind=LINK,
-        hint="use the target path instead, or make %s writable only by root" % folder,
+        hint="use the target path instead, or make %s writable only by root" % directory,
     )
 
 

@@ -24,9 +24,9 @@ def of_settings(prefix: str, values: Dict[str, Any]) -> Found:
     def add(key: str, message: str) -> None:
         found.append((prefix or key, "%s: %s" % (key, message) if prefix else message))
 
-    for folder in _path(values.get("path")):
-        if not folder.startswith("/"):
-            add("path", "%r is not an absolute directory" % folder)
+    for directory in _path(values.get("path")):
+        if not directory.startswith("/"):
+            add("path", "%r is not an absolute directory" % directory)
     for entry in listed(values.get("environment")):
         key, mark, value = entry.partition("=")
         if not (key and mark and value) or "\0" in entry:

@@ -61,17 +61,17 @@ def _pip(*words: str, program: Sequence[str] = ("-m", "pip")) -> None:
     subprocess.run([sys.executable, *program, *words], check=True)
 
 
-def _own_wheel(folder: Path) -> Path:
-    _pip("wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder), str(ROOT))
-    return next(folder.glob("*.whl"))
+def _own_wheel(directory: Path) -> Path:
+    _pip("wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(directory), str(ROOT))
+    return next(directory.glob("*.whl"))
 
 
-def _wheels(python: str, own: Path, folder: Path) -> list[Path]:
+def _wheels(python: str, own: Path, directory: Path) -> list[Path]:
     """Download what ccm with all its extras needs on one Python of the targeted platform."""
-    words = ["download", "-q", "--only-binary=:all:", "--implementation=cp", f"--dest={folder}"]
+    words = ["download", "-q", "--only-binary=:all:", "--implementation=cp", f"--dest={directory}"]
     words += [f"--python-version={python}", *(f"--platform={name}" for name in PLATFORMS)]
     _pip(*words, f"ccm-push[all] @ {own.as_uri()}", program=("-c", _DOWNLOAD, python))
-    return sorted(folder.glob("*.whl"))
+    return sorted(directory.glob("*.whl"))
 
 
 def write(target: Path, wheels: Mapping[str, Sequence[Path]]) -> None:

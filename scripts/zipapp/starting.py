@@ -1,9 +1,9 @@
 """The program of ccm.pyz: unpacks the wheels that it carries for this Python, and starts ccm.
 
-They are unpacked once, below the user's cache folder, into a folder that is named by their digest.
-Whoever could write there could run code as this user. So what is used belongs to this user, below
-folders that nobody else can change, and is looked through at each start. Where that cannot be
-had, the wheels are unpacked for one run.
+They are unpacked once, below the user's cache directory, into a directory that is named by their
+digest. Whoever could write there could run code as this user. So what is used belongs to this user,
+below directories that nobody else can change, and is looked through at each start. Where that
+cannot be had, the wheels are unpacked for one run.
 
 Python 3.6 can read this file, so that an old one is told what ccm needs.
 """
@@ -35,7 +35,7 @@ ABANDONED_SECONDS = 3600.0
 
 
 class UnusableError(Exception):
-    """Why a folder is not to be used."""
+    """Why a directory is not to be used."""
 
 
 def main() -> int:
@@ -45,10 +45,10 @@ def main() -> int:
         index = _index(carried)
         if index is None:
             return 2
-        folder = _libraries(carried, index)
+        directory = _libraries(carried, index)
     # It runs alone: what is installed for this Python, such as plugins of pytest, is not for it.
     others = [p for p in sys.path[1:] if not p.endswith(("site-packages", "dist-packages"))]
-    sys.path[:] = [folder, *others]
+    sys.path[:] = [directory, *others]
     from orchestrator.cli.app import main as ccm
 
     return ccm()
@@ -85,27 +85,27 @@ def _say(text: str) -> None:
 
 
 def _libraries(carried: zipfile.ZipFile, index: "Index") -> str:
-    """The folder with the unpacked wheels: the cache's, else one for this run."""
+    """The directory with the unpacked wheels: the cache's, else one for this run."""
     try:
-        folder = os.path.join(_cache(), index["sha256"])
-        if not _is_whole(folder, index["files"]):
-            _renew(folder, carried, index)
-        return folder
+        directory = os.path.join(_cache(), index["sha256"])
+        if not _is_whole(directory, index["files"]):
+            _renew(directory, carried, index)
+        return directory
     except (OSError, UnusableError) as error:
         _say(f"warning: {error}: the libraries are unpacked for this run only")
-    folder = tempfile.mkdtemp(prefix="ccm-pyz-")
-    atexit.register(_remove, folder, os.getpid())
-    _unpack(folder, carried, index)
-    return folder
+    directory = tempfile.mkdtemp(prefix="ccm-pyz-")
+    atexit.register(_remove, directory, os.getpid())
+    _unpack(directory, carried, index)
+    return directory
 
 
-def _remove(folder: str, process: int) -> None:
+def _remove(directory: str, process: int) -> None:
     if os.getpid() == process:  # not in a child
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _cache() -> str:
-    """The cache's folder, made where it is missing; UnusableError if another user could write."""
+    """The cache directory, created if missing; UnusableError if another user could write to it."""
     given = os.environ.get("XDG_CACHE_HOME", "")
     top = given if os.path.isabs(given) else os.path.join(os.path.expanduser("~"), ".cache")
     if not os.path.isabs(top):
@@ -122,7 +122,9 @@ def _cache() -> str:
 
 
 def _check_parents(path: str) -> None:
-    """Refuse a path one of whose folders another user owns or may write to, if it is not sticky."""
+    """Refuse a path one of whose directories another user owns or may write to, if it is not
+    sticky.
+    """
     while path != os.path.dirname(path):
         try:
             status = os.lstat(path)
@@ -148,41 +150,41 @@ def _check(path: str, is_kind: "Callable[[int], bool]", forbidden: int) -> os.st
     return status
 
 
-def _is_whole(folder: str, files: "dict[str, int]") -> bool:
+def _is_whole(directory: str, files: "dict[str, int]") -> bool:
     """Whether all files are there as they were unpacked, of this user and no links."""
     try:
-        for path in {folder}.union(*(_folders(folder, name) for name in files)):
+        for path in {directory}.union(*(_directories(directory, name) for name in files)):
             _check(path, stat.S_ISDIR, 0o077)
         for name, size in files.items():
-            if _check(os.path.join(folder, name), stat.S_ISREG, 0o077).st_size != size:
+            if _check(os.path.join(directory, name), stat.S_ISREG, 0o077).st_size != size:
                 return False
     except (OSError, UnusableError):
         return False
     return True
 
 
-def _folders(folder: str, name: str) -> "list[str]":
-    """Every folder between the top one and a file."""
+def _directories(directory: str, name: str) -> "list[str]":
+    """Every directory between the top one and a file."""
     parts = name.split("/")[:-1]
-    return [os.path.join(folder, *parts[: end + 1]) for end in range(len(parts))]
+    return [os.path.join(directory, *parts[: end + 1]) for end in range(len(parts))]
 
 
-def _renew(folder: str, carried: zipfile.ZipFile, index: "Index") -> None:
-    """Put a whole folder at the place of what is there; it never has a part of its files only."""
-    top = os.path.dirname(folder)
+def _renew(directory: str, carried: zipfile.ZipFile, index: "Index") -> None:
+    """Replace a directory atomically."""
+    top = os.path.dirname(directory)
     _sweep(top)
     new = tempfile.mkdtemp(prefix=".new-", dir=top)
     try:
         _unpack(new, carried, index)
         while True:
             try:
-                os.rename(new, folder)
+                os.rename(new, directory)
                 return
             except OSError:
                 # Another process was quicker, or what is there is broken.
-                if _is_whole(folder, index["files"]):
+                if _is_whole(directory, index["files"]):
                     return
-                os.rename(folder, tempfile.mkdtemp(prefix=".old-", dir=top) + "/broken")
+                os.rename(directory, tempfile.mkdtemp(prefix=".old-", dir=top) + "/broken")
     finally:
         shutil.rmtree(new, ignore_errors=True)
         _sweep(top, ".old-", 0.0)
@@ -197,12 +199,12 @@ def _sweep(top: str, prefix: str = ".new-", seconds: float = ABANDONED_SECONDS) 
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _unpack(folder: str, carried: zipfile.ZipFile, index: "Index") -> None:
+def _unpack(directory: str, carried: zipfile.ZipFile, index: "Index") -> None:
     mask = os.umask(0o077)
     try:
         for name in index["wheels"]:
             with zipfile.ZipFile(io.BytesIO(carried.read("wheels/" + name))) as wheel:
-                wheel.extractall(folder)
+                wheel.extractall(directory)
     finally:
         os.umask(mask)
 

@@ -12,10 +12,10 @@ LAYERS = ("remote_runtime", "schemas", "inventory", "orchestrator")
 PRODUCT = (*LAYERS, "docs", "benchmarks", "examples")
 
 
-def modules(*folders: str) -> list[Path]:
-    """Every module below these folders of the project."""
-    found = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
-    assert found, f"no module below {folders}"
+def modules(*directories: str) -> list[Path]:
+    """Every module below these directories of the project."""
+    found = [path for directory in directories for path in sorted((ROOT / directory).rglob("*.py"))]
+    assert found, f"no module below {directories}"
     return found
 
 
@@ -58,13 +58,13 @@ def _imports(path: Path) -> Iterator[tuple[int, str, tuple[str, ...]]]:
 
 
 @cache
-def import_graph(*folders: str) -> dict[str, dict[str, int]]:
-    """Who imports whom among the modules of these folders, with the first line that says so.
+def import_graph(*directories: str) -> dict[str, dict[str, int]]:
+    """Who imports whom among the modules of these directories, with the first line that says so.
 
     ``from package import module`` is an import of that module; what else a package has is one of
     its ``__init__``.
     """
-    known = {dotted(path): path for path in modules(*folders)}
+    known = {dotted(path): path for path in modules(*directories)}
     graph: dict[str, dict[str, int]] = {}
     for name, path in known.items():
         graph[name] = {}

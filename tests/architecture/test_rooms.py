@@ -33,9 +33,9 @@ def _room(module: str) -> str:
 
 
 def test_every_room_has_its_place() -> None:
-    """A folder of the controller without a place in the order is refused."""
-    folders = {p.parent.name for p in (ROOT / "orchestrator").glob("*/__init__.py")}
-    assert folders == set(ROOMS), f"ROOMS of {__file__} names each room once, in its place"
+    """A directory of the controller without a place in the order is refused."""
+    directories = {p.parent.name for p in (ROOT / "orchestrator").glob("*/__init__.py")}
+    assert directories == set(ROOMS), f"ROOMS of {__file__} names each room once, in its place"
     loose = [p.name for p in (ROOT / "orchestrator").glob("*.py") if p.name != "__init__.py"]
     assert loose == [], "a module of the controller lies in a room"
 

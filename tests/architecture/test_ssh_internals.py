@@ -26,8 +26,8 @@ def of_libraries() -> frozenset[str]:
     """Every private name that a module of the libraries gives an attribute."""
     found = set()
     for library in LIBRARIES:
-        folder = Path(importlib.import_module(library).__file__ or "").parent
-        for path in folder.glob("*.py"):
+        directory = Path(importlib.import_module(library).__file__ or "").parent
+        for path in directory.glob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 found |= set(_named(node))
     return frozenset(filter(is_private, found))

@@ -1,12 +1,12 @@
-"""A resource type is its folder: the product neither lists types nor asks for one by name."""
+"""A resource type is its directory: the product neither lists types nor asks for one by name."""
 
 import ast
 from collections.abc import Iterator
 
 from tests.architecture.source import PRODUCT, ROOT, modules, parsed, shown
 
-FOLDER = ROOT / "remote_runtime" / "resources"
-TYPES = {path.parent.name for path in FOLDER.glob("*/schema.json")}
+DIRECTORY = ROOT / "remote_runtime" / "resources"
+TYPES = {path.parent.name for path in DIRECTORY.glob("*/schema.json")}
 KINDS = {"user", "group"}
 """Types that are called as the kinds of accounts of the system are, which effects are told by."""
 
@@ -42,12 +42,12 @@ def questions_about_a_type(tree: ast.AST) -> Iterator[int]:
                 yield node.lineno
 
 
-def test_nothing_but_its_folder_knows_a_type() -> None:
+def test_nothing_but_its_directory_knows_a_type() -> None:
     """Types are found, and what one of them needs is said by its schema."""
     found = [
         f"{shown(path)}:{line}"
         for path in modules(*PRODUCT)
-        if FOLDER not in path.parents
+        if DIRECTORY not in path.parents
         for line in [*lists_of_types(parsed(path)), *questions_about_a_type(parsed(path))]
     ]
     assert found == []

@@ -25,10 +25,10 @@ _OF_ONE_RUN = (
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A manifest in a folder of its own."""
-    folder = tmp_path_factory.mktemp("stand_ins")
-    write_site(folder, RESOURCES)
-    return folder
+    """A manifest in a directory of its own."""
+    directory = tmp_path_factory.mktemp("stand_ins")
+    write_site(directory, RESOURCES)
+    return directory
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +46,12 @@ def push(place: Path, inventory: Path, *words: str) -> tuple[int, str]:
 
 
 def newest(place: Path) -> Path:
-    """The folder of the last run."""
+    """The directory of the last run."""
     return max((place / "state/ccm/runs").iterdir())
 
 
 def without_times(told: Any) -> Any:
-    """What stands in a run's folder, with the names of what differs from run to run only."""
+    """What stands in a run's directory, with the names of what differs from run to run only."""
     if isinstance(told, dict):
         return {k: k if k in _OF_ONE_RUN else without_times(v) for k, v in told.items()}
     return [without_times(one) for one in told] if isinstance(told, list) else told
@@ -68,7 +68,7 @@ def together(lines: list[Any]) -> list[Any]:
 
 
 def kept(run: Path) -> dict[str, Any]:
-    """All that a run has left in its folder."""
+    """All that a run has left in its directory."""
     return {
         path.name: together([without_times(json.loads(line)) for line in path.open()])
         for path in sorted(run.glob("*.json*"))
@@ -76,7 +76,7 @@ def kept(run: Path) -> dict[str, Any]:
 
 
 def test_is_kept_as_a_real_host_is(place: Path, recording: Recording) -> None:
-    """A push to a stand-in leaves in the run's folder what one to a real host leaves."""
+    """A push to a stand-in leaves in the run's directory what one to a real host leaves."""
     sshd = Sshd(place / "sshd")
     try:
         host = {"address": "127.0.0.1", "port": sshd.port, "key_file": str(sshd.user_key)}

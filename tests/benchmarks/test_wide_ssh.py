@@ -14,7 +14,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
 @pytest.mark.parametrize("engine", ["threads", "processes:2"])
 def test_a_run_is_a_row(ground: Ground, engine: str) -> None:
     """With the cost of the controller and of what it started."""
-    with StandIns(ground.folder, ground.recording, 12, processes=1) as played:
+    with StandIns(ground.directory, ground.recording, 12, processes=1) as played:
         row = ground.push(played, engine, 4)
     assert (row.hosts, row.forks, row.watched.code) == (12, 4, 0)
     assert row.watched.own.cpu > 0
@@ -25,7 +25,9 @@ def test_a_run_is_a_row(ground: Ground, engine: str) -> None:
 
 def test_faulty_hosts_are_left_out_of_what_the_others_take(ground: Ground) -> None:
     """The run ends later than the hosts that are well, and none of these may fail."""
-    with StandIns(ground.folder, ground.recording, 4, faults={0: REFUSES}, processes=1) as played:
+    with StandIns(
+        ground.directory, ground.recording, 4, faults={0: REFUSES}, processes=1
+    ) as played:
         row = ground.push(played, "threads", 4)
         assert row.watched.code == 3
         played.faulty.clear()

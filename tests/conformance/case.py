@@ -56,7 +56,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Controller:
-    """The command line, the inventory that it pushes to and the folders that it may use.
+    """The command line, the inventory that it pushes to and the directories that it may use.
 
     ``cache`` holds what is built once and shipped in every run. ``in_process``: without an
     interpreter of its own, which takes longer than most cases.

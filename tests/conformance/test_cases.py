@@ -1,7 +1,7 @@
 """Every case of the conformance corpus that the types present cover, from its file.
 
-The corpus is the folder ``shared/conformance`` beside the checkout, or the one that CCM_CONFORMANCE
-names.
+The corpus is the directory ``shared/conformance`` beside the checkout, or the one that
+CCM_CONFORMANCE names.
 """
 
 import json
@@ -35,9 +35,9 @@ def test_the_corpus_is_there() -> None:
     assert len(found) > 50
 
 
-def check_case(path: Path, folder: Path, controller: Controller) -> None:
+def check_case(path: Path, directory: Path, controller: Controller) -> None:
     """Set a case up, make its runs, look at what came of them, and clear up."""
-    root = folder / "root"
+    root = directory / "root"
     root.mkdir()
     case = Case.read(path, root)
     case.write_files()
@@ -62,8 +62,8 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
     """A server on loopback, so that both sides see one file system."""
-    folder = tmp_path_factory.mktemp("sshd")
-    server = Sshd(folder, f"SetEnv XDG_CACHE_HOME={folder}/cache", "PermitRootLogin yes")
+    directory = tmp_path_factory.mktemp("sshd")
+    server = Sshd(directory, f"SetEnv XDG_CACHE_HOME={directory}/cache", "PermitRootLogin yes")
     yield server
     server.stop()
 

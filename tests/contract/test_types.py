@@ -27,9 +27,9 @@ from tests.remote_runtime import fakes
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SITES = {
-    name: folder.parent
-    for folder in sorted(EXAMPLES.glob("*/types"))
-    for name in types_beside(folder.parent).names()
+    name: directory.parent
+    for directory in sorted(EXAMPLES.glob("*/types"))
+    for name in types_beside(directory.parent).names()
     if name not in type_names()
 }
 TYPES = sorted([*type_names(), *SITES])

@@ -77,12 +77,14 @@ def _path(event: str, arguments: Sequence[Any]) -> str:
     if event in ("os.link", "os.rename") or not isinstance(arguments[at], str):
         return ""
     above = arguments[-1] if event in _CHANGES and len(arguments) > at + 1 else -1
-    folder = os.readlink(f"/proc/self/fd/{above}") if isinstance(above, int) and above >= 0 else ""
-    return os.path.join(folder, arguments[at])
+    directory = (
+        os.readlink(f"/proc/self/fd/{above}") if isinstance(above, int) and above >= 0 else ""
+    )
+    return os.path.join(directory, arguments[at])
 
 
 def _gone(seen: Sequence[_Seen]) -> set[str]:
-    """The private folders that were made and are not there any more."""
+    """The private directories that were made and are not there any more."""
     parent = os.path.realpath(tempfile.gettempdir())
     made = {one.path for one in seen if one.event == "os.mkdir" and ", 448, " in one.arguments}
     ours = {path for path in made if _PRIVATE.fullmatch(os.path.relpath(path, parent))}
@@ -96,8 +98,8 @@ _WATCH = _Watch()
 def watched(looks: bool = False) -> Iterator[list[str]]:
     """What the block changed of files; with ``looks`` also what it read, ran and connected to.
 
-    It is there after the block. A folder for work of the run's own is none, nor what is done in it,
-    once it is gone as a whole.
+    It is there after the block. A directory for work of the run's own is none, nor what is done in
+    it, once it is gone as a whole.
     """
     found: list[str] = []
     compiles, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # Python's own writing
@@ -109,5 +111,5 @@ def watched(looks: bool = False) -> Iterator[list[str]]:
         sys.dont_write_bytecode = compiles
     gone = _gone(seen)
     for one in seen:
-        if not any(f"{one.path}/".startswith(f"{folder}/") for folder in gone):
+        if not any(f"{one.path}/".startswith(f"{directory}/") for directory in gone):
             found.append(f"{one.event} {one.arguments}")

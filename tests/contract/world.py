@@ -1,4 +1,4 @@
-"""A host that is a folder: real files, and programs that a case puts there (controller)."""
+"""A host that is a directory: real files, and programs that a case puts there (controller)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class World:
         return str(self.root.joinpath(*parts))
 
     def write(self, name: str, text: str, mode: int = 0o644) -> str:
-        """Write a file with the folders above it; its path."""
+        """Write a file with the directories above it; its path."""
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -64,7 +64,7 @@ class World:
         **options: Any,
     ) -> list[dict[str, Any]]:
         """The events of a push of this resource, which takes a context of its own."""
-        door = type("Door", (_Door,), {"folder": str(self._programs)})
+        door = type("Door", (_Door,), {"directory": str(self._programs)})
 
         def progress(index: int, action: str) -> None:
             meanwhile()
@@ -93,8 +93,11 @@ class World:
     def snapshot(self) -> dict[str, Any]:
         """Every file with its attributes, content and time of change."""
         found = {}
-        for folder, folders, names in os.walk(self.root):
-            for path in (folder, *(os.path.join(folder, name) for name in (*folders, *names))):
+        for directory, directories, names in os.walk(self.root):
+            for path in (
+                directory,
+                *(os.path.join(directory, name) for name in (*directories, *names)),
+            ):
                 status = os.lstat(path)
                 kept = (status.st_mode, status.st_uid, status.st_gid, status.st_mtime_ns)
                 found[path] = (*kept, Path(path).read_bytes() if os.path.isfile(path) else None)
@@ -104,14 +107,14 @@ class World:
 class _Door(Commands):
     """The real door, on a host that has programs of its own."""
 
-    folder = ""
+    directory = ""
 
     def find(self, program: str, path: str | None = None, cwd: str | None = None) -> str:
-        return super().find(program, self.folder, cwd) or super().find(program, path, cwd)
+        return super().find(program, self.directory, cwd) or super().find(program, path, cwd)
 
     # with whatever else it takes
     def run(self, argv: Sequence[str], **options: Any) -> Result:  # type: ignore[override]
-        return super().run([super().find(argv[0], self.folder) or argv[0], *argv[1:]], **options)
+        return super().run([super().find(argv[0], self.directory) or argv[0], *argv[1:]], **options)
 
 
 class _Registry(Registry):

@@ -1,4 +1,4 @@
-"""Where the pages' examples are tried: this machine below a scratch folder, or a lab host."""
+"""Where the pages' examples are tried: this machine below a scratch directory, or a lab host."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from tests.lab import Lab
 from tests.remote_runtime.archive.server import Web, content
 
 CHILD = re.compile(r"# (\S+/\S+\.yaml)\n")
-_FOLDERS = re.compile(r"(?<![\w./])/(?=(?:etc|srv|opt)\b)")
+_DIRECTORIES = re.compile(r"(?<![\w./])/(?=(?:etc|srv|opt)\b)")
 _URL = re.compile(r"https://[a-z]+\.example\.com(/\S+?\.(?:zip|tar\.gz))")
 _SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
 _APP = "#!/bin/sh\necho app\n"
 
 
 class Scene:
-    """A folder with a site of its own, and the one host that it is pushed to.
+    """A directory with a site of its own, and the one host that it is pushed to.
 
-    On this machine ``/etc``, ``/srv`` and ``/opt`` of an example are folders below a scratch one,
-    its owner is the user who runs the tests, and its downloads come from a server on loopback.
+    On this machine ``/etc``, ``/srv`` and ``/opt`` of an example are directories below a scratch
+    one, its owner is the user who runs the tests, and its downloads come from a server on loopback.
     """
 
-    def __init__(self, folder: Path, lab: Lab | None = None) -> None:
-        self.folder = folder
-        self.root = folder / "root"
+    def __init__(self, directory: Path, lab: Lab | None = None) -> None:
+        self.directory = directory
+        self.root = directory / "root"
         self._lab = lab
         self._web: Web | None = None
         if lab is None:
@@ -44,7 +44,7 @@ class Scene:
                 (self.root / name).mkdir(parents=True)
             (self.root / "srv" / "app").mkdir()
             text = "hosts: {localhost: {connection: local}}\n"  # as ccm ensure calls it
-            (folder / "hosts.yaml").write_text(text, encoding="utf-8")
+            (directory / "hosts.yaml").write_text(text, encoding="utf-8")
 
     def close(self) -> None:
         """Stop the server, if there is one."""
@@ -53,20 +53,20 @@ class Scene:
 
     def write(self, block: Block) -> None:
         """Write the manifest, and the page's other files: children, sources, types."""
-        (self.folder / "site.yaml").write_text(self.fill(block.manifest()), encoding="utf-8")
+        (self.directory / "site.yaml").write_text(self.fill(block.manifest()), encoding="utf-8")
         found = named_files(block.page)
         for beside in blocks(block.page, "yaml"):
             if named := CHILD.match(beside.text):
                 found[named[1]] = beside.text
         for name, text in found.items():
-            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.folder / name).write_text(self.fill(text), encoding="utf-8")
+            (self.directory / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.directory / name).write_text(self.fill(text), encoding="utf-8")
 
     def fill(self, text: str) -> str:
         """The text with the places and the owner that it has here."""
         if self._lab is not None:
             return text
-        text = _FOLDERS.sub(f"{self.root}/", _URL.sub(self._served, text))
+        text = _DIRECTORIES.sub(f"{self.root}/", _URL.sub(self._served, text))
         user, group = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name
         for key, value in (("owner", user), ("group", group)):
             text = re.sub(rf"({key}:? |\"{key}\": \")root\b", rf"\g<1>{value}", text)
@@ -109,17 +109,17 @@ class Scene:
                 **os.environ,
                 "PATH": f"{self._bin()}:{os.environ['PATH']}",
                 "PYTHONPATH": str(ROOT),
-                "XDG_STATE_HOME": str(self.folder / "state"),
-                "TMPDIR": str(self.folder),
+                "XDG_STATE_HOME": str(self.directory / "state"),
+                "TMPDIR": str(self.directory),
                 "NO_COLOR": "1",
             },
-            cwd=self.folder,
+            cwd=self.directory,
             timeout=240,
         )
 
     def _bin(self) -> Path:
-        """A folder with ``ccm``, which sends the commands of a script to the host."""
-        path = self.folder / "bin" / "ccm"
+        """A directory with ``ccm``, which sends the commands of a script to the host."""
+        path = self.directory / "bin" / "ccm"
         if not path.exists():
             path.parent.mkdir()
             hosts = shlex.join(self._hosts()) if self._lab else ""

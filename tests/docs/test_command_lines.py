@@ -16,7 +16,7 @@ import pytest
 from docs.examples import resources_of
 from orchestrator.cli.commands import build_parser, find_command
 from tests.docs.pages import DOCS, TYPE_PAGES, blocks, on_a_host
-from tests.docs.test_examples import FOLDERS, write_beside
+from tests.docs.test_examples import DIRECTORIES, write_beside
 from tests.docs.test_requests import IN_A_SCENE
 from tests.lab import Lab
 
@@ -96,14 +96,14 @@ HERE = [page for page in TYPE_PAGES if not on_a_host(page) and page.stem not in 
 
 @pytest.mark.parametrize("page", HERE, ids=lambda page: page.stem)
 def test_commands_do_what_they_say_here(page: Path, tmp_path: Path) -> None:
-    """Run on this machine below a scratch folder, the commands change things once."""
+    """Run on this machine below a scratch directory, the commands change things once."""
     scratch = tmp_path / "root"
-    for folder in ("etc", "srv"):
-        (scratch / folder).mkdir(parents=True)
+    for directory in ("etc", "srv"):
+        (scratch / directory).mkdir(parents=True)
     user, group = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name
 
     def placed(text: str) -> str:
-        text = FOLDERS.sub(f"{scratch}/", text)
+        text = DIRECTORIES.sub(f"{scratch}/", text)
         for before, after in (("owner", user), ("group", group)):
             text = re.sub(rf"{before}(:?) root", rf"{before}\1 {after}", text)
         return text

@@ -10,8 +10,8 @@ import pytest
 from tests.conformance.test_cases import CORPUS
 from tests.docs.pages import DOCS, ROOT, links
 
-FOLDER = DOCS / "design" / "coverage"
-PAGES = sorted(page for page in FOLDER.glob("*.md") if page.name != "README.md")
+DIRECTORY = DOCS / "design" / "coverage"
+PAGES = sorted(page for page in DIRECTORY.glob("*.md") if page.name != "README.md")
 HEADER = ["Section", "What holds", "Held by"]
 
 _TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
@@ -62,7 +62,7 @@ def complaint(held: str) -> str:
 
 def test_there_are_pages() -> None:
     """Each page is in the index, so that none is lost."""
-    assert {FOLDER / link for link in links(FOLDER / "README.md")} >= set(PAGES)
+    assert {DIRECTORY / link for link in links(DIRECTORY / "README.md")} >= set(PAGES)
     assert PAGES
 
 

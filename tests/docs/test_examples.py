@@ -40,7 +40,7 @@ REAL_PAGES = (*filter(on_a_host, TYPE_PAGES), DOCS / "tutorial.md")
 ON_A_HOST = [
     block for page in REAL_PAGES for block in blocks(page, "yaml") if block.kind not in NOT_PUSHED
 ]
-FOLDERS = re.compile(r"(?<![\w./])/(?=(?:etc|srv)\b)")
+DIRECTORIES = re.compile(r"(?<![\w./])/(?=(?:etc|srv)\b)")
 
 
 def ccm(*words: str, scratch: Path) -> subprocess.CompletedProcess[str]:
@@ -58,7 +58,7 @@ def ccm(*words: str, scratch: Path) -> subprocess.CompletedProcess[str]:
 
 
 def push(scratch: Path, *options: str) -> dict[str, Any]:
-    """Push ``site.yaml`` of a folder to its ``hosts.yaml``; the document of ``--json``."""
+    """Push ``site.yaml`` of a directory to its ``hosts.yaml``; the document of ``--json``."""
     done = ccm("push", "-i", "hosts.yaml", "--json", *options, "site.yaml", scratch=scratch)
     assert done.returncode == 0, done.stdout + done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
@@ -130,28 +130,28 @@ def skip_without_gotpl(block: Block) -> None:
         pytest.skip("gotpl, the engine go, needs Python 3.11")
 
 
-def write_beside(block: Block, folder: Path, fill: Callable[[str], str] = str) -> None:
+def write_beside(block: Block, directory: Path, fill: Callable[[str], str] = str) -> None:
     """Write the page's other files: child manifests, named in their first line, types, sources."""
     found = named_files(block.page)
     for beside in blocks(block.page, "yaml"):
         if named := _CHILD.match(beside.text):
             found[named[1]] = beside.text
     for name, text in found.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(fill(text), encoding="utf-8")
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_text(fill(text), encoding="utf-8")
 
 
 @pytest.mark.parametrize("block", LOCAL, ids=str)
 def test_file_and_exec_examples_do_what_they_say(block: Block, tmp_path: Path) -> None:
-    """Pushed to this machine below a scratch folder, an example changes things once."""
+    """Pushed to this machine below a scratch directory, an example changes things once."""
     skip_without_gotpl(block)
     scratch = tmp_path / "root"
-    for folder in ("etc", "srv"):
-        (scratch / folder).mkdir(parents=True)
+    for directory in ("etc", "srv"):
+        (scratch / directory).mkdir(parents=True)
     user, group = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name
 
     def fill(text: str) -> str:
-        text = FOLDERS.sub(f"{scratch}/", text).replace("owner: root", f"owner: {user}")
+        text = DIRECTORIES.sub(f"{scratch}/", text).replace("owner: root", f"owner: {user}")
         return text.replace("group: root", f"group: {group}")
 
     text = fill(block.manifest())

@@ -30,16 +30,16 @@ COMES_OUT = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def directory(tmp_path: Path) -> Path:
     for name, text in BLOCK.findall(PAGE.read_text()):
         (tmp_path / name).write_text(text)
     return tmp_path
 
 
-def test_the_templates_come_out(folder: Path) -> None:
+def test_the_templates_come_out(directory: Path) -> None:
     """Each file of the page has what its template says of the inventory and of others' facts."""
-    inventory = load([str(folder / "hosts.yaml")])
-    planner = Planner(load_site(folder / "site.yaml"), PlanOptions(environ={}))
+    inventory = load([str(directory / "hosts.yaml")])
+    planner = Planner(load_site(directory / "site.yaml"), PlanOptions(environ={}))
     view = InventoryView.of(inventory)
     planner.see(view)
     read = hosts_read(planner.texts(), view.groups, view.hosts)

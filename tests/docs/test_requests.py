@@ -19,7 +19,7 @@ from tests.docs.scene import CHILD, Scene, statuses
 
 TYPES = DOCS / "reference" / "resources"
 IN_A_SCENE = ("archive", "scaffold")
-"""Types whose examples need a server or a folder of templates."""
+"""Types whose examples need a server or a directory of templates."""
 DOWNLOADED = list(blocks(TYPES / "archive.md", "yaml"))
 
 
@@ -30,7 +30,7 @@ def example(page: Path, language: str) -> Block:
 
 @pytest.fixture
 def here(tmp_path: Path) -> Iterator[Scene]:
-    """This machine, below a scratch folder."""
+    """This machine, below a scratch directory."""
     found = Scene(tmp_path)
     yield found
     found.close()

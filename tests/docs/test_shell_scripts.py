@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import DOCS, Block, blocks
-from tests.docs.test_examples import FOLDERS
+from tests.docs.test_examples import DIRECTORIES
 
 PAGE = DOCS / "howto" / "shell-scripts.md"
 
 
 def run(block: Block, scratch: Path) -> str:
-    """Run a script below a scratch folder, with ``ccm`` as a program of its PATH."""
+    """Run a script below a scratch directory, with ``ccm`` as a program of its PATH."""
     root = scratch / "root"
     (root / "srv").mkdir(parents=True, exist_ok=True)
-    text = FOLDERS.sub(f"{root}/", block.text)
+    text = DIRECTORIES.sub(f"{root}/", block.text)
     user, group = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name
     text = re.sub("--owner root", f"--owner {user}", text)
     text = re.sub("--group root", f"--group {group}", text)

@@ -34,10 +34,10 @@ def build(pages: Path, site: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site as it is built from the pages."""
-    folder = tmp_path_factory.mktemp("site")
-    done = build(DOCS, folder)
+    directory = tmp_path_factory.mktemp("site")
+    done = build(DOCS, directory)
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder
+    return directory
 
 
 def test_every_page_is_in_the_navigation(site: Path) -> None:

@@ -38,7 +38,7 @@ def test_what_a_type_may_import_is_listed() -> None:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Ccm:
-    """The files of the page in a folder of their own, and a host: this machine."""
+    """The files of the page in a directory of their own, and a host: this machine."""
     for name, text in named_files(PAGE).items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"\d+(\.\d+)?(e-\d+)?")
 class Fleet:
     """``h0`` to ``h4`` without a connection and ``far`` over SSH; ``engine`` works on them.
 
-    ``closed`` is an inventory of ``shut``, which lets nobody in. DIR in a site is a folder of
+    ``closed`` is an inventory of ``shut``, which lets nobody in. DIR in a site is a directory of
     theirs, OWNER and GROUP who runs the tests.
     """
 
@@ -39,7 +39,7 @@ class Fleet:
         self.scratch = scratch
         self.engine = "threads"
         self.ccm = Ccm(scratch)
-        self.folder = scratch / "hosts"
+        self.directory = scratch / "hosts"
         self.sites = scratch / "sites"
         self.sites.mkdir()
         self.inventory = scratch / "hosts.json"
@@ -60,7 +60,7 @@ class Fleet:
         text = json.dumps({"defaults": {"connection": "local"}, "hosts": hosts})
         self.inventory.write_text(text, encoding="utf-8")
         self._who = {
-            "DIR": str(self.folder),
+            "DIR": str(self.directory),
             "OWNER": pwd.getpwuid(os.geteuid()).pw_name,
             "GROUP": grp.getgrgid(os.getegid()).gr_name,
         }
@@ -68,9 +68,9 @@ class Fleet:
     def play(self, scene: Callable[["Fleet"], Any], engine: str) -> Any:
         """What a scene comes to with an engine, on hosts as new."""
         self.engine = engine
-        for folder in (self.folder, self.scratch / "state", self.scratch / "out"):
-            shutil.rmtree(folder, ignore_errors=True)
-        self.folder.mkdir()
+        for directory in (self.directory, self.scratch / "state", self.scratch / "out"):
+            shutil.rmtree(directory, ignore_errors=True)
+        self.directory.mkdir()
         return scene(self)
 
     def site(self, text: str, name: str = "site.yaml") -> str:
@@ -95,7 +95,7 @@ class Fleet:
 
     def files(self) -> dict[str, str]:
         """All that is on the hosts."""
-        return {path.name: path.read_text() for path in sorted(self.folder.iterdir())}
+        return {path.name: path.read_text() for path in sorted(self.directory.iterdir())}
 
     def close(self) -> None:
         """End the server."""

@@ -11,13 +11,13 @@ from tests.engines.fleet import LOCAL, SSH, Fleet, shown, told
 def running(fleet: Fleet) -> Any:
     """A command that fails on one host, in waves, and its report."""
     line = 'test -e DIR/once || exit 0; echo out; echo "$0" >&2; exit 3'.replace(
-        "DIR", str(fleet.folder)
+        "DIR", str(fleet.directory)
     )
-    (fleet.folder / "once").touch()
+    (fleet.directory / "once").touch()
     waves = ("--waves", "2,100%", "--max-fail", "9")
     document = fleet.document("run", "-l", "all", *waves, "--shell", "--", line)
     kept = fleet.ccm.run("report").stdout
-    folded = fleet.run("run", "-l", "all", "--fold", "--", "cat", str(fleet.folder / "once"))
+    folded = fleet.run("run", "-l", "all", "--fold", "--", "cat", str(fleet.directory / "once"))
     return document, shown(kept), shown(folded.stdout), folded.code
 
 
@@ -35,7 +35,7 @@ def test_run(alike: Alike) -> None:
 
 def fetching(fleet: Fleet) -> Any:
     """Files of all hosts, and more than all of them together may send."""
-    below = fleet.folder / "d"
+    below = fleet.directory / "d"
     below.mkdir()
     (below / "x").write_text("x" * 1000)
     (below / "y").write_text("")
@@ -63,7 +63,7 @@ def test_fetch_is_refused_on_dask(fleet: Fleet) -> None:
 
 @pytest.mark.long("dask")
 def test_fetch(alike: Alike, engine: str) -> None:
-    """Files lie below the folder of their host, and all hosts together are bounded."""
+    """Files lie below the directory of their host, and all hosts together are bounded."""
     if engine.startswith("dask:"):
         pytest.skip("fetch is refused on Dask")
     document, found, ends, code = alike(fetching)
@@ -88,10 +88,10 @@ def drifting(fleet: Fleet) -> Any:
     """A file that all hosts share is changed; then a part is looked at that is one host's."""
     site = fleet.site(SITE)
     pushed = fleet.run("push", site)
-    (fleet.folder / "all").write_text("two\n")
+    (fleet.directory / "all").write_text("two\n")
     document = fleet.document("drift", site)
     text = fleet.run("drift", site)
-    only = [f"--only=file#{fleet.folder}/{name}" for name in ("h1", "nobody")]
+    only = [f"--only=file#{fleet.directory}/{name}" for name in ("h1", "nobody")]
     part = fleet.run("drift", *only, site)
     meaningless = " ".join(part.output.split()).count("matches no resource of any host")
     return pushed.code, document, shown(text.stdout), text.code, meaningless, part.code
@@ -124,7 +124,7 @@ def asking(fleet: Fleet) -> Any:
     """Look-ups in a preview, where a file that was looked up is to be made, and in two pushes."""
     site = fleet.site(ASKING)
     documents = [fleet.document("push", *options, site) for options in (("--noop",), (), ())]
-    return documents, [(fleet.folder / f"h{n}-2").read_text() for n in range(LOCAL)]
+    return documents, [(fleet.directory / f"h{n}-2").read_text() for n in range(LOCAL)]
 
 
 def test_look_ups(alike: Alike) -> None:

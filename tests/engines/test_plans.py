@@ -44,7 +44,7 @@ def files(fleet: Fleet) -> None:
     for name in NAMES:
         (fleet.sites / f"of-{name}").write_text(f"this is {name}\n")
     (fleet.sites / "beside").write_text("beside")
-    (fleet.folder / "seed").write_text("seed")
+    (fleet.directory / "seed").write_text("seed")
 
 
 def planning(fleet: Fleet) -> Any:
@@ -106,7 +106,7 @@ def changing(fleet: Fleet) -> Any:
     files(fleet)
     made(fleet, "-l", "h[0-3]")
     for number in range(4):
-        (fleet.folder / f"h{number}").write_text("another hand")
+        (fleet.directory / f"h{number}").write_text("another hand")
     engine = ("--engine", fleet.engine)
     drifted = fleet.ccm.run("push", *engine, "--json", "change.plan")
     (fleet.sites / "of-h2").write_text("another text")

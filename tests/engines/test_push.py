@@ -46,7 +46,7 @@ FORMS = ("--json", "--html=-", "--markdown=-", "--junit=-", "--metrics=-", "-v")
 
 def pushing(fleet: Fleet) -> Any:
     """Preview, push, push again; one host lets nobody in. All reports of the push."""
-    (fleet.folder / "all").write_text("all\n")
+    (fleet.directory / "all").write_text("all\n")
     site, spool = fleet.site(SITE), fleet.scratch / "spool"
     words = ("-i", str(fleet.closed), "--events", str(spool), site)
     preview = fleet.document("push", "--noop", *words)
@@ -99,7 +99,7 @@ def page(text: str) -> list[str]:
 
 def test_a_push(alike: Alike) -> None:
     """Preview, push and converged push, the events of each host, reports, registrations, the run's
-    folder and the hosts; no sink has a secret."""
+    directory and the hosts; no sink has a secret."""
     found = alike(pushing)
     ends = {name: host["outcome"] for name, host in found["kept"]["hosts"].items()}
     well = dict.fromkeys(("h0", "h1", "h2", SSH), "ok")
@@ -130,7 +130,7 @@ def rolling(fleet: Fleet) -> Any:
     """Waves whose second has a bad host; then racks, of which one host at a time has its turn."""
     site = fleet.site(TURNS.replace("BAD", "2"))
     held = fleet.document("push", "--waves", "1,3,100%", "--max-fail", "0", "--forks", "2", site)
-    log = fleet.folder / "log"
+    log = fleet.directory / "log"
     note = 'read told; echo "%s$told" >> ' + str(log)
     hooks = ("--before-host", note % "+", "--after-host", note % "-")
     site = fleet.site(TURNS.replace("BAD", "none"))

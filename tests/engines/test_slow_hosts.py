@@ -37,7 +37,7 @@ def hosts_behind(fleet: Fleet, go: Path) -> Path:
 
 def waiting(fleet: Fleet) -> Any:
     """Two places, which the slow ones take first; they go on once all others are done."""
-    go = fleet.folder / "go"
+    go = fleet.directory / "go"
     inventory = hosts_behind(fleet, go)
     words = ("push", "-i", str(inventory), "--engine", fleet.engine, "--forks", "2", "--json")
     command = fleet.ccm.start(*words, fleet.site(SITE))

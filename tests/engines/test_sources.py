@@ -50,8 +50,8 @@ class Elsewhere(NamedTuple):
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
     if not shutil.which("openssl"):
         pytest.skip("no openssl to make certificates with")
-    folder = tmp_path_factory.mktemp("tls")
-    ca, certificate = server.authority(str(folder), "IP:127.0.0.1")
+    directory = tmp_path_factory.mktemp("tls")
+    ca, certificate = server.authority(str(directory), "IP:127.0.0.1")
     web = server.Web(certificate)
     with running(tmp_path_factory.mktemp("nats")) as address:
         fill(address, {"motd": b"{{ hello }}"})

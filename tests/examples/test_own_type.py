@@ -14,7 +14,7 @@ from tests.push.command import Ccm, Run
 from tests.push.target import Target, on_this_machine, over_ssh
 
 CRON_D = Path("/etc/cron.d")
-NAME = f"ccm-test-nightly-{os.getpid()}"  # other workers have jobs in the same folder
+NAME = f"ccm-test-nightly-{os.getpid()}"  # other workers have jobs in the same directory
 NEVER = "0 0 31 2 *"
 LINE = f"{NEVER} root date +\\%F >> /dev/null"
 
@@ -58,7 +58,7 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Target:
 
 def cron_file(target: Target) -> Path:
     """The job's file where it is on this machine."""
-    local = target.path("") == Path(target.folder)
+    local = target.path("") == Path(target.directory)
     return CRON_D / NAME if local else target.path("").parents[1] / "etc" / "cron.d" / NAME
 
 

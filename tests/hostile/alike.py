@@ -68,14 +68,14 @@ def run(seconds: float, seed: int, now: Callable[[], float] = time.monotonic) ->
     return Figures(dict(counts), broken[:20])
 
 
-def _differences(seed: int, folder: Path, counts: Counter[str]) -> Iterator[str]:
+def _differences(seed: int, directory: Path, counts: Counter[str]) -> Iterator[str]:
     """What differs on a site."""
     site, draw = DrawnSite(seed), random.Random(seed)
-    site.write(folder)
+    site.write(directory)
     options = PlanOptions(environ=site.environ)
 
     def planner() -> Planner:
-        return Planner(load_site(folder / "site.yaml"), options)
+        return Planner(load_site(directory / "site.yaml"), options)
 
     try:
         planner()
@@ -144,7 +144,7 @@ def _turn(plan: HostPlan, item: Item) -> Any:
 
 
 class _Sinks:
-    """Where the turns of all hosts go: the folder of a run, and a worker's channel."""
+    """Where the turns of all hosts go: the directory of a run, and a worker's channel."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -197,18 +197,18 @@ class _Place:
 
     def _inside(self) -> list[Path]:
         return [
-            Path(folder, name)
-            for folder, folders, files in os.walk(self.out)
-            for name in folders + files
+            Path(directory, name)
+            for directory, directories, files in os.walk(self.out)
+            for name in directories + files
         ]
 
     def _outside(self) -> list[tuple[str, str]]:
         found = []
-        for folder, folders, files in os.walk(self.top):
-            if Path(folder) == self.out.parent:
-                folders.remove("out")
-            for name in folders + files:
-                path = Path(folder, name)
+        for directory, directories, files in os.walk(self.top):
+            if Path(directory) == self.out.parent:
+                directories.remove("out")
+            for name in directories + files:
+                path = Path(directory, name)
                 found.append((str(path), path.read_text() if path.is_file() else ""))
         return sorted(found)
 

@@ -1,4 +1,4 @@
-"""What Bob does in his folder: something of it becomes a link to what is root's, and back.
+"""What Bob does in his directory: something of it becomes a link to what is root's, and back.
 
 As a program it does so at random as Bob, between one byte on its input and the next.
 """
@@ -21,7 +21,7 @@ WAYS = len(_WAYS) + 1  # the last: a second name of root's file, which a system 
 
 
 def swap(way: int) -> None:
-    """Put a link in the place of something; in Bob's folder."""
+    """Put a link in the place of something; in Bob's directory."""
     name = _name(way)
     with suppress(OSError):
         os.rename(name, f"{name}.away")

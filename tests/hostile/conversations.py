@@ -47,10 +47,10 @@ def run(seconds: float, seed: int, now: Callable[[], float] = time.monotonic) ->
     counts: Counter[str] = Counter()
     broken: list[str] = []
     with tempfile.TemporaryDirectory(prefix="ccm-frames-") as top:
-        folder = Path(os.path.realpath(top))
-        folder.chmod(0o755)
+        directory = Path(os.path.realpath(top))
+        directory.chmod(0o755)
         uid = NOBODY if os.geteuid() == 0 else os.getuid()
-        recording = record(folder, uid, uid if uid == NOBODY else os.getgid())
+        recording = record(directory, uid, uid if uid == NOBODY else os.getgid())
         if recording.result.kind or not recording.result.tally.total:
             return Figures({}, [f"the conversation itself went wrong: {recording.result}"])
         until = now() + seconds  # a slow machine takes as long for the recording
@@ -59,7 +59,7 @@ def run(seconds: float, seed: int, now: Callable[[], float] = time.monotonic) ->
             started = []
             for side in (_controller, _controller, *[_runtime] * 6):  # which mostly waits
                 seed += 1
-                started.append((seed, Apart(side, recording, folder, seed, turn)))
+                started.append((seed, Apart(side, recording, directory, seed, turn)))
             for number, one in started:
                 found = one.answer()
                 counts.update(found["counts"])
@@ -145,8 +145,8 @@ class _Planner:
         return plan
 
 
-def _controller(recording: Recording, folder: Path, seed: int, seconds: float) -> dict[str, Any]:
-    os.environ["XDG_STATE_HOME"] = str(folder / "state")
+def _controller(recording: Recording, directory: Path, seed: int, seconds: float) -> dict[str, Any]:
+    os.environ["XDG_STATE_HOME"] = str(directory / "state")
     mutator, until = Mutator(seed), time.monotonic() + seconds
     counts: Counter[str] = Counter()
     broken = []
@@ -182,7 +182,7 @@ def _controller(recording: Recording, folder: Path, seed: int, seconds: float) -
     return {"counts": counts, "broken": broken}
 
 
-def _runtime(recording: Recording, folder: Path, seed: int, seconds: float) -> dict[str, Any]:
+def _runtime(recording: Recording, directory: Path, seed: int, seconds: float) -> dict[str, Any]:
     if os.geteuid() == 0:
         os.setgroups([])
         os.setgid(NOBODY)
@@ -192,7 +192,7 @@ def _runtime(recording: Recording, folder: Path, seed: int, seconds: float) -> d
     broken = []
     while time.monotonic() < until:
         frames = mutator.changed(recording.of_controller)
-        trouble = _heard_by_runtime(frames, str(folder))
+        trouble = _heard_by_runtime(frames, str(directory))
         counts["frames for the runtime"] += len(frames)
         counts["conversations of the runtime"] += 1
         if trouble:
@@ -200,7 +200,7 @@ def _runtime(recording: Recording, folder: Path, seed: int, seconds: float) -> d
     return {"counts": counts, "broken": broken}
 
 
-def _heard_by_runtime(frames: list[bytes], folder: str) -> str:
+def _heard_by_runtime(frames: list[bytes], directory: str) -> str:
     """Let a runtime hear them, then hang up; what is wrong with how it ended."""
     down, up = os.pipe(), os.pipe()
     child = os.fork()
@@ -217,8 +217,8 @@ def _heard_by_runtime(frames: list[bytes], folder: str) -> str:
                 nonce="n",
                 runtime_sha="0" * 64,
                 cancellation=Cancellation(),
-                lock=f"{folder}/none/lock",
-                state=f"{folder}/none/state",
+                lock=f"{directory}/none/lock",
+                state=f"{directory}/none/state",
             )
             code = session.serve()
         finally:

@@ -29,10 +29,10 @@ def oldest() -> str:
     return found[1] + (found[2] or ".0")
 
 
-def install(folder: Path, *requirements: str) -> tuple[str, str]:
+def install(directory: Path, *requirements: str) -> tuple[str, str]:
     """Make an environment with these packages before those of this one; its Python, the version."""
-    venv.create(folder, with_pip=True)
-    python = str(folder / "bin" / "python")
+    venv.create(directory, with_pip=True)
+    python = str(directory / "bin" / "python")
     own = subprocess.run(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         capture_output=True,
@@ -49,7 +49,7 @@ def install(folder: Path, *requirements: str) -> tuple[str, str]:
         text=True,
         check=True,
     ).stdout.split()
-    assert str(folder) in version[1], f"distributed is that of {version[1]}"
+    assert str(directory) in version[1], f"distributed is that of {version[1]}"
     return python, version[0]
 
 

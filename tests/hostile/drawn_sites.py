@@ -53,16 +53,16 @@ class DrawnSite:
         self.tight = draw.random() < 0.4
         self.hosts = [self._host(f"web{number}") for number in range(draw.randint(2, 6))]
 
-    def write(self, folder: Path) -> None:
-        """Put the manifest, its children and the files beside them into a folder."""
+    def write(self, directory: Path) -> None:
+        """Put the manifest, its children and the files beside them into a directory."""
         for name, text in FILES.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            (directory / name).write_text(text, encoding="utf-8")
         children = [f"{name}.yaml" for name in ("one", "two")]
         for name in children:
-            (folder / name).write_text(self._manifest([], 2), encoding="utf-8")
+            (directory / name).write_text(self._manifest([], 2), encoding="utf-8")
         text = self._manifest(children, self._draw.randint(1, 7))
-        (folder / "site.yaml").write_text(text, encoding="utf-8")
+        (directory / "site.yaml").write_text(text, encoding="utf-8")
 
     def _host(self, name: str) -> tuple[FakeHost, dict[str, Any]]:
         draw = self._draw

@@ -46,7 +46,7 @@ sys.setprofile(count)
 
 
 class _Site:
-    """A folder and what it is to become, by every way that the runtime writes."""
+    """A directory and what it is to become, by every way that the runtime writes."""
 
     def __init__(self, top: Path, url: str) -> None:
         self.top = top
@@ -57,8 +57,8 @@ class _Site:
     def renew(self) -> None:
         """As before the first run."""
         shutil.rmtree(self.top)
-        for folder in ("root", "tmp", "state", "gone"):
-            (self.top / folder).mkdir(parents=True)
+        for directory in ("root", "tmp", "state", "gone"):
+            (self.top / directory).mkdir(parents=True)
         (self.top / "gone" / "f").touch()
         (self.root / "a").write_bytes(_OLD)
 

@@ -37,7 +37,7 @@ _VICTIMS = (
 
 
 class _Place:
-    """A folder of this machine, and the ways to push to it."""
+    """A directory of this machine, and the ways to push to it."""
 
     def __init__(self, scratch: Path, sshd: Sshd, proxy: DelayProxy) -> None:
         self.root = scratch / "root"

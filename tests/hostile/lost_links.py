@@ -39,7 +39,7 @@ _MOMENT = 2.4  # seconds that the commands of the site take
 
 
 class Place:
-    """A folder of this machine, the way to push to it, and what really happened there."""
+    """A directory of this machine, the way to push to it, and what really happened there."""
 
     def __init__(self, scratch: Path, sshd: Sshd, proxy: DelayProxy) -> None:
         self.root = scratch / "root"
@@ -162,8 +162,10 @@ def contact(how: str, inventory: Path, site: Path, path: str) -> list[str]:
 def reports(ccm: Ccm, run_id: str, host: str) -> Iterator[tuple[str, str, list[str]]]:
     """Each form of a run's report: its name, its text, and what went wrong in making it."""
     told = ccm.run("report", run_id, "--host", host)
-    with tempfile.TemporaryDirectory(dir=ccm.scratch) as folder:
-        files = {form: Path(folder) / form for form in claims.FORMS if form not in ("text", "json")}
+    with tempfile.TemporaryDirectory(dir=ccm.scratch) as directory:
+        files = {
+            form: Path(directory) / form for form in claims.FORMS if form not in ("text", "json")
+        }
         options = [word for form, path in files.items() for word in (f"--{form}", str(path))]
         made = ccm.run("report", run_id, "--json", *options)
         texts = {"text": told.stdout, "json": made.stdout}

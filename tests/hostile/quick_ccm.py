@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.push.command import REPOSITORY, Ccm
 
-_FOLDERS = ("orchestrator", "inventory", "schemas", "remote_runtime")
+_DIRECTORIES = ("orchestrator", "inventory", "schemas", "remote_runtime")
 SILENCE, PING, GRACE = 4.0, 1.0, 10.0
 _CONSTANTS = {
     "remote_runtime/protocol/wire.py": {"SILENCE": SILENCE, "PING_INTERVAL": PING},
@@ -20,9 +20,9 @@ _CONSTANTS = {
 
 
 def quick_ccm(scratch: Path) -> Ccm:
-    """The command line of such a copy, with its state and caches in a scratch folder."""
+    """The command line of such a copy, with its state and caches in a scratch directory."""
     copy = scratch / "ccm"
-    for name in _FOLDERS:
+    for name in _DIRECTORIES:
         shutil.copytree(REPOSITORY / name, copy / name, ignore=shutil.ignore_patterns("*.pyc"))
     for name, constants in _CONSTANTS.items():
         path = copy / name

@@ -1,4 +1,4 @@
-"""Links and renames that race with a push as root below a user's folder.
+"""Links and renames that race with a push as root below a user's directory.
 
 Half of the time a user's swap comes between two chosen lines of the runtime, one after the other;
 the other half a process of that user swaps at random. Neither may reach what is root's.
@@ -30,7 +30,7 @@ _CONTENT = b"of the manifest\n"
 
 
 class _Actions:
-    """What a push does below Bob's folder: every way to write, change, read and remove."""
+    """What a push does below Bob's directory: every way to write, change, read and remove."""
 
     def __init__(self, world: World) -> None:
         app = f"{world.home}/app"

@@ -25,11 +25,11 @@ ccm:
     - file:
         - defaults: {{owner: '{uid}', group: '{gid}', mode: "0644"}}
 {files}
-        - {folder}/late:
-            content: "{{{{ file('{folder}/seen') }}}}"
+        - {directory}/late:
+            content: "{{{{ file('{directory}/seen') }}}}"
     - exec:
-        - done: {{command: "true", creates: "{folder}/seen"}}
-        - done too: {{command: "true", creates: "{folder}/seen"}}
+        - done: {{command: "true", creates: "{directory}/seen"}}
+        - done too: {{command: "true", creates: "{directory}/seen"}}
         - tell: {{command: "printf 'a\\nb\\nc\\n'", logoutput: true}}
         - fails: {{command: "false"}}
         - after: {{command: "true", require: ["exec#fails"]}}
@@ -72,25 +72,25 @@ def settings(**options: Any) -> RunSettings:
     return RunSettings("01J0000000000000000000000A", "alice@desk", RunOptions(**options))
 
 
-def planner(folder: Path, text: str) -> Planner:
-    """Of a manifest with this text in the folder."""
-    path = folder / "site.yaml"
+def planner(directory: Path, text: str) -> Planner:
+    """Of a manifest with this text in the directory."""
+    path = directory / "site.yaml"
     path.write_text(text, encoding="utf-8")
     return Planner(load_site(path), PlanOptions(environ={}))
 
 
-def record(folder: Path, uid: int, gid: int) -> Recording:
+def record(directory: Path, uid: int, gid: int) -> Recording:
     """Preview a manifest on this machine, and keep both sides of it.
 
     A preview, so that whatever is made of the plan later changes nothing either.
     """
-    (folder / "seen").write_text("what stands on the target", encoding="utf-8")
+    (directory / "seen").write_text("what stands on the target", encoding="utf-8")
     files = "\n".join(
-        f"        - {folder}/f{n}: {{content: 'text {n} with {{{{ Data.token }}}}'}}"
+        f"        - {directory}/f{n}: {{content: 'text {n} with {{{{ Data.token }}}}'}}"
         for n in range(_FILES)
     )
-    text = _SITE.format(uid=uid, gid=gid, folder=folder, files=files)
-    made = planner(folder, text)
+    text = _SITE.format(uid=uid, gid=gid, directory=directory, files=files)
+    made = planner(directory, text)
     connector = Connector(Settings(), Credentials(environ={}), build())
     taps: list[_Tap] = []
 

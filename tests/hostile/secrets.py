@@ -239,8 +239,8 @@ class Round:
         """Files of ccm's own that somebody else may read, by the modes above them too."""
         return [
             str(path)
-            for folder in ("state", "cache", "tmp")
-            for path in (self.scratch / folder).rglob("*")
+            for directory in ("state", "cache", "tmp")
+            for path in (self.scratch / directory).rglob("*")
             if path.is_file()
             and stat.S_IMODE(path.stat().st_mode) & 0o044
             and all(
@@ -258,8 +258,8 @@ def run(seconds: float, seed: int) -> Figures:
     broken: list[str] = []
     end = time.monotonic() + seconds
     while not tried["rounds"] or time.monotonic() < end:
-        with tempfile.TemporaryDirectory() as folder:
-            one = Round(Path(folder), chance)
+        with tempfile.TemporaryDirectory() as directory:
+            one = Round(Path(directory), chance)
             tried["rounds"] += 1
             tried["secrets"] += len(one.secrets)
             for arguments in one.commands():

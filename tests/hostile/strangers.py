@@ -3,7 +3,7 @@
 Each round has a host whose facts and vars are texts of chance: templates of every language,
 commands, paths, escapes of terminals. Another host reads them in every way that templates have.
 What comes out is the text itself: nothing of it is evaluated, run, opened on the controller outside
-the folder of the manifest, or sent to a terminal.
+the directory of the manifest, or sent to a terminal.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class Round:
 
     def __init__(self, scratch: Path, chance: random.Random) -> None:
         self.scratch, self.top = scratch, scratch / "top"
-        for folder in ("top", "site/tree", "home/.config/choria/ccm"):
-            (scratch / folder).mkdir(parents=True)
+        for directory in ("top", "site/tree", "home/.config/choria/ccm"):
+            (scratch / directory).mkdir(parents=True)
         self.fact, self.var, *self.rest = (drawn(chance, self.top) for _ in range(5))
         self.way = chance.choice(_WAYS)
         if chance.random() < 0.4:  # all of a value is a path that there is
@@ -182,8 +182,8 @@ def run(seconds: float, seed: int) -> Figures:
     broken: list[str] = []
     end = time.monotonic() + seconds
     while not tried["rounds"] or time.monotonic() < end:
-        with tempfile.TemporaryDirectory() as folder:
-            one = Round(Path(folder), chance)
+        with tempfile.TemporaryDirectory() as directory:
+            one = Round(Path(directory), chance)
             tried.update(rounds=1, commands=6, values=2 + len(one.rest))
             told = {plain(text) for text in one.problems()}
             broken += [f"{text} [{shlex.quote(one.fact)[:200]}]" for text in sorted(told)]

@@ -1,4 +1,4 @@
-"""A folder of a user whom nobody should trust, what they are after, and whether they got it."""
+"""A directory of a user whom nobody should trust, what they are after, and whether they got it."""
 
 import contextlib
 import os
@@ -26,17 +26,17 @@ class World:
         os.chown(self.home, bob.UID, bob.UID)
         self._before = self._seen()
 
-    def _fill(self, folder: Path, owner: int, text: str, mode: int) -> None:
+    def _fill(self, directory: Path, owner: int, text: str, mode: int) -> None:
         for name in _NAMES:
-            path = folder / name
+            path = directory / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
             path.chmod(mode)
-        for path in (folder, *folder.rglob("*")):
+        for path in (directory, *directory.rglob("*")):
             os.chown(path, owner, owner)
 
     def reset(self) -> None:
-        """Make Bob's folder as it was in the beginning."""
+        """Make Bob's directory as it was in the beginning."""
         for path in self.home.iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)

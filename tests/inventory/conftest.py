@@ -1,4 +1,4 @@
-"""Writes inventories into a scratch folder and loads them."""
+"""Writes inventories into a scratch directory and loads them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def loaded(tmp_path: Path) -> Loader:
 
 @pytest.fixture
 def refused(loaded: Loader, tmp_path: Path) -> Refuser:
-    """The problems of a bad inventory, with positions in ``hosts.yaml`` without its folder."""
+    """The problems of a bad inventory, with positions in ``hosts.yaml`` without its directory."""
 
     def run(text: str) -> list[Problem]:
         with pytest.raises(InputError) as caught:

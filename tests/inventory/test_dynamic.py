@@ -12,15 +12,15 @@ from inventory.dynamic import run_program
 from remote_runtime.errors import InputError
 
 
-def program(folder: Path, body: str) -> Path:
-    path = folder / "inventory-program"
+def program(directory: Path, body: str) -> Path:
+    path = directory / "inventory-program"
     path.write_text("#!/bin/sh\n" + body)
     path.chmod(0o755)
     return path
 
 
-def ansible(folder: Path, data: object) -> Inventory:
-    return load(program(folder, f"cat <<'END'\n{json.dumps(data, indent=1)}\nEND\n"))
+def ansible(directory: Path, data: object) -> Inventory:
+    return load(program(directory, f"cat <<'END'\n{json.dumps(data, indent=1)}\nEND\n"))
 
 
 def test_a_program_prints_the_documented_form(tmp_path: Path) -> None:

@@ -58,9 +58,9 @@ BAD: list[dict[str, Any]] = [
 ]
 
 
-def read(folder: Path, text: str) -> tuple[Inventory | None, list[str]]:
+def read(directory: Path, text: str) -> tuple[Inventory | None, list[str]]:
     """The inventory of a text, or the problems with it, one text each."""
-    path = folder / "hosts"
+    path = directory / "hosts"
     path.write_text(text, encoding="utf-8")
     try:
         found = load(path)
@@ -69,9 +69,9 @@ def read(folder: Path, text: str) -> tuple[Inventory | None, list[str]]:
     return found, [str(problem) for problem in found.warnings]
 
 
-def both(folder: Path, text: str) -> list[tuple[Inventory | None, list[str]]]:
+def both(directory: Path, text: str) -> list[tuple[Inventory | None, list[str]]]:
     """The text as it is, and with a comment behind it, which is YAML and no JSON."""
-    return [read(folder, text), read(folder, text + "\n# YAML")]
+    return [read(directory, text), read(directory, text + "\n# YAML")]
 
 
 @pytest.mark.parametrize("data", BAD)

@@ -158,7 +158,7 @@ def test_the_graph_of_many_diamonds_stays_small(loaded: Loader) -> None:
     assert len(loaded("\n".join(lines)).graph().splitlines()) < 400
 
 
-def test_paths_start_in_the_inventorys_folder(
+def test_paths_start_in_the_inventorys_directory(
     loaded: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Relative paths are relative to the file that names them, and ``~`` is the home directory."""

@@ -39,7 +39,7 @@ _DOWNLOADS = "var/cache/ccm-lab-downloads"
 
 
 def cache() -> Path:
-    """Return the folder that holds bases."""
+    """Return the directory that holds bases."""
     return Path(os.environ.get("CCM_LAB_CACHE") or "/var/cache/ccm-lab")
 
 
@@ -55,12 +55,12 @@ def key() -> str:
 
 @contextmanager
 def locked() -> Iterator[Path]:
-    """Hold the cache's lock, as one does to build and to prune. Yields the cache folder."""
-    folder = cache()
-    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-    with open(folder / "lock", "w") as lock:
+    """Hold the cache's lock, as one does to build and to prune. Yields the cache directory."""
+    directory = cache()
+    directory.mkdir(mode=0o755, parents=True, exist_ok=True)
+    with open(directory / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield folder
+        yield directory
 
 
 def ensure() -> Path:

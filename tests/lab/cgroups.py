@@ -17,23 +17,25 @@ from pathlib import Path
 from .machine import LabError
 
 Group = tuple[Path, ...]
-"""One group, as its folder in each hierarchy."""
+"""One group, as its directory in each hierarchy."""
 
 
 def own() -> Group:
     """Return the group of this process in each hierarchy that is mounted."""
     mounts = _mounts()
-    folders = []
+    directories = []
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         wanted = frozenset(controllers.split(",")) if controllers else frozenset(["cgroup2"])
         for options, root, mountpoint in mounts:
             if wanted <= options:
                 inside = os.path.relpath(path, root) if root != "/" else path.lstrip("/")
-                folder = mountpoint / inside
-                folders.append(folder if ".." not in inside and folder.is_dir() else mountpoint)
+                directory = mountpoint / inside
+                directories.append(
+                    directory if ".." not in inside and directory.is_dir() else mountpoint
+                )
                 break
-    return tuple(folders)
+    return tuple(directories)
 
 
 def _mounts() -> list[tuple[frozenset[str], str, Path]]:
@@ -52,24 +54,28 @@ def _mounts() -> list[tuple[frozenset[str], str, Path]]:
 
 def child(parent: Group, name: str) -> Group:
     """Return the group `name` below another, created where it is missing."""
-    folders = []
-    for folder in parent:
-        new = folder / name
+    directories = []
+    for directory in parent:
+        new = directory / name
         new.mkdir(exist_ok=True)
         for setting in ("cpuset.cpus", "cpuset.mems"):
             # A version 1 cpuset starts with neither, and takes no process until it has both.
             wanted = new / setting
-            if (folder / "tasks").exists() and wanted.exists() and not wanted.read_text().strip():
-                wanted.write_text((folder / setting).read_text())
-        folders.append(new)
-    return tuple(folders)
+            if (
+                (directory / "tasks").exists()
+                and wanted.exists()
+                and not wanted.read_text().strip()
+            ):
+                wanted.write_text((directory / setting).read_text())
+        directories.append(new)
+    return tuple(directories)
 
 
-def processes(folders: Iterable[Path]) -> set[int]:
+def processes(directories: Iterable[Path]) -> set[int]:
     """Return the ids of all processes in these groups and the groups below them."""
     found: set[int] = set()
-    for folder in folders:
-        for base, _, files in os.walk(folder):
+    for directory in directories:
+        for base, _, files in os.walk(directory):
             if "cgroup.procs" in files:
                 try:
                     found.update(
@@ -81,12 +87,12 @@ def processes(folders: Iterable[Path]) -> set[int]:
     return found
 
 
-def kill(folders: Sequence[Path], seconds: float = 15) -> None:
+def kill(directories: Sequence[Path], seconds: float = 15) -> None:
     """End every process in these groups and wait until they are gone. Raises LabError if they
     outlive `seconds`.
     """
     deadline = time.monotonic() + seconds
-    while alive := processes(folders):
+    while alive := processes(directories):
         _end(alive)
         if time.monotonic() > deadline:
             raise LabError(f"processes {sorted(alive)} of the lab do not end")
@@ -101,37 +107,37 @@ def _end(pids: Collection[int]) -> None:
                 os.kill(pid, number)
 
 
-def remove(folders: Iterable[Path]) -> None:
+def remove(directories: Iterable[Path]) -> None:
     """Remove these groups and the groups below them. All processes in them must have ended."""
-    for folder in folders:
-        for base, _, _ in os.walk(folder, topdown=False):
+    for directory in directories:
+        for base, _, _ in os.walk(directory, topdown=False):
             _remove_one(Path(base))
 
 
-def _remove_one(folder: Path) -> None:
+def _remove_one(directory: Path) -> None:
     deadline = time.monotonic() + 15
     while time.monotonic() < deadline:
         try:
-            folder.rmdir()
+            directory.rmdir()
             return
         except FileNotFoundError:
             return
         except OSError:
             # Either the kernel is still letting go of a process that has ended, or a host that was
             # on its way up had just started one more.
-            _end(processes([folder]))
+            _end(processes([directory]))
             time.sleep(0.01)
-    raise LabError(f"control group {folder} cannot be removed")
+    raise LabError(f"control group {directory} cannot be removed")
 
 
 def cpu_seconds(group: Group) -> float:
     """Return the CPU time that all processes of a group have used so far, ended ones included."""
-    for folder in group:
-        if (folder / "cpuacct.usage").exists():
-            return int((folder / "cpuacct.usage").read_text()) / 1e9
-    for folder in group:
-        if (folder / "cpu.stat").exists():
-            for line in (folder / "cpu.stat").read_text().splitlines():
+    for directory in group:
+        if (directory / "cpuacct.usage").exists():
+            return int((directory / "cpuacct.usage").read_text()) / 1e9
+    for directory in group:
+        if (directory / "cpu.stat").exists():
+            for line in (directory / "cpu.stat").read_text().splitlines():
                 if line.startswith("usage_usec "):
                     return int(line.split()[1]) / 1e6
     raise LabError("this machine's control groups do not count CPU time")

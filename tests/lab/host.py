@@ -20,7 +20,7 @@ _BOOT_SECONDS = 90.0
 
 @dataclass(frozen=True)
 class Place:
-    """What a host is given by its lab: its number, folder, base, control group and network."""
+    """What a host is given by its lab: its number, directory, base, control group and network."""
 
     number: int
     directory: Path
@@ -167,7 +167,7 @@ class Host:
         return self.path(path).read_text(errors="surrogateescape")
 
     def write(self, path: str, text: str, mode: int = 0o644) -> None:
-        """Write a file of the host as root, with missing folders above it."""
+        """Write a file of the host as root, with missing directories above it."""
         target = self.path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, errors="surrogateescape")

@@ -79,8 +79,8 @@ def without_python(root: Path) -> None:
     for pattern in ("usr/bin/python*", "usr/bin/py3*", "usr/local/bin/python*"):
         for path in root.glob(pattern):
             path.unlink()
-    for folder in root.glob("usr/lib/python3*"):
-        shutil.rmtree(folder)
+    for directory in root.glob("usr/lib/python3*"):
+        shutil.rmtree(directory)
 
 
 def with_minimal_python(root: Path) -> None:
@@ -95,7 +95,7 @@ def with_minimal_python(root: Path) -> None:
             if path.is_file():
                 path.unlink()
             elif path.is_dir() and not any(path.iterdir()):
-                path.rmdir()  # an empty folder could still be imported
+                path.rmdir()  # an empty directory could still be imported
 
 
 def in_order(*steps: Prepare) -> Prepare:

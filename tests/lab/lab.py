@@ -91,7 +91,7 @@ class Lab:
             own = cgroups.own()
             name = f"ccm-lab-{self.id}"
             self._record = record.create(
-                self.id, self.directory, tuple(folder / name for folder in own)
+                self.id, self.directory, tuple(directory / name for directory in own)
             )
             self._janitor = record.Janitor(self._record)
             atexit.register(self.close)
@@ -105,7 +105,7 @@ class Lab:
         self.boot_seconds = time.monotonic() - began
 
     def _mount_scratch(self) -> None:
-        """Put the scratch folder on a tmpfs, unless the disk is wanted or better.
+        """Put the scratch directory on a tmpfs, unless the disk is wanted or better.
 
         Before Linux 6.6 a tmpfs has no extended attributes for users, which hosts should have.
         """
@@ -206,7 +206,7 @@ class Lab:
         **defaults: Any,
     ) -> Path:
         """Write an inventory of the lab and return its path (by default hosts.yaml in the scratch
-        folder).
+        directory).
 
         `defaults` are connection properties for all hosts; without any, the user is root. `hosts`
         adds properties to single hosts, `groups` maps group names to hosts.

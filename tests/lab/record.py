@@ -24,8 +24,8 @@ from .machine import LabError
 from .rootfs import unmount
 
 STATE = Path("/run/ccm-lab")
-"""The folder of the records; like everything that they name, it does not outlive the machine's next
-boot.
+"""The directory of the records; like everything that they name, it does not outlive the machine's
+next boot.
 """
 
 _INOTIFY = Path("/proc/sys/fs/inotify/max_user_instances")
@@ -35,8 +35,8 @@ _REPOSITORY_ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Record:
-    """One lab: its id, scratch folder, control group in each hierarchy, and the process that owns
-    it.
+    """One lab: its id, scratch directory, control group in each hierarchy, and the process that
+    owns it.
     """
 
     lab: str
@@ -100,7 +100,7 @@ def sweep(everything: bool = False) -> list[str]:
 
 
 def remove(record: Record) -> None:
-    """Remove a lab: processes, mounts, namespaces, links, control groups, scratch folder. May be
+    """Remove a lab: processes, mounts, namespaces, links, control groups, scratch directory. May be
     called again.
 
     Raises LabError if something resists; what has been removed by then stays removed.
@@ -119,7 +119,7 @@ def remove(record: Record) -> None:
 
 
 def _unmount_all(directory: Path) -> None:
-    """Unmount the scratch folder and everything below it, latest first."""
+    """Unmount the scratch directory and everything below it, latest first."""
     points = []
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         point = Path(line.split()[4])
@@ -130,9 +130,9 @@ def _unmount_all(directory: Path) -> None:
 
 
 def _remove_nspawn_traces(lab: str) -> None:
-    """Remove the folders that systemd-nspawn leaves in /run when it is killed."""
-    for folder in Path("/run/systemd/nspawn/propagate").glob(f"ccm-{lab}-*"):
-        shutil.rmtree(folder, ignore_errors=True)
+    """Remove the directories that systemd-nspawn leaves in /run when it is killed."""
+    for directory in Path("/run/systemd/nspawn/propagate").glob(f"ccm-{lab}-*"):
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def raise_inotify() -> None:

@@ -53,10 +53,10 @@ class RootFilesystem:
             shutil.rmtree(self._directory / f"layer{self._layer}", ignore_errors=True)
         self._layer += 1
         layer = self._directory / f"layer{self._layer}"
-        for folder in (layer / "upper", layer / "work", self.path):
-            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        for directory in (layer / "upper", layer / "work", self.path):
+            directory.mkdir(mode=0o755, parents=True, exist_ok=True)
         layers = f"lowerdir={self._base},upperdir={layer}/upper,workdir={layer}/work"
-        # Device and inode numbers as on a plain file system, and folders that can be renamed.
+        # Device and inode numbers as on a plain file system, and directories that can be renamed.
         options = f"{layers},xino=on,redirect_dir=on,index=off"
         run_tool(["mount", "-t", "overlay", "overlay", "-o", options, self.path])
         self._personalise(identity)
@@ -83,11 +83,11 @@ class RootFilesystem:
         homes = [self.path / "root", *(self.path / "home" / user.name for user in recipe.USERS)]
         for home in homes:
             status = home.stat()
-            folder, target = home / ".ssh", home / ".ssh/authorized_keys"
-            folder.mkdir(mode=0o700, exist_ok=True)
+            directory, target = home / ".ssh", home / ".ssh/authorized_keys"
+            directory.mkdir(mode=0o700, exist_ok=True)
             shutil.copyfile(authorized_keys, target)
             target.chmod(0o600)
-            for path in (folder, target):
+            for path in (directory, target):
                 os.chown(path, status.st_uid, status.st_gid)
 
 

@@ -51,13 +51,13 @@ class Rpm:
             "AutoReqProv": "no",
             **self.fields,
         }
-        folder = f"/usr/share/ccm-rpms/{self.name}"
+        directory = f"/usr/share/ccm-rpms/{self.name}"
         return (
             "".join(f"{key}: {value}\n" for key, value in fields.items())
-            + f"\n%description\n{self.name}\n\n%install\nmkdir -p %{{buildroot}}{folder}\n"
-            + f"echo '{self.evr}' > %{{buildroot}}{folder}/version\n\n"
+            + f"\n%description\n{self.name}\n\n%install\nmkdir -p %{{buildroot}}{directory}\n"
+            + f"echo '{self.evr}' > %{{buildroot}}{directory}/version\n\n"
             + "".join(f"%{name}\n{text}\n\n" for name, text in self.scripts.items())
-            + f"%files\n{folder}\n"
+            + f"%files\n{directory}\n"
         )
 
 

@@ -1,4 +1,4 @@
-"""Packages of the corpus whose daemons have accounts, folders and settings of their own."""
+"""Packages of the corpus whose daemons have accounts, directories and settings of their own."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ DAEMONS: tuple[Package, ...] = (
         {"/usr/share/pv-activates-one/version": "1\n"},
         {"postinst": "which=pv-nam; dpkg-trigger --by-package=pv-activates-one ${which}ing\n"},
     ),
-    Package(  # waits for a name, and for a folder of its own
+    Package(  # waits for a name, and for a directory of its own
         "pv-named",
         "1.0-1",
         {"/usr/share/pv-named/version": "1\n"},
@@ -119,7 +119,7 @@ DAEMONS: tuple[Package, ...] = (
             '    mkdir -p /var/lib/pv-named; echo "$2" > /var/lib/pv-named/names\nfi\n',
         },
     ),
-    Package(  # awaits its own trigger, as readers of their own folders do
+    Package(  # awaits its own trigger, as readers of their own directories do
         "pv-selfish",
         "1.0-1",
         {"/usr/share/pv-selfish/version": "1\n"},

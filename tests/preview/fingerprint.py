@@ -32,7 +32,7 @@ _LEFT_OUT = (
 
 _CACHES = ("/root/.cache", "/home/*/.cache")
 _SHARED = ("/run", "/run/systemd", "/run/lock", "/tmp", "/var/tmp", "/root", "/home/*", "/var/log")
-"""Folders whose own times may change; what stands in them is looked at."""
+"""Directories whose own times may change; what stands in them is looked at."""
 
 _PRUNED = " -o ".join(f"-path '{path}'" for path in (*_LEFT_OUT, *_CACHES))
 _TIMELESS = " -o ".join(f"-path '{path}'" for path in _SHARED)

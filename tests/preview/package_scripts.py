@@ -72,9 +72,9 @@ def available() -> list[str]:
     return sorted(set(found), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
 
 
-def download(names: Iterable[str], folder: Path) -> None:
-    """Put the control parts and tmpfiles.d of packages below a folder; what is there stays."""
-    wanted = [name for name in names if not (folder / name).exists()]
+def download(names: Iterable[str], directory: Path) -> None:
+    """Put the control parts and tmpfiles.d of packages below a directory; what is there stays."""
+    wanted = [name for name in names if not (directory / name).exists()]
     for at in range(0, len(wanted), _AT_ONCE):
         with tempfile.TemporaryDirectory(prefix="ccm-debs-") as scratch:
             Path(scratch).chmod(0o755)
@@ -82,7 +82,7 @@ def download(names: Iterable[str], folder: Path) -> None:
             subprocess.run([*argv, *wanted[at : at + _AT_ONCE]], cwd=scratch, check=True,
                            stdout=subprocess.DEVNULL)  # fmt: skip
             for deb in Path(scratch).glob("*.deb"):
-                target = folder / deb.name.partition("_")[0]
+                target = directory / deb.name.partition("_")[0]
                 target.mkdir(parents=True)
                 subprocess.run(["dpkg-deb", "--control", deb, target / "DEBIAN"], check=True)
                 files = subprocess.Popen(
@@ -95,7 +95,7 @@ def download(names: Iterable[str], folder: Path) -> None:
                 files.wait()
 
 
-def opened(folder: Path) -> Iterator[Open]:
+def opened(directory: Path) -> Iterator[Open]:
     """The calls of a package that leave something open on a host with nothing else."""
     world = context(noop=True).world_with([])
 
@@ -103,9 +103,9 @@ def opened(folder: Path) -> Iterator[Open]:
         world.lay((effect,), Uncertainty(), "")
 
     for name, arguments in _ARGUMENTS.items():
-        path = folder / "DEBIAN" / name
+        path = directory / "DEBIAN" / name
         if path.is_file():
-            run = Run(folder.name, name, path.read_text(errors="replace"), arguments)
+            run = Run(directory.name, name, path.read_text(errors="replace"), arguments)
             follower = ScriptEffects(
                 world.files,
                 world.accounts,
@@ -118,12 +118,12 @@ def opened(folder: Path) -> Iterator[Open]:
             yield from follower.follow(run.package, run.name, run.text, run.arguments).open
 
 
-def count(folders: Iterable[Path], shown: bool = False) -> Count:
+def count(directories: Iterable[Path], shown: bool = False) -> Count:
     """Sort packages by what their scripts leave open."""
     result = Count()
-    for folder in folders:
-        scripts = [name for name in _ARGUMENTS if (folder / "DEBIAN" / name).is_file()]
-        calls = list(opened(folder))
+    for directory in directories:
+        scripts = [name for name in _ARGUMENTS if (directory / "DEBIAN" / name).is_file()]
+        calls = list(opened(directory))
         unknown = {call.call for call in calls if script_uncertainty.paths_of(call) is None}
         result.without += not scripts
         result.unknown += bool(unknown)
@@ -131,7 +131,7 @@ def count(folders: Iterable[Path], shown: bool = False) -> Count:
         result.certain += bool(scripts) and not calls
         result.commands.update(unknown)
         if shown and unknown:
-            print(f"{folder.name}: {', '.join(sorted(unknown))}")
+            print(f"{directory.name}: {', '.join(sorted(unknown))}")
     return result
 
 
@@ -139,17 +139,17 @@ def main() -> int:
     """Download what is missing, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.preview.package_scripts")
     parser.add_argument("-n", type=int, default=320, metavar="PACKAGES", help="as many")
-    parser.add_argument("--folder", type=Path, help="keep the scripts there")
+    parser.add_argument("--directory", type=Path, help="keep the scripts there")
     parser.add_argument("-v", action="store_true", help="name each package with an unknown call")
     given = parser.parse_args()
-    folder = given.folder or Path(tempfile.mkdtemp(prefix="ccm-scripts-"))
+    directory = given.directory or Path(tempfile.mkdtemp(prefix="ccm-scripts-"))
     try:
-        if not given.folder or not folder.is_dir():
-            download(available()[: given.n], folder)
-        print(count(sorted(folder.iterdir()), given.v).table())
+        if not given.directory or not directory.is_dir():
+            download(available()[: given.n], directory)
+        print(count(sorted(directory.iterdir()), given.v).table())
     finally:
-        if not given.folder:
-            shutil.rmtree(folder)
+        if not given.directory:
+            shutil.rmtree(directory)
     return 0
 
 

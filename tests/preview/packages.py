@@ -206,7 +206,7 @@ PACKAGES: tuple[Package, ...] = (
         )
         for version in ("1.0-1", "2.0-1")
     ),
-    Package(  # a unit that takes another along and one out of the way, and makes folders
+    Package(  # a unit that takes another along and one out of the way, and makes directories
         "pv-needy",
         "1.0-1",
         {

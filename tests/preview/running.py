@@ -69,12 +69,12 @@ class Corpus:
         self._free: SimpleQueue[Host] = SimpleQueue()
 
     def __enter__(self) -> Corpus:
-        self._folder = Path(tempfile.mkdtemp(prefix="ccm-preview-"))
-        scratch = self._folder / "template"
+        self._directory = Path(tempfile.mkdtemp(prefix="ccm-preview-"))
+        scratch = self._directory / "template"
         scratch.mkdir()
         self._lab.__enter__()
         try:
-            self._template.take(self._lab, self._ccm(scratch), self._folder)
+            self._template.take(self._lab, self._ccm(scratch), self._directory)
         except BaseException:
             self.close()
             raise
@@ -88,7 +88,7 @@ class Corpus:
     def close(self) -> None:
         """Remove the hosts."""
         self._lab.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self._directory, ignore_errors=True)
 
     def run(self, scenarios: Sequence[Scenario]) -> Iterator[Result]:
         """Run scenarios, as many at once as there are workers; results come as they are there."""
@@ -117,15 +117,15 @@ class Corpus:
                 self._free.put(host)
 
     def _ccm(self, scratch: Path) -> Ccm:
-        """A command line in a folder; what it keeps of its runtime is the same for all."""
-        return PreloadedCcm(scratch, {"XDG_CACHE_HOME": str(self._folder / "cache")})
+        """A command line in a directory; what it keeps of its runtime is the same for all."""
+        return PreloadedCcm(scratch, {"XDG_CACHE_HOME": str(self._directory / "cache")})
 
     def _play(self, scenario: Scenario, hosts: list[Host]) -> Result:
         result = Result(scenario)
         for host, setup in zip(hosts, [scenario.setup, scenario.second or ""]):
             host.reset()
             host.run(PRELUDE + setup, timeout=120)
-        with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
+        with tempfile.TemporaryDirectory(dir=self._directory) as scratch:
             ccm = self._ccm(Path(scratch))
             pushes = _Pushes(
                 scenario,
@@ -152,12 +152,12 @@ class Corpus:
 
 
 class _Pushes:
-    """The pushes of one scenario, from a folder of its own."""
+    """The pushes of one scenario, from a directory of its own."""
 
     def __init__(self, scenario: Scenario, ccm: Ccm, inventory: Path, hosts: list[Host]) -> None:
         self._scenario = scenario
         self._ccm = ccm
-        self._folder = ccm.scratch / "site"
+        self._directory = ccm.scratch / "site"
         self._inventory = inventory
         self._hosts = hosts
         self._options = ("-l", ":".join(host.name for host in hosts), *scenario.options)
@@ -190,9 +190,9 @@ class _Pushes:
         return self._ccm.push(self._inventory, site, *self._options, *options)
 
     def _written(self, scenario: Scenario) -> Path:
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder.mkdir()
-        return scenario.write(self._folder)
+        shutil.rmtree(self._directory, ignore_errors=True)
+        self._directory.mkdir()
+        return scenario.write(self._directory)
 
 
 def _judged(events: Sequence[Event]) -> list[Event]:

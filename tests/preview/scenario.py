@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # pytest reads all at each start
-FOLDER = Path(__file__).parent / "scenarios"
+DIRECTORY = Path(__file__).parent / "scenarios"
 DEFAULTS = {"file": {"owner": "root", "group": "root", "mode": "0644"}}
 """What ``resources`` without a ``manifest`` begin with."""
 
@@ -58,25 +58,25 @@ class Scenario:
             own = {"resources": [], "manifest": {}, **own}
         return replace(self, **own)
 
-    def write(self, folder: Path) -> Path:
+    def write(self, directory: Path) -> Path:
         """Write the manifest and what stands beside it; return the manifest's path."""
         for name, text in self.files.items():
-            path = folder / name
+            path = directory / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             path.chmod(0o755 if text.startswith("#!") else 0o644)
         whole = self.manifest or {"ccm": {"defaults": DEFAULTS, "resources": self.resources}}
-        site = folder / "site.yaml"
+        site = directory / "site.yaml"
         text = yaml.safe_dump(dict(whole), sort_keys=False, allow_unicode=True)
         site.write_text(text, encoding="utf-8")
         return site
 
 
-def load(folder: Path = FOLDER) -> list[Scenario]:
+def load(directory: Path = DIRECTORY) -> list[Scenario]:
     """All scenarios, by file; ``ValueError`` names one that is not what it should be."""
     found = [
         _scenario(path.stem, entry)
-        for path in sorted(folder.glob("*.yaml"))
+        for path in sorted(directory.glob("*.yaml"))
         for entry in yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
     ]
     names = [scenario.name for scenario in found]

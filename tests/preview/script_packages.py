@@ -84,7 +84,7 @@ SCRIPTED: tuple[Package, ...] = (
         ),
         ("/etc/pv-conf/b.conf",),
     ),
-    Package(  # waits for what lies in a folder
+    Package(  # waits for what lies in a directory
         "pv-index",
         "1.0-1",
         {"/usr/share/pv-index/version": "1\n"},
@@ -120,7 +120,7 @@ SCRIPTED: tuple[Package, ...] = (
         {"/usr/share/pv-registers/version": "1\n"},
         {"triggers": "activate pv-registration\n"},
     ),
-    Package(  # functions, loops, here-documents, other folders
+    Package(  # functions, loops, here-documents, other directories
         "pv-shelly",
         "1.0-1",
         {"/usr/share/pv-shelly/template": "t = 1\n"},
@@ -196,7 +196,7 @@ exit 0
         },
     ),
     *(
-        Package(  # a link in one version, a folder in the next
+        Package(  # a link in one version, a directory in the next
             "pv-unlinked",
             version,
             files,
@@ -236,7 +236,7 @@ exit 0
         )
     ),
     *(
-        Package(  # a folder in one version, a link in the next
+        Package(  # a directory in one version, a link in the next
             "pv-relinked",
             version,
             files,

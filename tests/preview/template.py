@@ -30,7 +30,7 @@ class Template:
     def __init__(self) -> None:
         self._archive: Path | None = None
 
-    def take(self, lab: Lab, ccm: Ccm, folder: Path) -> None:
+    def take(self, lab: Lab, ccm: Ccm, directory: Path) -> None:
         """Make one host what all are to be, and keep what that took."""
         host = next(iter(lab.hosts.values()))
         host.publish(*PACKAGES)
@@ -38,7 +38,7 @@ class Template:
         host.run("apt-get update -q && dnf -q makecache", timeout=120)
         ran = ccm.push(lab.inventory(), _SITE, "-l", host.name, "--noop")
         assert ran.code == 0, ran.output
-        archive = folder / "template.tar"
+        archive = directory / "template.tar"
         run_tool(["tar", "-C", host.root, "-cf", archive, *_KEPT])
         self._archive = archive
 

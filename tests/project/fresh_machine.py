@@ -33,8 +33,8 @@ def fresh_machine(checkout: Path) -> Iterator[Path]:
     """
     machine.install_tools()
     cache = base.cache()
-    for folder in ("debs", "wheels"):
-        (cache / folder).mkdir(parents=True, exist_ok=True)
+    for directory in ("debs", "wheels"):
+        (cache / directory).mkdir(parents=True, exist_ok=True)
     with open(cache / "fresh.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lower = _debian()

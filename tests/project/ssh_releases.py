@@ -46,11 +46,11 @@ def newest_of(library: str, listing: str) -> str:
     return found[1]
 
 
-def environment(folder: Path, packages: list[str]) -> Path:
+def environment(directory: Path, packages: list[str]) -> Path:
     """The Python of a new environment: what is installed here, with these packages in front."""
-    venv.create(folder, with_pip=False, symlinks=True)
-    python = folder / "bin" / "python"
-    paths = {"base": str(folder), "platbase": str(folder)}
+    venv.create(directory, with_pip=False, symlinks=True)
+    python = directory / "bin" / "python"
+    paths = {"base": str(directory), "platbase": str(directory)}
     site = Path(sysconfig.get_path("purelib", "venv", vars=paths))
     below = [path for path in sys.path if path.endswith("site-packages")]
     lines = [f"import site; site.addsitedir({path!r})" for path in below]
@@ -74,8 +74,8 @@ def main() -> int:
     }
     results = {}
     for name, packages in releases(newest).items():
-        with tempfile.TemporaryDirectory(prefix="ccm-ssh-") as folder:
-            python = environment(Path(folder), packages)
+        with tempfile.TemporaryDirectory(prefix="ccm-ssh-") as directory:
+            python = environment(Path(directory), packages)
             print(f"== {name}: {' '.join(packages)}", flush=True)
             run = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS]
             run += ["--deselect", f"{TESTS[1]}::{_CAPPED}", *sys.argv[1:]]

@@ -48,35 +48,35 @@ def python(version: str) -> Path:
     return prefix / f"bin/python{version}"
 
 
-def check_works(folder: Path, *ccm: str | Path, host: dict[str, object] | None = None) -> None:
+def check_works(directory: Path, *ccm: str | Path, host: dict[str, object] | None = None) -> None:
     """Hold that ccm pushes, does nothing the second time, and verifies."""
-    status = folder.stat()
-    made = folder / "made"
+    status = directory.stat()
+    made = directory / "made"
     inventory = {"hosts": {"here": host or {"connection": "local"}}}
-    (folder / "hosts.yaml").write_text(json.dumps(inventory))
-    (folder / "site.yaml").write_text(
+    (directory / "hosts.yaml").write_text(json.dumps(inventory))
+    (directory / "site.yaml").write_text(
         SITE.format(made=made, owner=status.st_uid, group=status.st_gid)
     )
-    assert re.fullmatch(r"ccm \d+\.\d+\.\d+\n", run(*ccm, "--version", cwd=folder))
+    assert re.fullmatch(r"ccm \d+\.\d+\.\d+\n", run(*ccm, "--version", cwd=directory))
     where = ("-i", "hosts.yaml", "site.yaml")
-    run(*ccm, "push", "--detailed-exitcode", *where, cwd=folder, status=4)
+    run(*ccm, "push", "--detailed-exitcode", *where, cwd=directory, status=4)
     assert made.read_text() == "made\n"
-    run(*ccm, "push", "--detailed-exitcode", *where, cwd=folder)
-    assert "1 passed" in run(*ccm, "verify", *where, cwd=folder)
+    run(*ccm, "push", "--detailed-exitcode", *where, cwd=directory)
+    assert "1 passed" in run(*ccm, "verify", *where, cwd=directory)
     made.unlink()
 
 
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clean clone."""
-    folder = tmp_path_factory.mktemp("clone") / "ccm"
-    subprocess.run(["git", "clone", "-q", ROOT, folder], check=True)
-    return folder
+    directory = tmp_path_factory.mktemp("clone") / "ccm"
+    subprocess.run(["git", "clone", "-q", ROOT, directory], check=True)
+    return directory
 
 
 @pytest.fixture(scope="session")
 def built(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with what ``python -m build`` makes: an sdist, and the wheel made of that."""
+    """The directory with what ``python -m build`` makes: an sdist, and the wheel made of that."""
     target = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(target)]
     done = subprocess.run([*command, str(checkout)], capture_output=True, text=True)
@@ -94,7 +94,7 @@ def pyz(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def index(built: Path, pyz: Path) -> Path:
-    """A folder with all wheels that an installation needs, the backend's for an sdist included."""
+    """A directory with all wheels for an installation, including the backend's for an sdist."""
     with zipfile.ZipFile(pyz) as archive:
         for name in archive.namelist():
             if name.startswith("wheels/") and "ccm_push" not in name:
@@ -104,15 +104,15 @@ def index(built: Path, pyz: Path) -> Path:
     return built
 
 
-def install(version: str, folder: Path, index: Path, what: str | Path) -> Path:
-    """Install into a clean environment from a folder of wheels alone, and return its ccm."""
-    home = folder / "venv"
-    run(python(version), "-m", "venv", home, cwd=folder)
+def install(version: str, directory: Path, index: Path, what: str | Path) -> Path:
+    """Install into a clean environment from a directory of wheels alone, and return its ccm."""
+    home = directory / "venv"
+    run(python(version), "-m", "venv", home, cwd=directory)
     # its own: that of another Python, such as Debian's, may not work there
     pip: list[str | Path] = [home / "bin/python", "-m", "pip", "install", "-q"]
     # of all modules most are imported by nobody here
     pip += ["--disable-pip-version-check", "--no-compile"]
-    run(*pip, "--no-index", "--find-links", index, what, cwd=folder)
+    run(*pip, "--no-index", "--find-links", index, what, cwd=directory)
     return home / "bin/ccm"
 
 
@@ -164,8 +164,8 @@ def test_an_installation_writes_nothing_into_the_checkout(checkout: Path, tmp_pa
 def test_the_one_file_works_alone(version: str, pyz: Path, tmp_path: Path) -> None:
     """ccm.pyz needs a Python and nothing else, whose own packages it does not look at."""
     check_works(tmp_path, python(version), "-E", "-s", pyz)
-    (folder,) = (tmp_path / ".cache/ccm/pyz").iterdir()
-    assert folder.stat().st_mode & 0o777 == 0o700
+    (directory,) = (tmp_path / ".cache/ccm/pyz").iterdir()
+    assert directory.stat().st_mode & 0o777 == 0o700
 
 
 @pytest.fixture

@@ -58,80 +58,80 @@ class Started:
 
 
 def cached(pyz: Path) -> Path:
-    """The folder of the libraries in the cache."""
-    (folder,) = (pyz.parent / "home/.cache/ccm/pyz").iterdir()
-    return folder
+    """The directory of the libraries in the cache."""
+    (directory,) = (pyz.parent / "home/.cache/ccm/pyz").iterdir()
+    return directory
 
 
 def test_it_is_unpacked_once(pyz: Path) -> None:
     """The second start uses what the first one unpacked, for this user alone."""
     first = Started(pyz).place()
-    folder = cached(pyz)
-    assert first == str(folder / "orchestrator/cli/app.py")
+    directory = cached(pyz)
+    assert first == str(directory / "orchestrator/cli/app.py")
     assert Started(pyz, code=3).place() == first
-    before = folder.stat().st_ino
+    before = directory.stat().st_ino
     assert cached(pyz).stat().st_ino == before
-    for path in (folder, folder.parent, Path(first).parent, Path(first)):
+    for path in (directory, directory.parent, Path(first).parent, Path(first)):
         assert path.stat().st_mode & 0o077 == 0
 
 
-def _other_code(folder: Path) -> Path:
-    other = folder.parents[3] / "other"
+def _other_code(directory: Path) -> Path:
+    other = directory.parents[3] / "other"
     other.mkdir(mode=0o700)
     (other / "app.py").write_text("def main():\n    return 99\n")
     return other
 
 
-def cut(folder: Path) -> None:
-    (folder / "orchestrator/cli/app.py").write_text("")
+def cut(directory: Path) -> None:
+    (directory / "orchestrator/cli/app.py").write_text("")
 
 
-def remove(folder: Path) -> None:
-    (folder / "orchestrator/cli/__init__.py").unlink()
+def remove(directory: Path) -> None:
+    (directory / "orchestrator/cli/__init__.py").unlink()
 
 
-def link_a_file(folder: Path) -> None:
-    target = folder / "orchestrator/cli/app.py"
-    other = _other_code(folder) / "app.py"
+def link_a_file(directory: Path) -> None:
+    target = directory / "orchestrator/cli/app.py"
+    other = _other_code(directory) / "app.py"
     other.write_text(other.read_text().ljust(target.stat().st_size))
     target.unlink()
     target.symlink_to(other)
 
 
-def link_a_folder(folder: Path) -> None:
-    cli = folder / "orchestrator/cli"
-    moved = cli.rename(_other_code(folder) / "cli")
+def link_a_directory(directory: Path) -> None:
+    cli = directory / "orchestrator/cli"
+    moved = cli.rename(_other_code(directory) / "cli")
     cli.symlink_to(moved)
 
 
-def link_all(folder: Path) -> None:
-    moved = folder.rename(_other_code(folder) / "all")
-    folder.symlink_to(moved)
+def link_all(directory: Path) -> None:
+    moved = directory.rename(_other_code(directory) / "all")
+    directory.symlink_to(moved)
 
 
-def open_a_file(folder: Path) -> None:
-    (folder / "orchestrator/cli/app.py").chmod(0o666)
+def open_a_file(directory: Path) -> None:
+    (directory / "orchestrator/cli/app.py").chmod(0o666)
 
 
-def open_a_folder(folder: Path) -> None:
-    (folder / "orchestrator").chmod(0o777)
+def open_a_directory(directory: Path) -> None:
+    (directory / "orchestrator").chmod(0o777)
 
 
-def give_away(folder: Path) -> None:
+def give_away(directory: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can give a file away")
-    os.chown(folder / "orchestrator/cli/app.py", 65534, 65534)
+    os.chown(directory / "orchestrator/cli/app.py", 65534, 65534)
 
 
 DAMAGES = [
-    *(cut, remove, link_a_file, link_a_folder, link_all),
-    *(open_a_file, open_a_folder, give_away),
+    *(cut, remove, link_a_file, link_a_directory, link_all),
+    *(open_a_file, open_a_directory, give_away),
 ]
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 def test_what_is_not_as_it_was_is_replaced(pyz: Path, damage: Callable[[Path], None]) -> None:
-    """Nothing is run of a folder in which something is missing, a link or open to others."""
+    """Nothing is run of a directory in which something is missing, a link or open to others."""
     first = Started(pyz).place()
     damage(cached(pyz))
     again = Started(pyz)
@@ -153,7 +153,7 @@ def open_cache(home: Path) -> None:
     (home / ".cache").chmod(0o777)
 
 
-def open_own_folder(home: Path) -> None:
+def open_own_directory(home: Path) -> None:
     (home / ".cache/ccm/pyz").mkdir(parents=True)
     (home / ".cache/ccm/pyz").chmod(0o755)
 
@@ -164,11 +164,11 @@ def home_of_another(home: Path) -> None:
     os.chown(home, 65534, 65534)
 
 
-def no_folder(home: Path) -> None:
+def no_directory(home: Path) -> None:
     (home / ".cache").write_text("")
 
 
-UNSAFE = [linked_cache, open_cache, open_own_folder, home_of_another, no_folder]
+UNSAFE = [linked_cache, open_cache, open_own_directory, home_of_another, no_directory]
 
 
 @pytest.mark.parametrize("make", UNSAFE, ids=lambda make: make.__name__)
@@ -185,7 +185,7 @@ def test_without_a_safe_cache_it_is_unpacked_for_one_run(
 
 
 def test_several_start_at_once(pyz: Path) -> None:
-    """All of them find a whole folder, and one is left."""
+    """All of them find a whole directory, and one is left."""
     starts = [Started(pyz) for _ in range(6)]
     assert len({start.place() for start in starts}) == 1
     assert [start.said for start in starts] == [""] * len(starts)
@@ -193,7 +193,7 @@ def test_several_start_at_once(pyz: Path) -> None:
 
 
 def test_what_an_interrupted_start_left_is_removed(pyz: Path) -> None:
-    """A folder that nobody finishes is removed by the next one that unpacks, a new one is not."""
+    """The next unpacking removes an abandoned directory, but not a new one."""
     top = pyz.parent / "home/.cache/ccm/pyz"
     for name in (".new-old", ".new-fresh"):
         (top / name).mkdir(parents=True, mode=0o700)

@@ -48,7 +48,7 @@ class Run:
 
 
 class Ccm:
-    """The command line with its state and caches in a scratch folder."""
+    """The command line with its state and caches in a scratch directory."""
 
     def __init__(self, scratch: Path, environment: Mapping[str, str] | None = None) -> None:
         self.scratch = scratch
@@ -92,7 +92,7 @@ class Ccm:
         )
 
     def site(self, text: str, name: str = "site.yaml") -> Path:
-        """Write a manifest into the scratch folder."""
+        """Write a manifest into the scratch directory."""
         path = self.scratch / name
         path.write_text(text, encoding="utf-8")
         return path

@@ -23,7 +23,7 @@ def remote(ccm: Ccm, lab: Lab, host: Host) -> Target:
 
 @pytest.fixture
 def local(ccm: Ccm, tmp_path: Path) -> Target:
-    """A folder of this machine."""
+    """A directory of this machine."""
     return on_this_machine(ccm, tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""A place to push to: a lab host over SSH, or a folder of this machine by ``connection: local``."""
+"""A place to push to: a lab host over SSH, or a local directory by ``connection: local``."""
 
 import grp
 import json
@@ -25,12 +25,12 @@ class Found(NamedTuple):
 
 
 class Target:
-    """One host named web1 and a folder on it; DIR, OWNER and GROUP in a site stand for them."""
+    """One host named web1 and a directory on it; DIR, OWNER and GROUP in a site stand for them."""
 
-    def __init__(self, ccm: Ccm, inventory: Path, folder: str, top: Path) -> None:
+    def __init__(self, ccm: Ccm, inventory: Path, directory: str, top: Path) -> None:
         self.ccm = ccm
         self.inventory = inventory
-        self.folder = folder
+        self.directory = directory
         self._top = top
         self.path("").mkdir(parents=True, exist_ok=True)
 
@@ -49,8 +49,8 @@ class Target:
         return self._top / "var/lib/ccm"
 
     def path(self, name: str) -> Path:
-        """Where a file of the folder is on this machine."""
-        return self._top / self.folder.lstrip("/") / name
+        """Where a file of the directory is on this machine."""
+        return self._top / self.directory.lstrip("/") / name
 
     def write(self, name: str, data: bytes | str, mode: int = 0o644) -> Path:
         path = self.path(name)
@@ -79,31 +79,31 @@ class Target:
         )
 
     def names(self, name: str = "") -> list[str]:
-        """What a folder holds, hidden files included."""
+        """What a directory holds, hidden files included."""
         return sorted(os.listdir(self.path(name)))
 
     def id(self, resource: str) -> str:
-        """``file#a`` as it is called in an event: with the folder in front of the name."""
+        """``file#a`` as it is called in an event: with the directory in front of the name."""
         kind, _, name = resource.partition("#")
-        return f"{kind}#{self.folder}/{name}" if kind in ("file", "link") else resource
+        return f"{kind}#{self.directory}/{name}" if kind in ("file", "link") else resource
 
     def push(self, site: str, *options: str) -> Run:
         """Push a site to this host only."""
         return self.ccm.push(self.inventory, self.filled(site), "-l", NAME, *options)
 
     def filled(self, site: str) -> str:
-        for word, value in (("DIR", self.folder), ("OWNER", self.owner), ("GROUP", self.group)):
+        for word, value in (("DIR", self.directory), ("OWNER", self.owner), ("GROUP", self.group)):
             site = site.replace(word, value)
         return site
 
     def event(self, run: Run, resource: str) -> Event:
-        """The event of a resource; files are named relative to the folder."""
+        """The event of a resource; files are named relative to the directory."""
         return run.event(self.id(resource), NAME)
 
     def statuses(self, run: Run) -> dict[str, str]:
-        """Every resource with its status, files named relative to the folder."""
+        """Every resource with its status, files named relative to the directory."""
         return {
-            f"{e['type']}#{e['name']}".replace(f"#{self.folder}/", "#"): e["status"]
+            f"{e['type']}#{e['name']}".replace(f"#{self.directory}/", "#"): e["status"]
             for e in run.events
         }
 
@@ -114,7 +114,7 @@ def over_ssh(ccm: Ccm, lab: Lab, host: Host) -> Target:
 
 
 def on_this_machine(ccm: Ccm, scratch: Path) -> Target:
-    """A folder of this machine, as the user who runs the tests."""
+    """A directory of this machine, as the user who runs the tests."""
     inventory = scratch / "local.yaml"
     inventory.write_text(
         "hosts:\n  web1: " + json.dumps({"connection": "local", "vars": {"role": "web"}}) + "\n"

@@ -27,7 +27,7 @@ ZIP = zipped(("tool/run", b"#!/bin/sh\necho run\n", stat.S_IFREG | 0o755), ("too
 @pytest.fixture
 def web(target: Target, request: pytest.FixtureRequest) -> Iterator[server.Web]:
     """A web server where the target can reach it."""
-    here = target.path("") == Path(target.folder)
+    here = target.path("") == Path(target.directory)
     opened = server.Web(address="127.0.0.1" if here else beside(request.getfixturevalue("host")))
     yield opened
     opened.close()
@@ -39,8 +39,8 @@ def beside(host: Host) -> str:
 
 
 def found(target: Target, done: Run, name: str) -> Event:
-    """The event of an archive, named relative to the folder."""
-    return done.event(f"archive#{target.folder}/{name}")
+    """The event of an archive, named relative to the directory."""
+    return done.event(f"archive#{target.directory}/{name}")
 
 
 SITE = f"""\

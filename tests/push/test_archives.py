@@ -50,12 +50,12 @@ class Place(NamedTuple):
 
     ccm: Ccm
     web: server.Web
-    folder: Path
+    directory: Path
 
     def serve(self, role: str = ROLE, **files: str) -> str:
         """The URL of an archive with its digest."""
         group = grp.getgrgid(os.getgid()).gr_name
-        text = role.replace("SCRATCH", str(self.folder)).replace("USER", getpass.getuser())
+        text = role.replace("SCRATCH", str(self.directory)).replace("USER", getpass.getuser())
         texts = {
             "r-1/site.yaml": text.replace("GROUP", group),
             "r-1/motd.j2": "hello {{ Host.name }}\n",
@@ -67,7 +67,7 @@ class Place(NamedTuple):
         return f"{self.web.url('/r.tar.gz')}#sha256={hashlib.sha256(data).hexdigest()}"
 
     def site(self, url: str) -> None:
-        (self.folder / "site.yaml").write_text(SITE.replace("URL", url))
+        (self.directory / "site.yaml").write_text(SITE.replace("URL", url))
 
 
 @pytest.fixture
@@ -88,8 +88,8 @@ def test_a_child_of_an_archive(place: Place, engine: str) -> None:
     place.site(place.serve())
     found = place.ccm.run("push", "-i", "hosts.yaml", "--engine", engine, "site.yaml")
     assert found.code == 0, found.output
-    assert (place.folder / "web1").read_text() == TEXT
-    assert (place.folder / "db1").read_text() == "80 hello db1\n"
+    assert (place.directory / "web1").read_text() == TEXT
+    assert (place.directory / "db1").read_text() == "80 hello db1\n"
     assert len(place.web.requests) == 1
 
 
@@ -100,7 +100,7 @@ def test_an_archive_is_applied(place: Place) -> None:
     assert preview.code == 0, preview.output
     found = place.ccm.run("apply", "--data", "suffix=-own", url)
     assert found.code == 0, found.output
-    (written,) = place.folder.glob("*-own")
+    (written,) = place.directory.glob("*-own")
     assert written.read_text().startswith("1 hello ")
     again = place.ccm.run("apply", "--detailed-exitcode", "--data", "suffix=-own", url)
     assert again.code == 0, again.output
@@ -133,7 +133,7 @@ def test_a_computed_url_is_refused(place: Place) -> None:
     """A host cannot choose what is applied to it."""
     place.site("{{ Host.vars.url }}")
     url = place.serve()
-    (place.folder / "hosts.yaml").write_text(
+    (place.directory / "hosts.yaml").write_text(
         HOSTS.replace("web1: {}", f"web1: {{vars: {{url: '{url}'}}}}")
     )
     found = place.ccm.run("push", "-i", "hosts.yaml", "-l", "web1", "site.yaml")
@@ -144,12 +144,12 @@ def test_a_computed_url_is_refused(place: Place) -> None:
 
 def test_a_child_reads_nothing_else(place: Place) -> None:
     """Neither its templates nor its own children leave the archive."""
-    (place.folder / "secret.j2").write_text("s3cret")
-    for wrong in ("template('../../../../secret.j2')", f"template('{place.folder}/secret.j2')"):
+    (place.directory / "secret.j2").write_text("s3cret")
+    for wrong in ("template('../../../../secret.j2')", f"template('{place.directory}/secret.j2')"):
         place.site(place.serve(ROLE.replace("template('motd.j2')", wrong)))
         found = place.ccm.run("push", "-i", "hosts.yaml", "-l", "web1", "site.yaml")
         assert found.code != 0
-        assert not (place.folder / "web1").exists()
+        assert not (place.directory / "web1").exists()
     place.site(place.serve(ROLE.replace("more/more.yaml", "../r.yaml")))
     found = place.ccm.run("push", "-i", "hosts.yaml", "-l", "web1", "site.yaml")
     assert found.code == 2
@@ -179,11 +179,11 @@ def test_a_plan_is_bound_to_the_archive(place: Place) -> None:
         words = ("-i", "hosts.yaml", "-l", "web1", "-o", "change.plan", manifest)
         made = place.ccm.run("plan", *words)
         assert made.code == 0, made.output
-        record = json.loads((place.folder / "change.plan").read_text())
+        record = json.loads((place.directory / "change.plan").read_text())
         assert record["manifest"] == manifest
         assert not [name for name in record["files"] if "/sources/" in name]
-        shutil.rmtree(place.folder / "state/ccm/sources")
+        shutil.rmtree(place.directory / "state/ccm/sources")
         done = place.ccm.run("push", "change.plan")
         assert done.code == 0, done.output
-        assert (place.folder / "web1").exists()
-        (place.folder / "web1").unlink()
+        assert (place.directory / "web1").exists()
+        (place.directory / "web1").unlink()

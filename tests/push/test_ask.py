@@ -74,7 +74,7 @@ def test_a_preview_says_what_would_be_answered_otherwise(target: Target) -> None
     done = push(target, site, "--noop")
     child = target.event(done, "file#child")
     assert child["prediction"] == "assumed"
-    reason = f"Asked.mine was answered before the first change, and file#{target.folder}/out"
+    reason = f"Asked.mine was answered before the first change, and file#{target.directory}/out"
     assert child["prediction_reason"] == f"{reason} changes it first"
     assert target.event(done, "file#out")["prediction"] == "certain"
     assert target.names() == ["app.conf"]
@@ -91,7 +91,7 @@ def test_a_plan_is_bound_to_the_answers(local: Target, tmp_path: Path) -> None:
     local.write("app.conf", "port = 2\n", 0o640)
     refused = local.ccm.run("push", plan)
     assert refused.code == 1
-    assert f"it differs from the plan: file#{local.folder}/out" in refused.output
+    assert f"it differs from the plan: file#{local.directory}/out" in refused.output
     local.write("app.conf", "port = 1\n", 0o640)
     done = local.ccm.run("push", plan)
     assert done.code == 0, done.output

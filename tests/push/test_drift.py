@@ -156,8 +156,8 @@ data:
     document = json.loads(told.stdout)
     by = {event["name"].rpartition("/")[2]: event.get("drift") for event in document["events"]}
     assert [name for name, found in by.items() if found] == ["quiet", "key", "gone"]
-    folder = target.ccm.scratch / "state/ccm/runs" / document["run_id"]
-    kept = b"".join(path.read_bytes() for path in folder.iterdir() if path.is_file())
+    directory = target.ccm.scratch / "state/ccm/runs" / document["run_id"]
+    kept = b"".join(path.read_bytes() for path in directory.iterdir() if path.is_file())
     assert b'"drift"' in kept
     for sink in (
         told.stdout.encode(),

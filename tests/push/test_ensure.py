@@ -78,7 +78,7 @@ def test_one_resource(target: Target) -> None:
 def test_what_exists_keeps_what_is_not_given(target: Target) -> None:
     """``ensure file`` leaves owner, group and mode of what exists alone; what is new needs them."""
     target.write("old", "old\n", 0o640)
-    path = f"{target.folder}/old"
+    path = f"{target.directory}/old"
     words = ("-i", str(target.inventory), "-l", "web1", "--detailed-exitcode")
     preview = target.ccm.run("ensure", "file", path, "--content", "new\n", *words, "--noop")
     assert (preview.code, target.read("old")) == (4, "old\n"), preview.output
@@ -93,11 +93,11 @@ def test_what_exists_keeps_what_is_not_given(target: Target) -> None:
     done = target.ccm.run("ensure", "file", path, "--mode", "600", *words)
     assert done.code == 4, done.output
     target.path("d").mkdir(mode=0o755)
-    done = target.ccm.run("ensure", "file", f"{target.folder}/d", "directory", *words)
+    done = target.ccm.run("ensure", "file", f"{target.directory}/d", "directory", *words)
     assert done.code == 0, done.output
     for more in ((), ("--noop",)):
         new = target.ccm.run(
-            "ensure", "file", f"{target.folder}/new", "--mode", "600", *words, *more
+            "ensure", "file", f"{target.directory}/new", "--mode", "600", *words, *more
         )
         assert new.code == 1, new.output
         assert "does not exist yet: set its owner and group" in new.output
@@ -155,7 +155,7 @@ def test_previews_in_a_session(script: Script, target: Target) -> None:
     within = script.ensure("file", "DIR/d/f", "--content", "x", *OWNED, "--noop")
     assert within.code == 0, within.output
     assert script.events()[-1]["prediction"] == "unknown"
-    reference = f"file#{target.folder}/d"
+    reference = f"file#{target.directory}/d"
     on_change = ("--refresh-only", "--subscribe", reference)
     script.ensure("exec", "preview", "--command", "true", *on_change, "--noop")
     assert script.events()[-1]["changed"]
@@ -169,7 +169,7 @@ def test_status(target: Target) -> None:
     path = target.write("seen", "data", 0o640)
     os.chown(path, os.getuid(), os.getgid())
     hosts = ("-i", str(target.inventory), "-l", NAME)
-    name = f"{target.folder}/seen"
+    name = f"{target.directory}/seen"
     line = target.ccm.run("status", "file", name, *hosts)
     assert line.code == 0, line.output
     assert line.stdout.startswith(f"{NAME} present")
@@ -178,7 +178,7 @@ def test_status(target: Target) -> None:
     assert document["ensure"] == "present"
     assert document["properties"]["mode"] == "0640"
     assert document["properties"]["size"] == 4
-    missing = target.ccm.run("status", "file", f"{target.folder}/none", "--json", *hosts)
+    missing = target.ccm.run("status", "file", f"{target.directory}/none", "--json", *hosts)
     assert json.loads(missing.stdout)["ensure"] == "absent"
     failed = target.ccm.run("status", "exec", "x", *hosts)
     assert (failed.code, "has no state" in failed.stderr) == (1, True)
@@ -221,7 +221,7 @@ def test_here(ccm: Ccm) -> None:
     (ccm.scratch / "beside.txt").write_text("{{ not rendered }}")
     (ccm.scratch / "part.txt").write_text("part")
     owned = [target.filled(word) for word in OWNED]
-    path = f"{target.folder}/copy"
+    path = f"{target.directory}/copy"
     assert ccm.run("ensure", "file", path, "--source", "beside.txt", *owned).code == 0
     assert target.read("copy") == "{{ not rendered }}"
     text = "{{ file('part.txt') }}, {{ Data.a.b }}, {{ Facts.f }}, {{ Host.name }}"

@@ -49,7 +49,9 @@ ccm:
 
 def test_commands_run_as_written(target: Target) -> None:
     """Words, scripts, interpreters, surroundings and exit codes mean what the manifest says."""
-    target.write("bin/mine", "#!/bin/sh\necho mine $PATH > DIR/mine".replace("DIR", target.folder))
+    target.write(
+        "bin/mine", "#!/bin/sh\necho mine $PATH > DIR/mine".replace("DIR", target.directory)
+    )
     target.path("bin/mine").chmod(0o755)
     target.write("plain", "echo never\n")
     done = target.push(RUN)
@@ -67,7 +69,7 @@ def test_commands_run_as_written(target: Target) -> None:
     assert target.read("sh") == "2\n"
     assert target.read("python") == "pypy"
     assert target.read("perl") == "ppp"
-    assert target.read("mine") == f"mine {target.folder}/bin:/usr/bin:/bin\n"
+    assert target.read("mine") == f"mine {target.directory}/bin:/usr/bin:/bin\n"
     me = pwd.getpwuid(os.getuid())
     environment = dict(
         line.split("=", 1) for line in target.read("environment").splitlines() if line[:1] != "_"
@@ -80,7 +82,7 @@ def test_commands_run_as_written(target: Target) -> None:
         "USER": me.pw_name,
         "LOGNAME": me.pw_name,
         "SHELL": environment["SHELL"],
-        "PWD": target.folder,
+        "PWD": target.directory,
         "ONE": "1",
         "TWO": "a=b c",
     }
@@ -92,8 +94,8 @@ def test_commands_run_as_written(target: Target) -> None:
     assert "exit code 0, expected 3" in errors["returns-replaces"][0]
     assert "signal 9" in errors["killed"][0]
     assert "no-such-program" in errors["no-program"][0]
-    assert f"{target.folder}/nowhere" in errors["no-directory"][0]
-    assert f"{target.folder}/plain" in errors["not-executable"][0]
+    assert f"{target.directory}/nowhere" in errors["no-directory"][0]
+    assert f"{target.directory}/plain" in errors["not-executable"][0]
     assert "nobody-like-that" in errors["no-user"][0]
 
 

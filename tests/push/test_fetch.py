@@ -15,19 +15,19 @@ from tests.push.target import NAME, Target
 
 
 def fetch(target: Target, *words: str) -> Run:
-    """``ccm fetch`` from the host into ``out``; DIR stands for its folder."""
+    """``ccm fetch`` from the host into ``out``; DIR stands for its directory."""
     filled = [target.filled(word) for word in words]
     hosts = ("-i", str(target.inventory), "-l", NAME)
     return target.ccm.run("fetch", *filled, *hosts, "-d", "out")
 
 
 def fetched(target: Target) -> dict[str, bytes]:
-    """Every file of the host that is here, by its name below the host's folder."""
-    top = target.ccm.scratch / "out" / NAME / target.folder.strip("/")
+    """Every file of the host that is here, by its name below the host's directory."""
+    top = target.ccm.scratch / "out" / NAME / target.directory.strip("/")
     return {str(p.relative_to(top)): p.read_bytes() for p in top.rglob("*") if p.is_file()}
 
 
-def test_files_and_folders(target: Target) -> None:
+def test_files_and_directories(target: Target) -> None:
     """Files come whole, links stay where they are, and a second time replaces what is here."""
     large = os.urandom(3 << 20)
     target.write("a", large)
@@ -49,7 +49,7 @@ def test_files_and_folders(target: Target) -> None:
 
 
 def test_what_cannot_be_fetched_fails(target: Target) -> None:
-    """A folder without the option, a link and nothing at all end with 1; the others are here."""
+    """A directory without the option, a link and nothing at all end with 1; the others are here."""
     target.write("d/x", "x")
     target.write("a", "a")
     target.path("link").symlink_to("a")
@@ -136,7 +136,7 @@ def test_bad_input_is_refused(local: Target, words: list[str], told: str) -> Non
     assert not (local.ccm.scratch / "out").exists()
 
 
-def test_a_folder_that_cannot_be_made_is_refused(local: Target) -> None:
+def test_a_directory_that_cannot_be_made_is_refused(local: Target) -> None:
     """The option and the reason are named."""
     (local.ccm.scratch / "out").write_text("a file")
     done = fetch(local, "/etc/hostname")
@@ -144,7 +144,7 @@ def test_a_folder_that_cannot_be_made_is_refused(local: Target) -> None:
     assert "-d out: File exists" in done.stderr
 
 
-def test_each_host_has_a_folder_of_its_own(ccm: Ccm) -> None:
+def test_each_host_has_a_directory_of_its_own(ccm: Ccm) -> None:
     """The same path of several hosts does not collide; one that is not reached makes it 3."""
     inventory = ccm.scratch / "hosts.yaml"
     hosts = "".join(f"  h{number}: {{connection: local}}\n" for number in range(1, 4))

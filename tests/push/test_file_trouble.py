@@ -49,7 +49,7 @@ def test_extended_attributes_are_kept(remote: Target, host: Host) -> None:
 
 
 def test_a_file_of_the_kernel(remote: Target) -> None:
-    """Where no file can be made the folder is named, not a missing file."""
+    """Where no file can be made the directory is named, not a missing file."""
     site = """
 ccm:
   resources:

@@ -51,7 +51,7 @@ def test_every_kind_on_a_host(remote: Target) -> None:
     for options in ((), ("--monitor-only",)):
         done = remote.push(HOST, *options)
         assert done.code == 0, done.output
-        event = done.event(f"file#{remote.folder}/checked")
+        event = done.event(f"file#{remote.directory}/checked")
         (result,) = event["health_check"]
         assert (result["status"], result["name"], result["tries"]) == ("OK", "whole", 1), result
         assert result["output"] == "31 of 31 passed"
@@ -86,7 +86,7 @@ def test_what_fails(target: Target) -> None:
     done = target.push(FAILING)
     assert done.code == 1
     (result,) = done.event("exec#a")["health_check"]
-    there, gone = f"{target.folder}/there", f"{target.folder}/gone"
+    there, gone = f"{target.directory}/there", f"{target.directory}/gone"
     assert result == {
         "name": "goss",
         "status": "CRITICAL",

@@ -46,11 +46,11 @@ class Place(NamedTuple):
 
     ccm: Ccm
     server: str
-    folder: Path
+    directory: Path
 
     def written(self) -> dict[str, str]:
-        found = [name for name in TEXTS if (self.folder / name).exists()]
-        return {name: (self.folder / name).read_text() for name in found}
+        found = [name for name in TEXTS if (self.directory / name).exists()]
+        return {name: (self.directory / name).read_text() for name in found}
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_a_push(place: Place, engine: str) -> None:
     found = place.ccm.run("push", "--engine", engine, "-v", *WORDS)
     assert found.code == 0, found.output
     assert place.written() == TEXTS
-    sinks = [path for path in (place.folder / "state").rglob("*") if path.is_file()]
+    sinks = [path for path in (place.directory / "state").rglob("*") if path.is_file()]
     seen = found.output.encode() + b"".join(path.read_bytes() for path in sinks)
     assert b"hunter2" not in seen
     assert b"s3cret" not in seen
@@ -97,7 +97,7 @@ def test_validate_contacts_no_server(place: Place) -> None:
 
 def test_a_value_that_is_not_there(place: Place) -> None:
     """It refuses the host with the place of the expression, before any change."""
-    site = place.folder / "site.yaml"
+    site = place.directory / "site.yaml"
     site.write_text(site.read_text().replace("'motd'", "'mtod'"))
     found = place.ccm.run("push", *WORDS)
     assert found.code == 1
@@ -112,7 +112,7 @@ def test_a_plan_is_bound_to_values(place: Place) -> None:
     """A push of the plan is refused where a value is another one by then."""
     made = place.ccm.run("plan", "-l", "web1", "-o", "change.plan", *WORDS)
     assert made.code == 0, made.output
-    assert "hunter2" not in (place.folder / "change.plan").read_text()
+    assert "hunter2" not in (place.directory / "change.plan").read_text()
     fill_again(place.server, b"changed")
     try:
         refused = place.ccm.run("push", "change.plan")

@@ -119,11 +119,11 @@ def test_ten_thousand_resources(local: Target, ccm: Ccm) -> None:
         f'        - DIR/{n % 100}/{n}: {{content: "{{{{ Host.name }}}} {n}\\n"}}\n'
         for n in range(9_900)
     )
-    folders = "".join(
+    directories = "".join(
         f'        - DIR/{n}: {{ensure: directory, mode: "755"}}\n' for n in range(100)
     )
     defaults = '        - defaults: {owner: OWNER, group: GROUP, mode: "0644"}\n'
-    site = f"ccm:\n  resources:\n    - file:\n{defaults}{folders}{entries}"
+    site = f"ccm:\n  resources:\n    - file:\n{defaults}{directories}{entries}"
     for title, status in (("first", "changed"), ("converged", "stable")):
         done, peaks, seconds = measured(local, site)
         assert done.code == 0, done.output[-2000:]

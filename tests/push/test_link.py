@@ -51,7 +51,7 @@ def test_links(target: Target) -> None:
     assert done.code == 0, done.output
     assert target.statuses(done) == target.statuses(preview)
     assert target.statuses(done)["link#as-it-is"] == target.statuses(done)["link#never"] == "stable"
-    for name, to in {**LEADS, "absolute": f"{target.folder}/releases"}.items():
+    for name, to in {**LEADS, "absolute": f"{target.directory}/releases"}.items():
         assert os.readlink(target.path(name)) == to
     assert target.read("victim") == "never written through\n"
     assert target.read("releases/through") == "x\n"

@@ -32,4 +32,4 @@ def test_an_alias_stands_for_every_turn(target: Target) -> None:
     done = target.push(SITE)
     event = target.event(done, "exec#gated")
     assert (done.code, event["status"]) == (1, "skipped")
-    assert event["unmet_requirements"] == [f"file#{target.folder}/one"]
+    assert event["unmet_requirements"] == [f"file#{target.directory}/one"]

@@ -25,8 +25,8 @@ ccm:
 HOME = "/home/deploy"
 
 
-def pushed(ccm: Ccm, lab: Lab, folder: Path, *options: str) -> int:
-    inventory = lab.inventory(folder / "hosts.yaml", user="deploy", become=True)
+def pushed(ccm: Ccm, lab: Lab, directory: Path, *options: str) -> int:
+    inventory = lab.inventory(directory / "hosts.yaml", user="deploy", become=True)
     done = ccm.push(inventory, SITE, "-l", "web1", *options)
     print(done.output)
     return done.code
@@ -47,7 +47,7 @@ def pushed(ccm: Ccm, lab: Lab, folder: Path, *options: str) -> int:
 def test_start_files_that_do_no_harm(
     ccm: Ccm, lab: Lab, host: Host, tmp_path: Path, start: str
 ) -> None:
-    """They print, change the folder and the environment, or start another shell with it."""
+    """They print, change the directory and the environment, or start another shell with it."""
     evil = "open('/srv/evil', 'w')\n"
     for name in ("json.py", "zlib.py", "sitecustomize.py", "usercustomize.py", "x.py"):
         host.write(f"/tmp/evil/{name}", evil)

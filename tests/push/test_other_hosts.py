@@ -226,7 +226,7 @@ def test_data_that_reads_data_and_groups(ccm: Ccm, tmp_path: Path) -> None:
 
 
 def test_facts_that_cannot_be_kept_are_used_once(reads: Ccm, tmp_path: Path) -> None:
-    """Where the state folder takes no facts, they are read all the same, with one warning."""
+    """Where the state directory takes no facts, they are read all the same, with one warning."""
     state = tmp_path / "state/ccm"
     state.mkdir(parents=True)
     (state / "facts").write_text("no folder")

@@ -119,7 +119,7 @@ def test_how_a_run_is_told(local: Target) -> None:
 
 def test_what_no_host_has(local: Target) -> None:
     """What could be meant on some host and is on none is told at the end, in the record too."""
-    done = push(local, "1", "--only", "file#DIR/web7".replace("DIR", local.folder))
+    done = push(local, "1", "--only", "file#DIR/web7".replace("DIR", local.directory))
     assert done.code == 0
     for told in (done.output, local.ccm.run("report").stdout):
         assert "matches no resource of any host" in " ".join(told.split())

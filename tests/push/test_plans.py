@@ -63,7 +63,7 @@ def test_a_host_that_has_drifted_is_refused(target: Target) -> None:
     refused = push(target.ccm)
     assert (refused.code, refused.events) == (1, []), refused.output
     assert "drifted since the plan was made" in " ".join(refused.stdout.split())
-    assert f"file#{target.folder}/gone" in refused.stdout
+    assert f"file#{target.directory}/gone" in refused.stdout
     assert target.names() == ["gone"]
     target.write("gone", "old")
     assert push(target.ccm).code == 0
@@ -121,7 +121,7 @@ def test_a_secret_is_resolved_again(local: Target) -> None:
     assert "the plan was made with --data password=..." in missing.stderr
     other = push(local.ccm, "--data", "password=hunter3secret")
     assert other.code == 1
-    assert f"file#{local.folder}/b has a different secret" in " ".join(other.stdout.split())
+    assert f"file#{local.directory}/b has a different secret" in " ".join(other.stdout.split())
     assert "hunter3secret" not in other.output
     assert local.names() == []
     assert push(local.ccm, "--data", "password=hunter2secret").code == 0
@@ -174,7 +174,7 @@ def test_failed_means_hosts_of_the_plan(local: Target) -> None:
     local.write("gone", "drifted")
     refused = push(local.ccm)
     assert (refused.code, local.names()) == (1, ["gone"]), refused.output
-    Path(local.folder, "gone").unlink()
+    Path(local.directory, "gone").unlink()
     done = push(local.ccm, "-l", "failed")
     assert done.code == 0, done.output
     assert local.names() == ["a", "b", "fired"]
@@ -336,7 +336,7 @@ def test_a_plan_is_shown_in_every_form(local: Target) -> None:
     assert "hunter2secret" not in shown.stdout + page
     differ = ccm.run("plan", "diff", "change.plan", "later.plan")
     assert differ.code == 0, differ.output
-    assert f"file#{local.folder}/a  changed → stable" in differ.stdout
+    assert f"file#{local.directory}/a  changed → stable" in differ.stdout
     same = ccm.run("plan", "diff", "change.plan", "change.plan", "--json")
     assert json.loads(same.stdout)["hosts"] == {NAME: []}
 

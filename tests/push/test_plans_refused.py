@@ -92,18 +92,18 @@ def test_a_crafted_plan_runs_no_program(local: Target, tmp_path: Path) -> None:
     assert not marker.exists()
 
 
-def test_a_plan_in_a_folder_of_all(local: Target) -> None:
+def test_a_plan_in_a_directory_of_all(local: Target) -> None:
     """Who makes a plan where others can replace it is told at once, and the push refuses it."""
-    folder = local.ccm.scratch / "shared"
-    folder.mkdir()
-    folder.chmod(0o777)
+    directory = local.ccm.scratch / "shared"
+    directory.mkdir()
+    directory.chmod(0o777)
     made = plan(local, name="shared/change.plan")
     assert made.code == 0
     assert "warning: ccm push will refuse this plan: shared can be written" in made.output
     refused = push(local.ccm, name="shared/change.plan")
     assert (refused.code, local.names()) == (2, []), refused.output
     assert "shared can be written by other users" in refused.stderr
-    folder.chmod(0o755)
+    directory.chmod(0o755)
     assert push(local.ccm, name="shared/change.plan").code == 0
 
 
@@ -163,7 +163,7 @@ def test_a_use_that_cannot_be_noted(target: Target, how: str) -> None:
     assert note.exists()
 
 
-def test_a_state_folder_that_cannot_be_written(ccm: Ccm, lab: Lab, host: Host) -> None:
+def test_a_state_directory_that_cannot_be_written(ccm: Ccm, lab: Lab, host: Host) -> None:
     """A plan is refused there; a plain push goes on and says what it could not keep."""
     target = over_ssh(ccm, lab, host)
     host.run("mkdir -p /var/lib/ccm; mount -t tmpfs -o ro,mode=0700 none /var/lib/ccm")

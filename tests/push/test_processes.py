@@ -21,21 +21,21 @@ HOSTS = 9
 class Fleet:
     """Logical hosts of this machine."""
 
-    def __init__(self, ccm: Ccm, folder: Path) -> None:
-        self.ccm, self.folder = ccm, folder
+    def __init__(self, ccm: Ccm, directory: Path) -> None:
+        self.ccm, self.directory = ccm, directory
         hosts = {f"h{number}": {"vars": {"n": number}} for number in range(HOSTS)}
         self.inventory = ccm.scratch / "hosts.json"
         data = {"defaults": {"connection": "local"}, "hosts": hosts}
         self.inventory.write_text(json.dumps(data), encoding="utf-8")
 
     def site(self, text: str) -> Path:
-        return self.ccm.site(text.replace("FOLDER", str(self.folder)))
+        return self.ccm.site(text.replace("FOLDER", str(self.directory)))
 
     def words(self, engine: str, site: Path, *options: str, command: str = "push") -> list[str]:
         return [command, "-i", str(self.inventory), "--engine", engine, *options, str(site)]
 
     def runs(self) -> list[Path]:
-        """The folders of the runs that were kept, oldest first."""
+        """The directories of the runs that were kept, oldest first."""
         return sorted((self.ccm.scratch / "state/ccm/runs").iterdir())
 
 
@@ -60,11 +60,11 @@ Begun = tuple["subprocess.Popen[str]", list[int]]
 
 def begun(fleet: Fleet, *options: str, command: str = "push") -> Begun:
     """A preview of hosts of which one hangs, once that is so; its workers."""
-    fleet.folder.mkdir()
+    fleet.directory.mkdir()
     options = options or ("--noop",)
     words = fleet.words("processes:2", fleet.site(HANGS), "--forks", "2", *options, command=command)
     process = fleet.ccm.start(*words)  # a preview takes no lock, so nobody waits for the host
-    await_(lambda: (fleet.folder / "begun").exists(), process)
+    await_(lambda: (fleet.directory / "begun").exists(), process)
     await_(lambda: len(ended(fleet)) == HOSTS - 1, process)
     task = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     return process, [int(pid) for pid in task.read_text().split()]
@@ -159,7 +159,7 @@ def _children(pid: int) -> list[int]:
 
 def test_what_is_no_engine_is_refused(fleet: Fleet) -> None:
     """Before a host is contacted, from the environment too."""
-    fleet.folder.mkdir()
+    fleet.directory.mkdir()
     site = fleet.site(HANGS)
     done = fleet.ccm.run(*fleet.words("dask", site))
     assert done.code == 2

@@ -1,4 +1,4 @@
-"""Commands in a folder with a project's file."""
+"""Commands in a directory with a project's file."""
 
 import json
 import os
@@ -31,23 +31,23 @@ def project(ccm: Ccm) -> Path:
     import grp
     import pwd
 
-    folder = ccm.scratch
-    (folder / "made").mkdir()
+    directory = ccm.scratch
+    (directory / "made").mkdir()
     names = {
-        "FOLDER": str(folder / "made"),
+        "FOLDER": str(directory / "made"),
         "OWNER": pwd.getpwuid(os.geteuid()).pw_name,
         "GROUP": grp.getgrgid(os.getegid()).gr_name,
     }
     text = SITE
     for word, name in names.items():
         text = text.replace(word, name)
-    (folder / "site.yaml").write_text(text)
-    (folder / "hosts.yaml").write_text(HOSTS)
-    (folder / "over.yaml").write_text("data: {word: overlaid}\n")
-    (folder / "ccm.yaml").write_text(PROJECT)
+    (directory / "site.yaml").write_text(text)
+    (directory / "hosts.yaml").write_text(HOSTS)
+    (directory / "over.yaml").write_text("data: {word: overlaid}\n")
+    (directory / "ccm.yaml").write_text(PROJECT)
     for variable in ("CCM_INVENTORY", "CCM_FORKS", "CCM_HIERA_DATA", "CCM_KEEP"):
         ccm.environment.pop(variable, None)
-    return folder
+    return directory
 
 
 def made(project: Path) -> dict[str, str]:
@@ -56,8 +56,8 @@ def made(project: Path) -> dict[str, str]:
 
 def runs(ccm: Ccm) -> list[dict[str, Any]]:
     """What is kept of each run, the oldest first."""
-    folders = sorted((ccm.scratch / "state/ccm/runs").iterdir())
-    return [json.loads((folder / "run.json").read_text()) for folder in folders]
+    directories = sorted((ccm.scratch / "state/ccm/runs").iterdir())
+    return [json.loads((directory / "run.json").read_text()) for directory in directories]
 
 
 def test_a_push_without_options(ccm: Ccm, project: Path) -> None:
@@ -118,7 +118,7 @@ def test_commands_of_the_fleet(ccm: Ccm, project: Path, command: str) -> None:
     "command", ["facts host.info.os", "status file FOLDER", "apply --noop site.yaml"]
 )
 def test_commands_of_this_host(ccm: Ccm, project: Path, command: str) -> None:
-    """A command that means this host goes on to mean it, whatever folder it is called in."""
+    """A command that means this host goes on to mean it, whatever directory it is called in."""
     ccm.environment["CCM_INVENTORY"] = "hosts.yaml"
     done = ccm.run(*command.replace("FOLDER", str(project / "made")).split())
     assert done.code == 0, done.output

@@ -45,7 +45,7 @@ class Place(NamedTuple):
 
     ccm: Ccm
     web: server.Web
-    folder: Path
+    directory: Path
 
     def serve(self, text: str) -> str:
         """The URL of data with its digest."""
@@ -54,8 +54,8 @@ class Place(NamedTuple):
         return f"{self.web.url('/data.yaml')}#sha256={digest}"
 
     def written(self) -> dict[str, str]:
-        names = [name for name in TEXTS if (self.folder / name).exists()]
-        return {name: (self.folder / name).read_text() for name in names}
+        names = [name for name in TEXTS if (self.directory / name).exists()]
+        return {name: (self.directory / name).read_text() for name in names}
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_host_that_the_project_names(place: Place) -> None:
     assert refused.code == 2
     assert "source_hosts does not name 127.0.0.1" in refused.stderr
     assert place.web.requests == []
-    (place.folder / "ccm.yaml").write_text(f"hiera: {url}\nsource_hosts: [127.0.0.1]\n")
+    (place.directory / "ccm.yaml").write_text(f"hiera: {url}\nsource_hosts: [127.0.0.1]\n")
     done = place.ccm.run(*words)
     assert done.code == 0, done.output
     assert place.written() == TEXTS
@@ -143,12 +143,12 @@ def test_a_plan_is_bound_to_the_text(place: Place) -> None:
     """A push of the plan reads it again, and refuses where it holds something else."""
     place.serve(DATA)
     url = place.web.url("/data.yaml")
-    (place.folder / "ccm.yaml").write_text("source_hosts: 127.0.0.1\n")
+    (place.directory / "ccm.yaml").write_text("source_hosts: 127.0.0.1\n")
     made = place.ccm.run(
         "plan", "-i", "hosts.yaml", "-l", "web1", "--hiera", url, "-o", "change.plan", "site.yaml"
     )
     assert made.code == 0, made.output
-    record = json.loads((place.folder / "change.plan").read_text())
+    record = json.loads((place.directory / "change.plan").read_text())
     assert record["hiera"] == [url]
     assert url in record["files"]
     place.serve(DATA + "# another\n")
@@ -166,7 +166,7 @@ def test_no_record_keeps_what_follows_a_question_mark(place: Place) -> None:
     url = place.serve(DATA).replace("#", "?token=s3cret-s3cret#")
     found = place.ccm.run("push", "-i", "hosts.yaml", "--hiera", url, "site.yaml")
     assert found.code == 0, found.output
-    sinks = [path for path in (place.folder / "state").rglob("*") if path.is_file()]
+    sinks = [path for path in (place.directory / "state").rglob("*") if path.is_file()]
     assert [path for path in sinks if b"s3cret" in path.read_bytes()] == []
     assert any(b"/data.yaml?...#sha256=" in path.read_bytes() for path in sinks)
     assert "s3cret" not in found.output

@@ -21,11 +21,11 @@ HOSTS = 12
 class Fleet:
     """Logical hosts of this machine: each notes its turns in a file of its own."""
 
-    def __init__(self, ccm: Ccm, folder: Path) -> None:
+    def __init__(self, ccm: Ccm, directory: Path) -> None:
         self.ccm = ccm
-        self.folder = folder
-        folder.mkdir()
-        self.inventory = folder / "hosts.yaml"
+        self.directory = directory
+        directory.mkdir()
+        self.inventory = directory / "hosts.yaml"
         lines = [f"  h{n:02}: {{vars: {{n: {n}, rack: {n % 3}}}}}\n" for n in range(HOSTS)]
         text = "defaults: {connection: local}\nhosts:\n" + "".join(lines)
         self.inventory.write_text(text, encoding="utf-8")
@@ -41,7 +41,7 @@ ccm:
             provider: shell
             environment: ["N={{{{ lookup('facts.n') }}}}"]
             command: |
-              echo turn >> {self.folder}/$N.log
+              echo turn >> {self.directory}/$N.log
               {shell or "true"}
             health_checks:
               - {{command: "/bin/sh -c '{check}'", name: well, tries: 1}}
@@ -50,7 +50,7 @@ ccm:
 
     def touched(self) -> list[int]:
         """The numbers of the hosts that had a turn."""
-        return sorted(int(path.stem) for path in self.folder.glob("*.log"))
+        return sorted(int(path.stem) for path in self.directory.glob("*.log"))
 
 
 @pytest.fixture
@@ -78,12 +78,14 @@ def test_a_bad_change_touches_its_wave_and_no_more(fleet: Fleet) -> None:
     followed = fleet.ccm.run(*words, "--max-fail", "100%")
     assert followed.code == 0, followed.output
     assert fleet.touched() == list(range(HOSTS))
-    assert [len((fleet.folder / f"{n}.log").read_text().split()) for n in range(HOSTS)] == [1] * 12
+    assert [len((fleet.directory / f"{n}.log").read_text().split()) for n in range(HOSTS)] == [
+        1
+    ] * 12
 
 
 def test_a_failure_names_the_command_that_tries_again(fleet: Fleet) -> None:
     """Hosts that failed alike have their command, live and kept: it is the same push, on them."""
-    site = fleet.site(f"test -e {fleet.folder}/mended || test $N -gt 2")
+    site = fleet.site(f"test -e {fleet.directory}/mended || test $N -gt 2")
     failed = fleet.ccm.push(fleet.inventory, site, "--data", "unused=x", "--timeout", "90")
     assert failed.code == 1, failed.output
     told = next(line for line in failed.stdout.splitlines() if "ccm push" in line).strip()
@@ -92,10 +94,15 @@ def test_a_failure_names_the_command_that_tries_again(fleet: Fleet) -> None:
     assert told in fleet.ccm.run("report").stdout
     failures = json.loads(fleet.ccm.run("report", "--json").stdout)["failures"]
     assert [one["again"] for one in failures] == [told]
-    (fleet.folder / "mended").touch()
+    (fleet.directory / "mended").touch()
     again = fleet.ccm.run(*shlex.split(told.replace("unused=...", "unused=x"))[1:])
     assert again.code == 0, again.output
-    assert [len((fleet.folder / f"{n}.log").read_text().split()) for n in range(4)] == [2, 2, 2, 1]
+    assert [len((fleet.directory / f"{n}.log").read_text().split()) for n in range(4)] == [
+        2,
+        2,
+        2,
+        1,
+    ]
 
 
 def test_the_run_is_kept_and_told_again(fleet: Fleet) -> None:
@@ -153,8 +160,8 @@ def test_a_rollout_that_cannot_be_is_refused(fleet: Fleet, options: list[str], s
 
 def test_hosts_of_a_rack_come_one_after_the_other(fleet: Fleet) -> None:
     """Never two hosts of a rack are between their commands at once."""
-    log = fleet.folder / "racks"
-    script = fleet.folder / "note.py"
+    log = fleet.directory / "racks"
+    script = fleet.directory / "note.py"
     script.write_text(
         "import json, sys\nprint(sys.argv[1], json.load(sys.stdin)['host']['vars']['rack'])\n"
     )
@@ -174,11 +181,12 @@ def test_hosts_of_a_rack_come_one_after_the_other(fleet: Fleet) -> None:
 
 def test_a_gate_decides_between_waves(fleet: Fleet) -> None:
     """It reads what the wave came to; where it says no, no host of the next one is touched."""
-    gate = f"cat >> {fleet.folder}/told; echo >> {fleet.folder}/told; echo the pool is full; exit 9"
+    record = f"{fleet.directory}/told"
+    gate = f"cat >> {record}; echo >> {record}; echo the pool is full; exit 9"
     done = fleet.ccm.push(fleet.inventory, fleet.site(), "--waves", "2", "--gate", gate)
     assert done.code == 1, done.output
     assert fleet.touched() == [0, 1]
-    told = json.loads((fleet.folder / "told").read_text())
+    told = json.loads((fleet.directory / "told").read_text())
     assert sorted(host["host"] for host in told["hosts"]) == ["h00", "h01"]
     assert "exited with 9: the pool is full" in done.stdout
     assert "10 hosts not started" in done.stdout
@@ -186,9 +194,9 @@ def test_a_gate_decides_between_waves(fleet: Fleet) -> None:
 
 def test_soaking_finds_what_goes_bad_later(fleet: Fleet) -> None:
     """Health checks that fail after a while count as failures of their hosts."""
-    young = fleet.folder / "young.sh"
+    young = fleet.directory / "young.sh"
     young.write_text(
-        f"find {fleet.folder} -name '*.log' -newermt '2 seconds ago' | grep . || exit 2\n"
+        f"find {fleet.directory} -name '*.log' -newermt '2 seconds ago' | grep . || exit 2\n"
     )
     site = fleet.site(check=f"sh {young}")
     code, told = document(fleet, site, "--waves", "1", "--soak", "3")
@@ -203,7 +211,7 @@ def test_soaking_finds_what_goes_bad_later(fleet: Fleet) -> None:
 
 def test_a_verify_is_a_gate(fleet: Fleet) -> None:
     """A host that is not as its plan says, though its push went well, is found wrong."""
-    path = fleet.folder / "made"
+    path = fleet.directory / "made"
     who = f'owner: "{os.getuid()}", group: "{os.getgid()}", mode: "0644"'
     site = fleet.ccm.site(
         f"""\
@@ -275,10 +283,10 @@ def _read(leader: int) -> bytes:
 
 def test_ctrl_c_ends_a_gate(fleet: Fleet) -> None:
     """A gate that hangs is ended with the run, and nothing of it is left."""
-    gate = f"echo $$ > {fleet.folder}/gate; exec sleep 600"
+    gate = f"echo $$ > {fleet.directory}/gate; exec sleep 600"
     words = ("push", "-i", str(fleet.inventory), "--waves", "1", "--gate", gate, str(fleet.site()))
     process = fleet.ccm.start(*words)
-    noted = fleet.folder / "gate"
+    noted = fleet.directory / "gate"
     end = time.monotonic() + 60
     while not (noted.exists() and noted.read_text()) and time.monotonic() < end:
         time.sleep(0.1)
@@ -293,7 +301,7 @@ def test_ctrl_c_ends_a_gate(fleet: Fleet) -> None:
 
 def test_leaving_at_once_ends_what_comes_after_a_host(fleet: Fleet) -> None:
     """The second Ctrl-C waits for no command, and nothing of it is left."""
-    noted = fleet.folder / "after"
+    noted = fleet.directory / "after"
     after = f"echo $$ > {noted}; sleep 600"
     words = ("push", "-i", str(fleet.inventory), "--after-host", after, "--forks", "1")
     process = fleet.ccm.start(*words, str(fleet.site()))
@@ -335,7 +343,7 @@ ccm:
             provider: shell
             environment: ["N={{{{ lookup('facts.n') }}}}", "RACK={{{{ lookup('facts.rack') }}}}"]
             command: |
-              echo turn >> {fleet.folder}/$N.log
+              echo turn >> {fleet.directory}/$N.log
               test $RACK != 1
 """
     )
@@ -359,7 +367,7 @@ def test_canaries_are_chosen_by_what_would_change(fleet: Fleet) -> None:
 
 def test_a_part_of_a_plans_hosts_has_canaries_of_its_own(fleet: Fleet) -> None:
     """A cluster of the plan whose first host is not chosen begins with the first that is."""
-    plan = str(fleet.folder / "change.plan")
+    plan = str(fleet.directory / "change.plan")
     made = fleet.ccm.run("plan", "-i", str(fleet.inventory), "-o", plan, str(racks(fleet)))
     assert made.code == 0, made.output
     done = fleet.ccm.run("push", "--json", "-l", "h03,h06,h09,h08", "--canary", "auto", plan)

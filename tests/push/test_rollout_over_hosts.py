@@ -21,10 +21,10 @@ NOTES = "/srv/turns"
 class Fleet:
     """Twenty users of each booted host, each of whom is a host: h00 on web1, h01 on web2, …"""
 
-    def __init__(self, ccm: Ccm, lab: Lab, boxes: list[Host], folder: Path) -> None:
+    def __init__(self, ccm: Ccm, lab: Lab, boxes: list[Host], directory: Path) -> None:
         self.ccm = ccm
         self.boxes = boxes
-        self.inventory = folder / "sixty.yaml"
+        self.inventory = directory / "sixty.yaml"
         keys = "/root/.ssh/authorized_keys"
         for box in boxes:
             box.run(

@@ -15,7 +15,7 @@ from tests.push.target import NAME, Target
 
 
 def run(target: Target, *words: str) -> Run:
-    """``ccm run`` on the host; DIR stands for its folder."""
+    """``ccm run`` on the host; DIR stands for its directory."""
     filled = [target.filled(word) for word in words]
     return target.ccm.run("run", "-i", str(target.inventory), "-l", NAME, *filled)
 

@@ -16,8 +16,8 @@ ONE = "ccm:\n  resources:\n    - scaffold:\n        - DIR/out: {source: tpl%s}\n
 
 
 def found(target: Target, done: Run, name: str = "out") -> Event:
-    """The event of a scaffold, named relative to the folder."""
-    return done.event(f"scaffold#{target.folder}/{name}")
+    """The event of a scaffold, named relative to the directory."""
+    return done.event(f"scaffold#{target.directory}/{name}")
 
 
 def templates(target: Target, **files: str | bytes) -> None:
@@ -127,12 +127,14 @@ def test_wrong_sites(local: Target) -> None:
         assert fragment in done.stderr, done.stderr
 
 
-def test_wrong_folders_and_templates(local: Target) -> None:
+def test_wrong_directories_and_templates(local: Target) -> None:
     """Every mistake of the templates is told at once, by file, line and column of the template."""
     templates(local, a="[[ if ]]", sub__b="\n  [[ nofunction() ]]", c="\n\n{% bad %}{{ x }}")
     head = "ccm:\n  resources:\n    - scaffold:\n"
-    folders = "tpl", "tpl, engine: jinja", "nowhere", "tpl/a"
-    lines = [f"        - DIR/{n}: {{source: {folder}}}\n" for n, folder in enumerate(folders)]
+    directories = "tpl", "tpl, engine: jinja", "nowhere", "tpl/a"
+    lines = [
+        f"        - DIR/{n}: {{source: {directory}}}\n" for n, directory in enumerate(directories)
+    ]
     done = local.push(head + "".join(lines))
     assert done.code == 2
     for fragment in (
@@ -178,7 +180,7 @@ def test_secrets_stay_secret(target: Target) -> None:
 
 
 def test_relative_to_the_manifest(local: Target, tmp_path: Path) -> None:
-    """The folder stands beside the manifest, wherever ccm is run; vars may choose it."""
+    """The directory stands beside the manifest, wherever ccm is run; vars may choose it."""
     (tmp_path / "deep" / "tpl-web").mkdir(parents=True)
     (tmp_path / "deep" / "tpl-web" / "a").write_text("[[ facts.role ]]")
     site = local.ccm.site(
@@ -197,10 +199,10 @@ def test_relative_to_the_manifest(local: Target, tmp_path: Path) -> None:
 
 def test_hundreds_of_files_for_every_host(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
     """Hundreds of rendered files reach every host in one go, and are stable at once."""
-    folder = ccm.scratch / "tpl"
-    folder.mkdir()
+    directory = ccm.scratch / "tpl"
+    directory.mkdir()
     for number in range(400):
-        (folder / f"f{number}").write_text(f"[[ Host.name ]] {number}\n")
+        (directory / f"f{number}").write_text(f"[[ Host.name ]] {number}\n")
     site = ccm.site((ONE % "").replace("DIR", "/srv"))
     first = ccm.push(lab.inventory(), site)
     assert first.code == 0, first.output

@@ -1,4 +1,4 @@
-"""What is secret stands in no sink: output, --json, events, run folder."""
+"""What is secret stands in no sink: output, --json, events, run directory."""
 
 import stat
 from pathlib import Path
@@ -53,8 +53,8 @@ def sinks(target: Target, run: Run) -> dict[str, bytes]:
     """Everything that a run leaves, by name; the user's own manifest is not ours to hide."""
     scratch = target.ccm.scratch
     found = {"stdout": run.stdout.encode(), "stderr": run.stderr.encode()}
-    for folder in ("state", "cache", "home"):
-        for path in (scratch / folder).rglob("*"):
+    for directory in ("state", "cache", "home"):
+        for path in (scratch / directory).rglob("*"):
             if path.is_file():
                 found[str(path.relative_to(scratch))] = path.read_bytes()
     found["events"] = (scratch / "events.jsonl").read_bytes()
@@ -84,15 +84,15 @@ def test_no_sink_shows_a_secret(target: Target, options: tuple[str, ...]) -> Non
 
 
 def test_what_a_run_keeps_is_private(local: Target) -> None:
-    """The run's folder and the runtime's cache can be read by their owner only."""
+    """The run's directory and the runtime's cache can be read by their owner only."""
     Path(local.ccm.scratch, "home").chmod(0o755)
     done = local.push(SITE)
     assert done.code == 1
     runs = list((local.ccm.scratch / "state/ccm/runs").iterdir())
     assert runs
     caches = list(local.ccm.scratch.rglob(".cache/ccm"))
-    for folder in [*runs, *caches]:
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
+    for directory in [*runs, *caches]:
+        assert stat.S_IMODE(directory.stat().st_mode) == 0o700, directory
 
 
 def test_a_local_target_gets_no_password_of_the_controller(tmp_path: Path) -> None:

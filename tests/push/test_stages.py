@@ -16,11 +16,11 @@ HOSTS = 6
 class Release:
     """Six hosts of this machine and a stages file; each turn is noted in one file."""
 
-    def __init__(self, ccm: Ccm, folder: Path) -> None:
+    def __init__(self, ccm: Ccm, directory: Path) -> None:
         self.ccm = ccm
-        self.folder = folder
-        folder.mkdir()
-        self.inventory = folder / "hosts.yaml"
+        self.directory = directory
+        directory.mkdir()
+        self.inventory = directory / "hosts.yaml"
         names = {name: {"vars": {"me": name}} for name in (f"h{n}" for n in range(HOSTS))}
         document = {
             "defaults": {"connection": "local"},
@@ -40,24 +40,24 @@ ccm:
             provider: shell
             environment: ["ME={{{{ lookup('facts.me') }}}}", "WORD={{{{ lookup('data.word') }}}}"]
             command: |
-              echo $WORD $ME >> {self.folder}/turns
+              echo $WORD $ME >> {self.directory}/turns
               {shell}
 """
-        (self.folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+        (self.directory / f"{name}.yaml").write_text(text, encoding="utf-8")
         return f"{name}.yaml"
 
     def write(self, *stages: dict[str, Any]) -> Path:
-        path = self.folder / "release.yaml"
+        path = self.directory / "release.yaml"
         path.write_text(json.dumps({"stages": stages}), encoding="utf-8")
         return path
 
     def push(self, *options: str) -> Run:
-        path = str(self.folder / "release.yaml")
+        path = str(self.directory / "release.yaml")
         return self.ccm.run("push", "-i", str(self.inventory), *options, path)
 
     def turns(self) -> list[str]:
         """``STAGE HOST`` of each turn, in their order."""
-        path = self.folder / "turns"
+        path = self.directory / "turns"
         return path.read_text().splitlines() if path.exists() else []
 
 
@@ -136,7 +136,7 @@ def test_a_part_of_the_stages_may_be_pushed(release: Release) -> None:
 
 def test_a_preview_goes_on_behind_a_stage_that_fails(release: Release, tmp_path: Path) -> None:
     """As if it had passed; the summary says where a push would be held."""
-    no_folder(release, tmp_path)
+    no_directory(release, tmp_path)
     done = release.push("--noop")
     assert done.code == 1
     assert "5 would change" in done.stdout
@@ -155,31 +155,31 @@ def test_a_preview_shows_the_stages_and_touches_nobody(release: Release) -> None
     assert "7 would change" in done.stdout
 
 
-def no_folder(release: Release, folder: Path) -> None:
+def no_directory(release: Release, directory: Path) -> None:
     """The first stage fails on both of its hosts, in a preview too."""
-    (release.folder / "databases.yaml").write_text(
+    (release.directory / "databases.yaml").write_text(
         f"""\
 ccm:
   resources:
-    - file: [{{{folder}/none/x: {{content: x, owner: root, group: root, mode: "0644"}}}}]
+    - file: [{{{directory}/none/x: {{content: x, owner: root, group: root, mode: "0644"}}}}]
 """
     )
 
 
-def layered(release: Release, folder: Path) -> None:
+def layered(release: Release, directory: Path) -> None:
     """The second stage reads on its host what the first one makes, and acts on that."""
     who = f'owner: "{os.getuid()}", group: "{os.getgid()}", mode: "0644"'
-    (release.folder / "first.yaml").write_text(
-        f"ccm: {{resources: [{{file: [{{{folder}/flag: {{content: x, {who}}}}}]}}]}}\n"
+    (release.directory / "first.yaml").write_text(
+        f"ccm: {{resources: [{{file: [{{{directory}/flag: {{content: x, {who}}}}}]}}]}}\n"
     )
-    (release.folder / "second.yaml").write_text(
+    (release.directory / "second.yaml").write_text(
         f"""\
 ccm:
   resources:
     - exec:
-        - once: {{command: "touch {folder}/never", creates: {folder}/flag}}
+        - once: {{command: "touch {directory}/never", creates: {directory}/flag}}
     - file:
-        - {folder}/copy: {{source: {folder}/flag, {who}}}
+        - {directory}/copy: {{source: {directory}/flag, {who}}}
 """
     )
     release.write(
@@ -213,14 +213,14 @@ def test_a_later_stage_masks_the_secrets_of_the_earlier_ones(
     release: Release, tmp_path: Path
 ) -> None:
     """What it finds on the host is shown as the stage that wrote it would show it: in a push, in a
-    preview and in the run's folder."""
+    preview and in the run's directory."""
     who = f'owner: "{os.getuid()}", group: "{os.getgid()}", mode: "0644"'
-    (release.folder / "first.yaml").write_text(
+    (release.directory / "first.yaml").write_text(
         "data:\n  word: hunter2secret  # @secret\n"
         f"ccm: {{resources: [{{file: [{{{tmp_path}/conf: "
         f'{{content: "{{{{ Data.word }}}}\\n", {who}}}}}]}}]}}\n'
     )
-    (release.folder / "second.yaml").write_text(
+    (release.directory / "second.yaml").write_text(
         f"""\
 ccm:
   resources:
@@ -248,7 +248,7 @@ def test_a_preview_is_asked_for_again_with_all_that_was_given(
 ) -> None:
     """Its sources of data, too."""
     (tmp_path / "hiera.yaml").write_text("{}\n", encoding="utf-8")
-    no_folder(release, tmp_path)
+    no_directory(release, tmp_path)
     done = release.push("--noop", "--hiera", str(tmp_path / "hiera.yaml"))
     assert "→ retry with" in done.stdout, done.output
     (kept,) = (release.ccm.scratch / "state/ccm/runs").glob("*/run.json")
@@ -275,9 +275,9 @@ def test_hosts_that_share_a_variable_may_be_in_one_stage_only(release: Release) 
 
 def test_a_gate_knows_the_stage(release: Release) -> None:
     """It is asked behind each stage, and told hosts by their own names."""
-    gate = f"cat >> {release.folder}/told; echo >> {release.folder}/told"
+    gate = f"cat >> {release.directory}/told; echo >> {release.directory}/told"
     assert release.push("--gate", gate, "--from", "migration").code == 0
-    told = [json.loads(line) for line in (release.folder / "told").read_text().splitlines()]
+    told = [json.loads(line) for line in (release.directory / "told").read_text().splitlines()]
     assert [one["stage"] for one in told] == ["migration", "web", "web"]
     assert told[0]["manifest"].endswith("migration.yaml")
     assert told[0]["hosts"][0]["host"] == "h2"
@@ -325,7 +325,7 @@ def test_mistakes_of_all_stages_are_told_at_once(release: Release) -> None:
     assert "did you mean 'web'?" in done.stderr
     release.write({"name": "a", "hosts": "web", "manifest": "missing.yaml"})
     for command in (["push", "-i", str(release.inventory)], ["validate"]):
-        done = release.ccm.run(*command, str(release.folder / "release.yaml"))
+        done = release.ccm.run(*command, str(release.directory / "release.yaml"))
         assert done.code == 2
         assert "release.yaml:1:" in done.stderr
         assert "missing.yaml" in done.stderr
@@ -334,17 +334,17 @@ def test_mistakes_of_all_stages_are_told_at_once(release: Release) -> None:
 
 def test_a_file_of_stages_is_no_manifest(release: Release) -> None:
     """What takes only a manifest says so."""
-    path = release.folder / "release.yaml"
+    path = release.directory / "release.yaml"
     done = release.ccm.run("render", str(path))
     assert done.code == 2
     assert "this is a stages file, not a manifest" in done.stderr
-    refused = release.ccm.push(release.inventory, release.folder / "web.yaml", "--stage", "web")
+    refused = release.ccm.push(release.inventory, release.directory / "web.yaml", "--stage", "web")
     assert "selects a stage, but" in refused.stderr
 
 
 def test_stages_are_validated(release: Release) -> None:
     """All manifests, each with the data of its stage."""
-    done = release.ccm.run("validate", str(release.folder / "release.yaml"))
+    done = release.ccm.run("validate", str(release.directory / "release.yaml"))
     assert done.code == 0, done.output
     assert "3 stages; databases: 1 resource; migration: 1 resource; web: 1 resource" in done.stdout
 
@@ -354,7 +354,7 @@ def test_a_plan_of_stages_is_pushed_as_predicted(release: Release, tmp_path: Pat
     there, the earlier one has made by then."""
     layered(release, tmp_path)
     kept = str(tmp_path / "change.plan")
-    path = str(release.folder / "release.yaml")
+    path = str(release.directory / "release.yaml")
     words = ("plan", "-i", str(release.inventory), "-l", "h0", path, "-o", kept)
     planned = release.ccm.run(*words)
     assert planned.code == 0, planned.output
@@ -382,7 +382,7 @@ def test_a_plan_that_has_left_out_a_stage_goes_no_further(release: Release, tmp_
     document["hosts"]["h1"] = {"connection": "ssh", "address": "127.0.0.1", "port": 1}
     release.inventory.write_text(json.dumps(document), encoding="utf-8")
     kept = str(tmp_path / "change.plan")
-    path = str(release.folder / "release.yaml")
+    path = str(release.directory / "release.yaml")
     planned = release.ccm.run("plan", "-i", str(release.inventory), path, "-o", kept)
     assert planned.code == 3, planned.output
     shown = release.ccm.run("plan", "show", kept).stdout

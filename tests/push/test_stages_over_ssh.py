@@ -19,9 +19,9 @@ SECONDS = 150
 class Flickering(Release):
     """Six hosts behind one server, which goes away and comes back when a host's turn says so."""
 
-    def __init__(self, ccm: Ccm, folder: Path) -> None:
-        super().__init__(ccm, folder)
-        self.server = Sshd(folder / "sshd")
+    def __init__(self, ccm: Ccm, directory: Path) -> None:
+        super().__init__(ccm, directory)
+        self.server = Sshd(directory / "sshd")
         document = json.loads(self.inventory.read_text(encoding="utf-8"))
         document["defaults"] = {
             "address": "127.0.0.1",
@@ -31,7 +31,7 @@ class Flickering(Release):
             "known_hosts": str(self.server.known_hosts),
         }
         self.inventory.write_text(json.dumps(document), encoding="utf-8")
-        self.asked = folder / "asked"
+        self.asked = directory / "asked"
 
     def hook(self, gone: str, back: str) -> str:
         """Before the host ``gone`` the server is stopped, before the host ``back`` it is begun."""
@@ -45,7 +45,7 @@ class Flickering(Release):
     def flicker(self, *options: str) -> dict[str, Any]:
         """Push, doing what the hook asks for; the document of the run."""
         words = ("push", "-i", str(self.inventory), "--json", *options)
-        process = self.ccm.start(*words, str(self.folder / "release.yaml"))
+        process = self.ccm.start(*words, str(self.directory / "release.yaml"))
         end = time.monotonic() + SECONDS
         try:
             while process.poll() is None and time.monotonic() < end:

@@ -47,7 +47,7 @@ def own_test(target: Target, text: str) -> str:
     """Write a test file of the user's; its path."""
     path = target.ccm.scratch / "tests" / "test_own.py"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(text.replace("DIR", target.folder), encoding="utf-8")
+    path.write_text(text.replace("DIR", target.directory), encoding="utf-8")
     return str(path)
 
 
@@ -142,8 +142,8 @@ def test_an_unknown_resource_is_told_with_the_nearest(pushed: Target) -> None:
     text = "def test_it(ccm_resource):\n    ccm_resource('file#DIR/modt')\n"
     done = verify(pushed, own_test(pushed, text))
     assert done.code == 1, done.output
-    assert f"has no resource 'file#{pushed.folder}/modt'" in done.stdout
-    assert f"did you mean 'file#{pushed.folder}/motd'" in done.stdout
+    assert f"has no resource 'file#{pushed.directory}/modt'" in done.stdout
+    assert f"did you mean 'file#{pushed.directory}/motd'" in done.stdout
     assert "Traceback" not in done.stdout
 
 
@@ -159,13 +159,13 @@ def test_pytest_options_pass_through(pushed: Target) -> None:
     cases = {
         (c.get("classname"), c.get("name")) for c in ElementTree.parse(report).iter("testcase")
     }
-    assert ("web1", f"file#{pushed.folder}/motd") in cases
+    assert ("web1", f"file#{pushed.directory}/motd") in cases
     stopped = verify(pushed, "-x", own)
     assert stopped.code == 1
     assert "1 failed" in stopped.stdout
     assert "test_z" not in stopped.stdout
     listed = verify(pushed, own, "--", "--collect-only", "-q")
-    assert f"web1 file#{pushed.folder}/motd" in listed.stdout.splitlines()
+    assert f"web1 file#{pushed.directory}/motd" in listed.stdout.splitlines()
     chosen = verify(pushed, own, "-k", "nosuchthing")
     assert chosen.code == 2
     assert "no check matches the options for pytest" in chosen.stdout
@@ -190,8 +190,8 @@ def test_alone():
     cases = {c.get("name"): c for c in ElementTree.parse(report).iter("testcase")}
     assert {name: case.get("classname") for name, case in cases.items()} == {
         "tests/test_own.py::test_bad": "db_example_com",
-        f"file#{pushed.folder}/motd": "db_example_com",
-        f"file#{pushed.folder}/token": "db_example_com",
+        f"file#{pushed.directory}/motd": "db_example_com",
+        f"file#{pushed.directory}/token": "db_example_com",
         "test_alone": "tests.test_own",
     }
     (failure,) = cases["tests/test_own.py::test_bad"]
@@ -206,7 +206,7 @@ def test_a_failed_check_is_no_assertion(pushed: Target) -> None:
     pushed.write("motd", "changed\n", 0o600)
     done = verify(pushed)
     assert done.code == 1, done.output
-    block = done.stdout.partition(f"failed   file#{pushed.folder}/motd\n")[2].splitlines()
+    block = done.stdout.partition(f"failed   file#{pushed.directory}/motd\n")[2].splitlines()
     assert block[0].strip().startswith("content: expected SHA-256 ")
     assert block[1].strip() == "mode: expected 0644, found 0600"
     assert "assert" not in done.stdout
@@ -264,9 +264,11 @@ def test_a_manifest_or_a_host_that_is_not_there(pushed: Target) -> None:
 
 def test_a_settings_file_beside_the_manifest_is_not_meant(pushed: Target) -> None:
     """Without tests of the user's own neither pytest.ini nor conftest.py there is read."""
-    folder = pushed.ccm.scratch
-    (folder / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n", encoding="utf-8")
-    (folder / "conftest.py").write_text("raise RuntimeError\n", encoding="utf-8")
+    directory = pushed.ccm.scratch
+    (directory / "pytest.ini").write_text(
+        "[pytest]\naddopts = --no-such-option\n", encoding="utf-8"
+    )
+    (directory / "conftest.py").write_text("raise RuntimeError\n", encoding="utf-8")
     assert verify(pushed).code == 0
 
 
@@ -362,7 +364,7 @@ def test_a_push_verifies_what_it_did(local: Target) -> None:
         {
             "host": "web1",
             "check": "exec#make",
-            "text": f"creates: expected {local.folder}/never, found nothing there",
+            "text": f"creates: expected {local.directory}/never, found nothing there",
         }
     ]
 

@@ -17,7 +17,7 @@ from remote_runtime.protocol import wire
 from remote_runtime.protocol.expansion import implied_members, whole_events
 from remote_runtime.reporting.events import EventMaker, secrets_of
 from remote_runtime.reporting.masking import Mask
-from tests.remote_runtime.fakes import FolderTest
+from tests.remote_runtime.fakes import DirectoryTest
 from tests.remote_runtime.forked import Forked
 
 NONCE = "n0nce"
@@ -183,7 +183,7 @@ def _expanded(frame: Dict[str, Any], plan: Dict[str, Any]) -> List[Dict[str, Any
     return list(whole_events(frame, implied))
 
 
-class RuntimeTest(FolderTest):
+class RuntimeTest(DirectoryTest):
     """A test with runtimes of its own; ``state`` is what the host remembers."""
 
     def setUp(self) -> None:

@@ -242,8 +242,8 @@ def close(ctx: Context) -> None:
     os.close(ctx.cancellation._signal)
 
 
-class FolderTest(unittest.TestCase):
-    """A test with a folder of its own."""
+class DirectoryTest(unittest.TestCase):
+    """A test with a directory of its own."""
 
     def setUp(self) -> None:
         self.root = os.path.realpath(tempfile.mkdtemp(prefix="ccm-test-"))
@@ -263,7 +263,7 @@ class FolderTest(unittest.TestCase):
             return file.read()
 
     def file(self, name: str, index: int = 0, **properties: Any) -> Item:
-        """A file item below the folder, owned by whom the tests run as."""
+        """A file item below the directory, owned by whom the tests run as."""
         fields = {
             key: properties.pop(key)
             for key in ("sensitive", "secrets", "require", "alias", "deferred_render", "noop")

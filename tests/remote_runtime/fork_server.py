@@ -36,9 +36,9 @@ def settings(number: int, root: str) -> List[str]:
         _reap()
 
 
-def _import_all(folder: str) -> None:
-    for top, _, names in sorted(os.walk(folder)):
-        package = top[len(os.path.dirname(folder)) + 1 :].replace(os.sep, ".")
+def _import_all(directory: str) -> None:
+    for top, _, names in sorted(os.walk(directory)):
+        package = top[len(os.path.dirname(directory)) + 1 :].replace(os.sep, ".")
         for name in sorted(names):
             if name.endswith(".py") and name != "__main__.py":
                 __import__(package + ("" if name == "__init__.py" else "." + name[:-3]))

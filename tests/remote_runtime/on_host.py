@@ -11,7 +11,7 @@ import remote_runtime
 from tests.lab import Host
 from tests.remote_runtime.controller import events_of
 
-_FOLDER = "/srv/ccm-runtime"
+_DIRECTORY = "/srv/ccm-runtime"
 _DRIVER = """
 import json, subprocess, sys
 from remote_runtime.protocol import wire
@@ -55,13 +55,13 @@ def apply(host: Host, *resources: dict[str, Any], **plan: Any) -> Run:
 
     The runtime takes a silent controller for dead after 30 s, so a plan has to be done by then.
     """
-    target = host.path(_FOLDER) / "remote_runtime"
+    target = host.path(_DIRECTORY) / "remote_runtime"
     if not target.exists():
         source = Path(remote_runtime.__file__).parent
         shutil.copytree(source, target)
-        host.write(f"{_FOLDER}/driver.py", _DRIVER)
+        host.write(f"{_DIRECTORY}/driver.py", _DRIVER)
     message = {"t": "plan", "run_id": "test", "user": "test", "resources": list(resources), **plan}
-    command = f"cd {_FOLDER} && python3 driver.py"
+    command = f"cd {_DIRECTORY} && python3 driver.py"
     return Run(json.loads(host.run(command, input=json.dumps(message), timeout=60).stdout), message)
 
 

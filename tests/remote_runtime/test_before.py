@@ -205,8 +205,8 @@ class BeforeTest(RuntimeTest):
 
     def remembered(self) -> List[str]:
         found = []
-        for folder, _, names in os.walk(self.state):
-            found += [os.path.join(folder, name) for name in names]
+        for directory, _, names in os.walk(self.state):
+            found += [os.path.join(directory, name) for name in names]
         return sorted("%s %d" % (path, os.stat(path).st_mtime_ns) for path in found)
 
     def test_only_a_preview(self) -> None:

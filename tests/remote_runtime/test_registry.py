@@ -12,7 +12,7 @@ from tests.remote_runtime.fakes import context, failure_of, item
 
 class RegistryTest(unittest.TestCase):
     def test_types(self) -> None:
-        """Every folder of a type is found, with a schema that is JSON and closed."""
+        """Every directory of a type is found, with a schema that is JSON and closed."""
         found = registry.types()
         self.assertTrue({"file", "exec"} <= set(found))
         for name in ("file", "exec"):

@@ -26,25 +26,25 @@ class TestNeeds(unittest.TestCase):
 
     def test_a_parent_that_is_to_go_is_none(self) -> None:
         """What an earlier resource removes holds no file, unless it is made again."""
-        folder = os.path.dirname(os.path.abspath(__file__))
-        path = os.path.join(folder, "x")
+        directory = os.path.dirname(os.path.abspath(__file__))
+        path = os.path.join(directory, "x")
         ctx = context(noop=True)
         self.assertEqual(requirements.parent(ctx, path), [])
-        ctx.expect([PathEffect(folder, "absent")], Uncertainty(), "file#a")
+        ctx.expect([PathEffect(directory, "absent")], Uncertainty(), "file#a")
         (missing,) = requirements.parent(ctx, path)
-        self.assertIn("the parent directory %s does not exist" % folder, missing.message)
-        ctx.expect([PathEffect(folder, "directory")], Uncertainty(), "file#b")
+        self.assertIn("the parent directory %s does not exist" % directory, missing.message)
+        ctx.expect([PathEffect(directory, "directory")], Uncertainty(), "file#b")
         self.assertEqual(requirements.parent(ctx, path), [])
 
     def test_a_link_to_nowhere_is_no_parent_that_can_be_made(self) -> None:
         """What is to be made below it fails, as the push does."""
-        with tempfile.TemporaryDirectory() as folder:
-            os.symlink("nowhere", os.path.join(folder, "link"))
+        with tempfile.TemporaryDirectory() as directory:
+            os.symlink("nowhere", os.path.join(directory, "link"))
             with self.assertRaises(ResourceError) as caught:
-                requirements.parents(context(noop=True), os.path.join(folder, "link/a/b"), 0o755)
+                requirements.parents(context(noop=True), os.path.join(directory, "link/a/b"), 0o755)
             self.assertIn("No such file or directory", str(caught.exception))
-            made = requirements.parents(context(noop=True), os.path.join(folder, "a/b"), 0o755)
-            self.assertEqual([each.path for each in made], [os.path.join(folder, "a")])
+            made = requirements.parents(context(noop=True), os.path.join(directory, "a/b"), 0o755)
+            self.assertEqual([each.path for each in made], [os.path.join(directory, "a")])
 
     def test_a_program_is_named_with_its_purpose(self) -> None:
         """The message begins with what it is for."""

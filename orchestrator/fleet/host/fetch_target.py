@@ -18,10 +18,12 @@ from orchestrator.support.shared_count import OwnCount, SharedCount
 from remote_runtime.errors import PlanError, ProtocolError
 
 MAX_FILES = 110_000  # of one host: somewhat more than an honest one sends
-MAX_FOLDERS = 220_000  # that are made for one host: each takes room, without a byte that is sent
+MAX_DIRECTORIES = (
+    220_000  # that are made for one host: each takes room, without a byte that is sent
+)
 MAX_DEPTH = 200
 MAX_NAME = 255  # bytes
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _IN_THE_WAY = {
     errno.ENOTDIR: "a link or a file is in the way of one of its directories: remove it",
     errno.EISDIR: "a directory is in the way: remove it",
@@ -37,8 +39,8 @@ class FetchTarget:
     and of all hosts together. Thread-safe.
     """
 
-    def __init__(self, folder: Path, most_file: int, most_total: int) -> None:
-        self.folder = folder
+    def __init__(self, directory: Path, most_file: int, most_total: int) -> None:
+        self.directory = directory
         self.most_file = most_file
         self.most_total = most_total
         self._taken: OwnCount | SharedCount = OwnCount()
@@ -70,7 +72,7 @@ class HostFetchTarget:
         self._tops = tops
         self._files = 0
         self._swept: list[str] = []
-        self._folders = 0
+        self._directories = 0
 
     def take(self, message: Mapping[str, Any], pieces: Iterator[bytes]) -> None:
         """Write the file that a ``file`` frame announces; one that breaks off leaves nothing.
@@ -85,7 +87,7 @@ class HostFetchTarget:
             with contextlib.suppress(BrokenOffError):
                 self._write(parts, pieces)
         except OSError as error:
-            path = os.path.join(self._landing.folder, *parts)
+            path = os.path.join(self._landing.directory, *parts)
             raise PlanError(
                 f"{plain(path)} cannot be written: {error.strerror}",
                 kind="fetch.local",
@@ -101,13 +103,13 @@ class HostFetchTarget:
         return [*self._tops[number], *name]
 
     def _write(self, parts: Sequence[str], pieces: Iterator[bytes]) -> None:
-        *folders, name = parts
-        folder = self._folder(folders)
+        *directories, name = parts
+        directory = self._directory(directories)
         try:
-            if folders != self._swept:
-                sweep(folder)
-                self._swept = folders
-            part = PartFile(folder)
+            if directories != self._swept:
+                sweep(directory)
+                self._swept = directories
+            part = PartFile(directory)
             try:
                 self._copy(pieces, part.out.write)
                 part.finish(name)
@@ -115,7 +117,7 @@ class HostFetchTarget:
                 part.drop()
                 raise
         finally:
-            os.close(folder)
+            os.close(directory)
 
     def _copy(self, pieces: Iterator[bytes], write: Any) -> None:
         size = 0
@@ -126,13 +128,13 @@ class HostFetchTarget:
             self._landing.count(len(piece))
             write(piece)
 
-    def _folder(self, parts: Sequence[str]) -> int:
+    def _directory(self, parts: Sequence[str]) -> int:
         """A descriptor of a directory below, created if missing; OSError for a symlink."""
-        at = os.open(self._landing.folder, os.O_RDONLY | os.O_DIRECTORY)
+        at = os.open(self._landing.directory, os.O_RDONLY | os.O_DIRECTORY)
         for part in parts:
             try:
                 self._make(part, at)
-                below = os.open(part, _FOLDER, dir_fd=at)
+                below = os.open(part, _DIRECTORY, dir_fd=at)
             finally:
                 os.close(at)
             at = below
@@ -141,9 +143,9 @@ class HostFetchTarget:
     def _make(self, name: str, at: int) -> None:
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, 0o700, dir_fd=at)
-            self._folders += 1
-        if self._folders > MAX_FOLDERS:
-            raise ProtocolError(f"more than {MAX_FOLDERS} directories", kind="protocol.flood")
+            self._directories += 1
+        if self._directories > MAX_DIRECTORIES:
+            raise ProtocolError(f"more than {MAX_DIRECTORIES} directories", kind="protocol.flood")
 
 
 def _is_name(name: Any) -> bool:

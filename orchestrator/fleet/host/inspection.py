@@ -11,7 +11,7 @@ from orchestrator.fleet.host.framed_link import FramedLink
 from orchestrator.fleet.notices import Notices
 from orchestrator.fleet.ports import Plan
 from orchestrator.fleet.settings import RunSettings
-from orchestrator.fleet.store.run_folder import new_run_id
+from orchestrator.fleet.store.run_directory import new_run_id
 from remote_runtime.errors import ProtocolError
 from remote_runtime.options import RunOptions
 

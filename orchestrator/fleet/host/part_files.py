@@ -21,11 +21,11 @@ _OLD = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 class PartFile:
     """A new file in the directory of a descriptor; ``finish`` or ``drop`` it. OSError."""
 
-    def __init__(self, folder: int) -> None:
-        self._folder = folder
+    def __init__(self, directory: int) -> None:
+        self._directory = directory
         while True:
             self._name = f".ccm-{os.urandom(6).hex()}.part"
-            self._out = os.fdopen(os.open(self._name, _NEW, RIGHTS, dir_fd=folder), "wb")
+            self._out = os.fdopen(os.open(self._name, _NEW, RIGHTS, dir_fd=directory), "wb")
             with contextlib.suppress(OSError):
                 fcntl.flock(self._out, fcntl.LOCK_EX)
             if os.fstat(self._out.fileno()).st_nlink:
@@ -42,34 +42,34 @@ class PartFile:
         with self._out:
             self._out.flush()
             os.fchmod(self._out.fileno(), 0o600)
-            os.rename(self._name, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+            os.rename(self._name, name, src_dir_fd=self._directory, dst_dir_fd=self._directory)
 
     def drop(self) -> None:
         """Nothing is left of it."""
         with contextlib.suppress(OSError):
-            os.unlink(self._name, dir_fd=self._folder)
+            os.unlink(self._name, dir_fd=self._directory)
         with contextlib.suppress(OSError):
             self._out.close()
 
 
-def sweep(folder: int) -> None:
+def sweep(directory: int) -> None:
     """Remove the leftovers of killed fetches from the directory of a descriptor, if possible."""
     with contextlib.suppress(OSError):
-        for name in os.listdir(folder):
+        for name in os.listdir(directory):
             if _NAME.match(name):
                 with contextlib.suppress(OSError):
-                    _sweep(name, folder)
+                    _sweep(name, directory)
 
 
-def _sweep(name: str, folder: int) -> None:
-    handle = os.open(name, _OLD, dir_fd=folder)
+def _sweep(name: str, directory: int) -> None:
+    handle = os.open(name, _OLD, dir_fd=directory)
     try:
         found = os.fstat(handle)
         ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
         if ours and stat.S_IMODE(found.st_mode) == RIGHTS:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError: it is being written
-            there = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            there = os.stat(name, dir_fd=directory, follow_symlinks=False)
             if os.path.samestat(there, os.fstat(handle)) and there.st_mode == found.st_mode:
-                os.unlink(name, dir_fd=folder)
+                os.unlink(name, dir_fd=directory)
     finally:
         os.close(handle)

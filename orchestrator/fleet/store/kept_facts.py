@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, Protocol
 
 from orchestrator.support.hashing import sha256
 from orchestrator.support.plain_text import plain_json_value
-from orchestrator.support.state_folder import make_private
+from orchestrator.support.state_directory import make_private
 from orchestrator.support.whole_file import replacing
 from remote_runtime.errors import CcmError
 
-FOLDER = "facts"
+DIRECTORY = "facts"
 MOST_BYTES = 1 << 20
 _FORMAT = 1
 _MOST_NAME = 100
@@ -65,7 +65,7 @@ class KeptFacts:
     """The directory of these files, which is its user's alone."""
 
     def __init__(self, state: Path) -> None:
-        self._folder = state / FOLDER
+        self._directory = state / DIRECTORY
         self._made = False
 
     def of(self, host: Known) -> HostRecord | None:
@@ -109,7 +109,7 @@ class KeptFacts:
         if len(text) > MOST_BYTES:
             return False
         if not self._made:
-            make_private(self._folder)
+            make_private(self._directory)
             self._made = True
         with replacing(self._path(host)) as file:
             file.write(text)
@@ -119,4 +119,4 @@ class KeptFacts:
         """The file of a host. Another inventory may have another host of that name."""
         about = [host.name, host.address, host.port, host.jump, host.connection]
         digest = sha256(json.dumps(about).encode("ascii")).hexdigest()[:16]
-        return self._folder / f"{host.name[:_MOST_NAME]}-{digest}.json"
+        return self._directory / f"{host.name[:_MOST_NAME]}-{digest}.json"

@@ -1,4 +1,4 @@
-"""Lines of a run's directory, read back (controller); ``run_folder`` says what they are."""
+"""Lines of a run's directory, read back (controller); ``run_directory`` says what they are."""
 
 import itertools
 import os
@@ -36,12 +36,14 @@ def ends_in_half_a_line(path: Path) -> bool:
         return source.read() != b"\n"
 
 
-def told_lines(folder: Path, run_id: str) -> Iterator[tuple[int, str, UnchangedResources | None]]:
+def told_lines(
+    directory: Path, run_id: str
+) -> Iterator[tuple[int, str, UnchangedResources | None]]:
     """Each line of its events with its number, from 1, and the rows of one with converged
     resources. OSError, ValueError.
     """
-    texts = _Texts(folder / "resources.jsonl")
-    for number, line in enumerate(whole_lines(folder / "events.jsonl"), 1):
+    texts = _Texts(directory / "resources.jsonl")
+    for number, line in enumerate(whole_lines(directory / "events.jsonl"), 1):
         stable = line.startswith(PREFIX)
         try:
             turns = read_line(line, run_id, texts.text) if stable else None

@@ -1,4 +1,4 @@
-"""Runs read back from their directories (controller); ``run_folder`` says what is in one."""
+"""Runs read back from their directories (controller); ``run_directory`` says what is in one."""
 
 import json
 from collections.abc import Callable, Container, Iterator
@@ -20,7 +20,7 @@ from orchestrator.fleet.store.kept_lines import (
 )
 from orchestrator.fleet.store.later_reports import FILE as LATER
 from orchestrator.fleet.store.later_reports import Later, read_later
-from orchestrator.fleet.store.run_folder import runs_folder
+from orchestrator.fleet.store.run_directory import runs_directory
 from orchestrator.support.line_file import is_held
 from remote_runtime.errors import InputError, Problem
 
@@ -47,10 +47,10 @@ _DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, Recursi
 
 
 def _newest_first() -> list[Path]:
-    folder = runs_folder()
-    if not folder.is_dir():
+    directory = runs_directory()
+    if not directory.is_dir():
         return []
-    runs = [path for path in folder.iterdir() if (path / "run.json").is_file()]
+    runs = [path for path in directory.iterdir() if (path / "run.json").is_file()]
     return sorted(runs, key=lambda path: path.name, reverse=True)
 
 

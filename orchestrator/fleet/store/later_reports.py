@@ -41,11 +41,11 @@ class Later(NamedTuple):
                 yield happening.HostNotice(host, "warning", text)
 
 
-def read_later(folder: Path) -> Later:
+def read_later(directory: Path) -> Later:
     """What is on record; ValueError and others where that is damaged."""
     events: list[dict[str, Any]] = []
     over: dict[str, str] = {}
-    path = folder / FILE
+    path = directory / FILE
     for number, line in enumerate(whole_lines(path) if path.exists() else (), 1):
         told = json.loads(line)
         if "state" in told:
@@ -55,10 +55,10 @@ def read_later(folder: Path) -> Later:
     return Later(events, over)
 
 
-def append(folder: Path, lines: Iterable[str]) -> None:
+def append(directory: Path, lines: Iterable[str]) -> None:
     """Append complete lines with one write. OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-    handle = os.open(folder / FILE, flags, 0o600)
+    handle = os.open(directory / FILE, flags, 0o600)
     try:
         os.write(handle, "".join(f"{line}\n" for line in lines).encode())
     finally:

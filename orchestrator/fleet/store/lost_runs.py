@@ -29,7 +29,7 @@ from orchestrator.fleet.checks.event_check import PROTOCOL, finished, refuse, sh
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import CUT_OFF
 from orchestrator.fleet.store.later_reports import append
-from orchestrator.support.state_folder import make_private, state_folder
+from orchestrator.support.state_directory import make_private, state_directory
 from remote_runtime.errors import CcmError
 from remote_runtime.reporting.events import EventIds, timestamp, timestamp_of
 
@@ -83,7 +83,7 @@ def receipt_of(key: str, host: str) -> str:
 
 
 def _secret() -> bytes:
-    path = make_private(state_folder()) / _KEY_FILE
+    path = make_private(state_directory()) / _KEY_FILE
     with contextlib.suppress(FileExistsError):
         beside = path.with_name(f".{_KEY_FILE}.{os.getpid()}.new")
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -102,21 +102,21 @@ def _secret() -> bytes:
 # -- which runs ------------------------------------------------------------------------------------
 
 
-def _folder() -> Path:
-    return state_folder() / "lost"
+def _directory() -> Path:
+    return state_directory() / "lost"
 
 
 def begin(run_id: str) -> None:
     """Record the start of a push, so that missing reports are requested even if ccm is killed.
     OSError.
     """
-    (make_private(_folder()) / run_id).touch(mode=0o600)
+    (make_private(_directory()) / run_id).touch(mode=0o600)
 
 
 def note(run_id: str, host: str, uid: int) -> None:
     """A host is sent its plan; its runtime runs as this user. Only where the run has begun here."""
     with contextlib.suppress(OSError):
-        handle = os.open(_folder() / run_id, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
+        handle = os.open(_directory() / run_id, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
         try:
             os.write(handle, (json.dumps([host, uid]) + "\n").encode())
         finally:
@@ -127,7 +127,7 @@ def _users(run_id: str) -> dict[str, int]:
     """As which user each host of a run was sent its plan, as far as that is known."""
     found = {}
     with contextlib.suppress(OSError, ValueError):
-        for line in (_folder() / run_id).read_text(encoding="utf-8").splitlines():
+        for line in (_directory() / run_id).read_text(encoding="utf-8").splitlines():
             host, uid = json.loads(line)
             found[str(host)] = int(uid)
     return found
@@ -136,7 +136,7 @@ def _users(run_id: str) -> dict[str, int]:
 def forget(run_id: str) -> None:
     """Stop asking for reports of a run."""
     with contextlib.suppress(OSError):
-        (_folder() / run_id).unlink()
+        (_directory() / run_id).unlink()
 
 
 def lost_on(host: str, uid: int | None = None, current: str = "") -> dict[str, Lost]:
@@ -146,13 +146,13 @@ def lost_on(host: str, uid: int | None = None, current: str = "") -> dict[str, L
     about which there is nothing to ask.
     """
     try:
-        names = set(os.listdir(_folder())) - {current}
+        names = set(os.listdir(_directory())) - {current}
     except OSError:
         return {}
     found = sorted(filter(_RUN_ID.match, names), reverse=True)
     wanted: dict[str, Lost] = {}
     for run_id in found[:MOST_RUNS]:
-        for each in _lost(run_id, str(_folder())):
+        for each in _lost(run_id, str(_directory())):
             another = None not in (uid, each.uid) and each.uid != uid
             if host_in(each.host) == host and not another:
                 wanted[receipt_of(key_of(run_id), each.host)] = each

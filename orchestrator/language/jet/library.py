@@ -1,4 +1,4 @@
-"""The templates of one folder, each read and compiled once (controller)."""
+"""The templates of one directory, each read and compiled once (controller)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.language.cursor import ParseError
 from orchestrator.language.errors import EvaluationError
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.language.jet import checks
 from orchestrator.language.jet.lexer import Delimiters
 from orchestrator.language.jet.parser import parse
@@ -30,8 +30,8 @@ MAX_CHAIN = 20
 class Template:
     """One compiled template; immutable once its library gave it out, shared by all threads.
 
-    ``path`` is where it stands below the folder, ``name`` what positions call it; ``reached`` are
-    the templates that a rendering of it may run, itself included, as far as their paths are
+    ``path`` is where it stands below the directory, ``name`` what positions call it; ``reached``
+    are the templates that a rendering of it may run, itself included, as far as their paths are
     literal; ``position`` says where an offset is. One without a ``library`` is only read, never
     run.
     """
@@ -88,19 +88,19 @@ class Library:
     """Jet's set of templates. Thread-safe.
 
     Paths in ``include``, ``import`` and ``extends`` are relative to the template that names them,
-    or, with a slash in front, to the folder; no path leads out of it. ``functions`` are names of
+    or, with a slash in front, to the directory; no path leads out of it. ``functions`` are names of
     functions beyond Jet's own, which each rendering provides. ``prefix`` stands before a path in
     positions.
     """
 
     def __init__(
         self,
-        folder: Folder,
+        directory: Directory,
         delimiters: Delimiters | None = None,
         functions: Iterable[str] = (),
         prefix: str = "",
     ) -> None:
-        self._folder = folder
+        self._directory = directory
         self._delimiters = delimiters or Delimiters()
         self._functions = frozenset(functions)
         self._prefix = prefix
@@ -111,12 +111,12 @@ class Library:
         self.literals: set[str] = set()
 
     def load(self, name: str, literal: bool = True) -> Template:
-        """A template of the folder, checked with all that it names.
+        """A template of the directory, checked with all that it names.
 
         InputError with every mistake; EvaluationError where it cannot be read. ``literal``: the
-        name is written out by the user, so it may lead out of the folder.
+        name is written out by the user, so it may lead out of the directory.
         """
-        return self.parse(self._folder.read(name, literal), name)
+        return self.parse(self._directory.read(name, literal), name)
 
     def parse(
         self, text: str, name: str, path: str | None = None, added: Iterable[str] = ()
@@ -196,17 +196,17 @@ class Library:
         )
 
     def _find(self, path: str, asking: Template, chain: tuple[str, ...] = ()) -> Template | None:
-        # As Jet has it: normalized below the folder, so that no path can leave it.
+        # As Jet has it: normalized below the directory, so that no path can leave it.
         whole = posixpath.normpath(posixpath.join("/", posixpath.dirname(asking.path), path))
         for extension in EXTENSIONS:
             name = whole.lstrip("/") + extension
-            if name and self._folder.locate(name, literal=False).is_file():
-                text = self._folder.read(name, literal=False)
+            if name and self._directory.locate(name, literal=False).is_file():
+                text = self._directory.read(name, literal=False)
                 return self._parse(text, name, self._prefix + name, chain)
         return None
 
     def _not_found(self, path: str) -> str:
-        return f"there is no template {path!r} in {self._folder.path}"
+        return f"there is no template {path!r} in {self._directory.path}"
 
     def _check(self, template: Template, added: frozenset[str]) -> None:
         """Look for names that are set nowhere in all that one rendering can reach."""
@@ -259,6 +259,6 @@ def text_problems(text: str, delimiters: Delimiters) -> list[Problem]:
 
 
 @lru_cache(maxsize=16)
-def library_of(folder: Folder, delimiters: Delimiters) -> Library:
-    """The library of a manifest's folder: one per run and pair of delimiters."""
-    return Library(folder, delimiters)
+def library_of(directory: Directory, delimiters: Delimiters) -> Library:
+    """The library of a manifest's directory: one per run and pair of delimiters."""
+    return Library(directory, delimiters)

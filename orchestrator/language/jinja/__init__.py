@@ -1,6 +1,6 @@
 """Whole Jinja2 templates in the sandbox of expressions (controller).
 
-    library = library_of(folder, lenient=False)          # one for a manifest and a run
+    library = library_of(directory, lenient=False)          # one for a manifest and a run
     template = library.load("templates/vhost.j2")        # compiled once; InputError
     template.check(("item", "port"))                     # InputError: a name that nothing sets
     text = render(template, scope.names)                 # for each host; EvaluationError

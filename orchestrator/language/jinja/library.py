@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import ChainableUndefined, TemplateNotFound, TemplateSyntaxError
 
 from orchestrator.language.errors import EvaluationError
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.language.jinja import checks
 from orchestrator.language.jinja.environment import (
     PlacedTemplate,
@@ -35,8 +35,8 @@ MOST_TAGS = 20_000  # expressions and blocks of one template; each takes some 14
 class LoadedTemplate:
     """One template with all that it names literally; shared by all hosts and threads.
 
-    ``path`` is where it stands below the folder, ``name`` what positions call it. ``reached`` are
-    the templates that it may run, itself first.
+    ``path`` is where it stands below the directory, ``name`` what positions call it. ``reached``
+    are the templates that it may run, itself first.
     """
 
     def __init__(self, library: Library, text: str, path: str, name: str) -> None:
@@ -71,17 +71,18 @@ class LoadedTemplate:
 
 
 class Library:
-    """The whole templates of a folder. Thread-safe.
+    """The whole templates of a directory. Thread-safe.
 
     A path in ``include``, ``import`` or ``extends`` is relative to the template that names it, or
-    with a slash in front to the folder. It leads out of the folder only to what stands beside a
-    template whose path the user wrote out. ``functions`` are names beyond those of every template.
-    ``prefix`` stands before a path in positions. Without ``relative`` every path is the folder's.
+    with a slash in front to the directory. It leads out of the directory only to what stands beside
+    a template whose path the user wrote out. ``functions`` are names beyond those of every
+    template. ``prefix`` stands before a path in positions. Without ``relative`` every path is the
+    directory's.
     """
 
     def __init__(
         self,
-        folder: Folder,
+        directory: Directory,
         lenient: bool = False,
         *,
         settings: Settings = Settings(),  # noqa: B008 - a tuple, never changed
@@ -89,7 +90,7 @@ class Library:
         prefix: str = "",
         relative: bool = True,
     ) -> None:
-        self.folder = folder
+        self.directory = directory
         self.functions = frozenset(functions)
         self.literals: frozenset[str] = frozenset()
         self._prefix = prefix
@@ -97,7 +98,7 @@ class Library:
         self._lock = RLock()
         self._loaded: dict[tuple[str, str], LoadedTemplate] = {}
         self._found: dict[str, LoadedTemplate] = {}
-        self._outside: dict[str, Folder] = {}
+        self._outside: dict[str, Directory] = {}
         undefined = ChainableUndefined if lenient else Missing
         self._undefined = undefined
         self._settings = settings
@@ -105,18 +106,18 @@ class Library:
         self._sandboxes = {settings: self.sandbox}
 
     def load(self, path: str, literal: bool = True) -> LoadedTemplate:
-        """A template of the folder with all that it names.
+        """A template of the directory with all that it names.
 
         InputError with every mistake; EvaluationError where it cannot be read. ``literal``: the
-        user wrote the path out, so it may lead out of the folder.
+        user wrote the path out, so it may lead out of the directory.
         """
-        return self.parse_file(self.folder.read(path, literal), path)
+        return self.parse_file(self.directory.read(path, literal), path)
 
     def parse_file(self, text: str, path: str) -> LoadedTemplate:
         """The template of a file that was read already; see ``load``."""
         above = posixpath.dirname(posixpath.normpath(path))
         if above.startswith("..") and above not in self._outside:
-            self._outside[above] = Folder(self.folder.path / above, self.folder.bounds)
+            self._outside[above] = Directory(self.directory.path / above, self.directory.bounds)
         return self.parse(text, path)
 
     def parse(self, text: str, path: str, name: str = "") -> LoadedTemplate:
@@ -201,7 +202,7 @@ class Library:
         return getattr(error, "message", "") or str(error)
 
     def _join(self, path: str, parent: str) -> str:
-        """The path below the folder that ``path`` in the template ``parent`` means."""
+        """The path below the directory that ``path`` in the template ``parent`` means."""
         if path.startswith("/") or not self._relative:
             return posixpath.normpath(path).lstrip("/")
         return posixpath.normpath(posixpath.join(posixpath.dirname(parent), path))
@@ -220,12 +221,12 @@ class Library:
 
     def _beside(self, path: str) -> str | None:
         """The text of a file that a template names; None where there is none."""
-        folder, name = self.folder, path
+        directory, name = self.directory, path
         for above, outside in self._outside.items():
             if path.startswith(above + "/"):
-                folder, name = outside, path[len(above) + 1 :]
+                directory, name = outside, path[len(above) + 1 :]
         try:
-            place = folder.locate(name, literal=False)
+            place = directory.locate(name, literal=False)
         except EvaluationError as error:
             message = (
                 f"{path[:_SHOWN]!r} is not in the manifest's directory, "
@@ -234,10 +235,10 @@ class Library:
             raise EvaluationError(message, kind="template.file") from error
         if not place.is_file():
             return None
-        return folder.read(name, literal=False)
+        return directory.read(name, literal=False)
 
 
 @lru_cache(maxsize=256)
-def library_of(folder: Folder, lenient: bool) -> Library:
-    """The library of a manifest's folder: one per run, and one for data, overrides and order."""
-    return Library(folder, lenient)
+def library_of(directory: Directory, lenient: bool) -> Library:
+    """The library of a manifest's directory: one per run, and one for data, overrides and order."""
+    return Library(directory, lenient)

@@ -15,7 +15,7 @@ _MOST_FILES = 2000  # files of a directory
 _SOURCE = "source"
 
 
-def script_warnings(declared: Declared, folder: Path) -> list[Problem]:
+def script_warnings(declared: Declared, directory: Path) -> list[Problem]:
     """A warning for each text and local file that begins with ``#!`` and has CR LF after its first
     line.
 
@@ -31,39 +31,39 @@ def script_warnings(declared: Declared, folder: Path) -> list[Problem]:
         )
         for key in declared.raw
         if not declared.hides(key)
-        for what, line in _scripts(declared, key, folder)
+        for what, line in _scripts(declared, key, directory)
     ]
 
 
-def _scripts(declared: Declared, key: str, folder: Path) -> Iterator[tuple[str, str]]:
+def _scripts(declared: Declared, key: str, directory: Path) -> Iterator[tuple[str, str]]:
     kind, value = declared.type.properties[key], declared.raw[key]
     if key in declared.templated:
         for expression in expressions_in(declared.values[key]):
             for name in expression.controller_files():
-                yield from _of_file(folder / name, name)
+                yield from _of_file(directory / name, name)
     elif not isinstance(value, str):
         return
     elif kind.tree:
-        yield from _of_folder(folder / value, value)
+        yield from _of_directory(directory / value, value)
     elif key == _SOURCE and kind.blob:
         if not os.path.isabs(value):
-            yield from _of_file(folder / value, value)
+            yield from _of_file(directory / value, value)
     else:
         line = _first_line(value.encode("utf-8", "surrogatepass"))
         if line:
             yield key, line
 
 
-def _of_folder(folder: Path, shown: str) -> Iterator[tuple[str, str]]:
+def _of_directory(directory: Path, shown: str) -> Iterator[tuple[str, str]]:
     """The warnings for the first files of a directory."""
     seen = 0
-    for top, _, names in os.walk(folder):
+    for top, _, names in os.walk(directory):
         for name in sorted(names):
             seen += 1
             if seen > _MOST_FILES:
                 return
             path = Path(top, name)
-            yield from _of_file(path, str(Path(shown, path.relative_to(folder))))
+            yield from _of_file(path, str(Path(shown, path.relative_to(directory))))
 
 
 def _of_file(path: Path, shown: str) -> Iterator[tuple[str, str]]:

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.language.errors import EvaluationError
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.content.blobs import Blob, FileBlobs
 from orchestrator.planning.content.trees import Trees
 
 SOURCE = "plan.source"
-"""The kind of the error of a file or folder of the manifest that cannot be read."""
+"""The kind of the error of a file or directory of the manifest that cannot be read."""
 
 PATH = "source"
 """The property whose blob is a file that it names; every other blob is the text itself."""
@@ -22,10 +22,10 @@ PATH = "source"
 class Travel:
     """Makes the blobs of one run."""
 
-    def __init__(self, folder: Folder) -> None:
-        self._folder = folder
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
         self._files = FileBlobs()
-        self.trees = Trees(folder, self._files)
+        self.trees = Trees(directory, self._files)
 
     def files(self) -> Iterable[Path]:
         """The files that became blobs."""
@@ -66,13 +66,13 @@ class Travel:
         where = declared.where((key,))
         try:
             literal = name == declared.raw.get(key) and declared.spells_out(name)
-            path: Path = self._folder.locate(name, literal)
+            path: Path = self._directory.locate(name, literal)
             return self._files.get(path)
         except EvaluationError as error:
             raise EvaluationError(f"{key}: {error.message}", where, error.kind) from error
         except OSError as error:
-            message = f"{key}: cannot read {self._folder.path / name}: {error.strerror}"
+            message = f"{key}: cannot read {self._directory.path / name}: {error.strerror}"
             raise EvaluationError(message, where, SOURCE) from error
         except ValueError as error:
-            message = f"{key}: {self._folder.path / name} {error}"
+            message = f"{key}: {self._directory.path / name} {error}"
             raise EvaluationError(message, where, SOURCE) from error

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions.scope import Scope
 from orchestrator.language.errors import EvaluationError, NeedFileError
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.language.names import LOOP_VARIABLES
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.content.blobs import Blob, FileBlobs
@@ -32,8 +32,8 @@ MOST_COMPUTED = 64
 class Trees:
     """The template directories next to one manifest. Thread-safe."""
 
-    def __init__(self, folder: Folder, files: FileBlobs) -> None:
-        self._folder = folder
+    def __init__(self, directory: Directory, files: FileBlobs) -> None:
+        self._directory = directory
         self._files = files
         self._lock = Lock()
         self._literal: dict[tuple[Path, TreeSettings], Tree] = {}
@@ -54,8 +54,9 @@ class Trees:
         return []
 
     def templates(self, declared: Declared) -> tuple[Iterable[tuple[str, str]], tuple[str, str]]:
-        """What positions call each template of a folder that ``check`` found good, with its text,
-        and the delimiters of their code; no template where the folder is not spelt out."""
+        """What positions call each template of a directory that ``check`` found good, with its
+        text, and the delimiters of their code; no template where the directory is not spelt out.
+        """
         known = {k: v for k, v in declared.values.items() if k not in declared.templated}
         if not isinstance(known.get(declared.type.tree), str):
             return (), ("", "")
@@ -107,7 +108,7 @@ class Trees:
         key = declared.type.tree
         where = declared.where((key,))
         try:
-            place = self._folder.locate(name, literal)
+            place = self._directory.locate(name, literal)
         except EvaluationError as error:
             raise EvaluationError(f"{key}: {error.message}", where, error.kind) from error
         if not os.path.isdir(place):  # Path.is_dir raises for a name that is too long

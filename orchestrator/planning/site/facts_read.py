@@ -66,11 +66,14 @@ def texts_of(site: Site) -> Iterator[str]:
         sources += (expression.source for expression in declared.expressions())
     template = site.resources_template
     more = [Path(template.name)] if template is not None else []
-    yield from texts_behind(sources, site.folder.path, site.resources, more)
+    yield from texts_behind(sources, site.directory.path, site.resources, more)
 
 
 def texts_behind(
-    sources: Sequence[str], folder: Path, resources: Iterable[Declared], more: Iterable[Path] = ()
+    sources: Sequence[str],
+    directory: Path,
+    resources: Iterable[Declared],
+    more: Iterable[Path] = (),
 ) -> Iterator[str]:
     """These expressions and the templates that they may render: every file of the directory whose
     name is quoted in one, with the trees of ``resources`` and ``more`` files.
@@ -79,10 +82,10 @@ def texts_behind(
     for declared in resources:
         tree = declared.raw.get(declared.type.tree)
         if isinstance(tree, str):
-            left += islice((folder / tree).rglob("*"), _MOST_FILES)
+            left += islice((directory / tree).rglob("*"), _MOST_FILES)
     yield from sources
     for source in filter(_CALL.search, sources):
-        left += _named(source, folder)
+        left += _named(source, directory)
     seen: set[Path] = set()
     while left and len(seen) < _MOST_FILES:
         path = left.pop()
@@ -90,15 +93,15 @@ def texts_behind(
             seen.add(path)
             text = _text(path)
             yield text
-            left += [*_named(text, folder), *_named(text, path.parent)]
+            left += [*_named(text, directory), *_named(text, path.parent)]
 
 
-def _named(text: str, folder: Path) -> Iterator[Path]:
+def _named(text: str, directory: Path) -> Iterator[Path]:
     """The files of a directory whose names are quoted in a text."""
     for match in _LITERAL.finditer(text):
         name = match[1] or match[2]
         if len(name) < _LONGEST and not name.startswith("/") and "\0" not in name:
-            path = folder / name
+            path = directory / name
             if path.is_file():
                 yield path
 

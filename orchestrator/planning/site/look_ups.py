@@ -128,7 +128,7 @@ class Reads:
             from orchestrator.planning.site.facts_read import texts_behind
 
             sources = [expression.source for expression in declared.expressions()]
-            texts = list(texts_behind(sources, self._site.folder.path, (declared,)))
+            texts = list(texts_behind(sources, self._site.directory.path, (declared,)))
             reads_data = _reads_data(texts)
             of_data = self._of_data if reads_data else ()
             names = self._names([*texts, *(f"Asked.{name}" for name in of_data)])

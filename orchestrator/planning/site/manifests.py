@@ -36,8 +36,8 @@ class Part:
     def __init__(self, site: Site, given: Given, is_child: bool = False) -> None:
         self.site = site
         self.problems: list[Problem] = []
-        self.data = ManifestData(site.source, site.folder, given)
-        self.travel = Travel(site.folder)
+        self.data = ManifestData(site.source, site.directory, given)
+        self.travel = Travel(site.directory)
         self.alike = AlikeResources()
         self.declared = Resources(site.resources, self.travel, self.problems)
         template = site.resources_template
@@ -69,13 +69,13 @@ class Part:
     def files(self) -> Iterator[Path]:
         """The manifest and the local files that were read so far."""
         yield self.site.path
-        yield from self.site.folder.paths
+        yield from self.site.directory.paths
         yield from self.travel.files()
 
     @property
     def file_count(self) -> int:
         """The number of these files; it grows with each file read."""
-        return 1 + len(self.site.folder.paths) + self.travel.count
+        return 1 + len(self.site.directory.paths) + self.travel.count
 
     def resources(self, scope: Scope) -> tuple[Resources, list[Problem]]:
         """The resources of one host, and their problems."""
@@ -102,7 +102,7 @@ class Part:
             ]
 
     def _check_tree(self, declared: Declared) -> list[Problem]:
-        """A folder of templates; these may read look-ups of their manifest only."""
+        """A directory of templates; these may read look-ups of their manifest only."""
         problems = self.travel.trees.check(declared)
         if not problems:
             texts, signs = self.travel.trees.templates(declared)
@@ -127,16 +127,16 @@ class Part:
         return []
 
     def _check_texts(self, declared: Declared, key: str) -> None:
-        folder = self.site.folder
+        directory = self.site.directory
         added = LOOP_VARIABLES if declared.foreach is not None else ()
         for expression in expressions_in(declared.values[key]):
             try:
                 for path in expression.controller_files():
-                    folder.read(path, literal=True)
+                    directory.read(path, literal=True)
                 for call in expression.template_calls():
-                    check_call(folder, call, added)
+                    check_call(directory, call, added)
                     signs = _BRACKETS if call.is_jet else _BRACES
-                    for name, text in templates_of_call(folder, call, added):
+                    for name, text in templates_of_call(directory, call, added):
                         found = self._undeclared(text, name, signs)
                         self.problems += [_placed(problem, expression) for problem in found]
             except InputError as error:

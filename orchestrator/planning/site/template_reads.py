@@ -38,7 +38,7 @@ def template_reads(site: Site, reads: Reads) -> Iterator[tuple[str, Position]]:
                     continue
                 with suppress(EvaluationError, InputError):  # reported where the template is used
                     yield from _reads_in(
-                        list(templates_of_call(site.folder, call, LOOP_VARIABLES)), reads
+                        list(templates_of_call(site.directory, call, LOOP_VARIABLES)), reads
                     )
 
 

@@ -127,13 +127,13 @@ def _texts(part: Part) -> Iterator[str]:
     for declared in site.resources:
         for expression in _expressions(declared):
             yield expression.source
-            yield from map(_read, map(site.folder.path.joinpath, expression.controller_files()))
+            yield from map(_read, map(site.directory.path.joinpath, expression.controller_files()))
             for call in expression.template_calls():
                 with suppress(EvaluationError, InputError):  # users of the file report it
-                    yield from texts_of_call(site.folder, call)
+                    yield from texts_of_call(site.directory, call)
         tree = declared.raw.get(declared.type.tree)
         if isinstance(tree, str):
-            yield from map(_read, sorted(site.folder.path.joinpath(tree).rglob("*")))
+            yield from map(_read, sorted(site.directory.path.joinpath(tree).rglob("*")))
 
 
 def _expressions(declared: Declared) -> Iterator[Expression]:

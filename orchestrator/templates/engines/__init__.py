@@ -1,13 +1,13 @@
-"""The template languages that a folder of files may be written in (controller).
+"""The template languages that a directory of files may be written in (controller).
 
-engine = make_engine("jet", None, folder=Folder(path), prefix="templates/app/")
+engine = make_engine("jet", None, directory=Directory(path), prefix="templates/app/")
 compiled = engine.compile("main.conf", text)                        # once per run; InputError
 text = compiled.render(turn, ())                                    # per host; EvaluationError
 """
 
 from __future__ import annotations
 
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.templates.engines.base import Engine
 from remote_runtime.errors import InputError, Problem
 
@@ -18,7 +18,7 @@ def make_engine(
     name: str,
     delimiters: tuple[str, str] | None,
     *,
-    folder: Folder,
+    directory: Directory,
     prefix: str,
     added: tuple[str, ...] = (),
 ) -> Engine:
@@ -30,7 +30,7 @@ def make_engine(
     if name == "jet":
         from orchestrator.templates.engines.jet import JetEngine
 
-        return JetEngine(delimiters, folder, prefix, added)
+        return JetEngine(delimiters, directory, prefix, added)
     if name == "go":
         from orchestrator.templates.engines.go import GoEngine
 
@@ -38,5 +38,5 @@ def make_engine(
     if name == "jinja":
         from orchestrator.templates.engines.jinja import JinjaEngine
 
-        return JinjaEngine(delimiters, folder, prefix)
+        return JinjaEngine(delimiters, directory, prefix)
     raise InputError([Problem(f"there is no engine {name!r}, only {', '.join(ENGINES)}")])

@@ -1,4 +1,4 @@
-"""What a language for a folder of files is, and what the engines share (controller)."""
+"""What a language for a directory of files is, and what the engines share (controller)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Turn(Protocol):
     kept: dict[str, Any]
 
     def render(self, path: Any, *context: Any) -> str:
-        """The text of another template of the folder."""
+        """The text of another template of the directory."""
         ...
 
     def write(self, path: Any, text: Any) -> str:
@@ -44,7 +44,7 @@ class Compiled(Protocol):
 
 
 class Engine(Protocol):
-    """One language with one pair of delimiters, for the templates of one folder."""
+    """One language with one pair of delimiters, for the templates of one directory."""
 
     @property
     def openers(self) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ class Engine(Protocol):
         ...
 
     def compile(self, path: str, text: str) -> Compiled:
-        """The template at a path of the folder; InputError with every mistake."""
+        """The template at a path of the directory; InputError with every mistake."""
         ...
 
     def problems(self, path: str, text: str) -> list[Problem]:

@@ -180,7 +180,7 @@ def _given(name: str) -> Any:
 def _of_scope(name: str) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         """Call the function of the current scope."""
-        # A file is one of the folder, whatever is spelled out; a bucket must be.
+        # A file is one of the directory, whatever is spelled out; a bucket must be.
         spelled = _literals.get() if name == "kvGet" else frozenset()
         return _turn.get().names(spelled)[name](*arguments)
 

@@ -1,4 +1,4 @@
-"""Jet as the language of a folder (controller); the language itself is in ``language/jet``."""
+"""Jet as the language of a directory (controller); the language itself is in ``language/jet``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from orchestrator.language import jet
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.language.jet import checks
 from orchestrator.language.jet.syntax import Call, Const
 from orchestrator.templates.engines.base import TREE_FUNCTIONS, Compiled, Turn
@@ -31,7 +31,7 @@ class JetEngine:
     def __init__(
         self,
         delimiters: tuple[str, str] | None,
-        folder: Folder,
+        directory: Directory,
         prefix: str,
         added: tuple[str, ...] = (),
     ) -> None:
@@ -40,7 +40,7 @@ class JetEngine:
             raise InputError([Problem(problem)])
         self._prefix = prefix
         self._added = added
-        self._library = jet.Library(folder, self._delimiters, TREE_FUNCTIONS, prefix)
+        self._library = jet.Library(directory, self._delimiters, TREE_FUNCTIONS, prefix)
         self.openers = (self._delimiters.left, *self._delimiters.comments())
 
     def compile(self, path: str, text: str) -> JetTemplate:

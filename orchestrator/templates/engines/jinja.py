@@ -1,11 +1,11 @@
-"""Jinja2 as the language of a folder (controller); the language itself is in ``language/jinja``."""
+"""Jinja2 as the language of a template directory (controller); see also ``language/jinja``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.language.jinja import Library, LoadedTemplate, render
 from orchestrator.language.jinja.environment import Settings
 from orchestrator.templates.engines.base import TREE_FUNCTIONS, Alone, Compiled, Turn
@@ -28,10 +28,12 @@ class JinjaTemplate:
 class JinjaEngine(Alone):
     """Paths in ``include``, ``import`` and ``extends`` are relative to the directory."""
 
-    def __init__(self, delimiters: tuple[str, str] | None, folder: Folder, prefix: str) -> None:
+    def __init__(
+        self, delimiters: tuple[str, str] | None, directory: Directory, prefix: str
+    ) -> None:
         settings = Settings(delimiters, lstrip_blocks=True)
         self._library = Library(
-            folder, settings=settings, functions=TREE_FUNCTIONS, prefix=prefix, relative=False
+            directory, settings=settings, functions=TREE_FUNCTIONS, prefix=prefix, relative=False
         )
         self.openers = ((delimiters or ("{{",))[0], "{%", "{#")
 

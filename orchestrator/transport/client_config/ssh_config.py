@@ -28,8 +28,8 @@ class Section(NamedTuple):
     lines: list[Directive | list[Section]]
 
 
-def read_config(path: Path, folder: Path, depth: int = 0) -> list[Section]:
-    """Parse a file and what it includes; relative includes start at ``folder``.
+def read_config(path: Path, directory: Path, depth: int = 0) -> list[Section]:
+    """Parse a file and what it includes; relative includes start at ``directory``.
 
     A file that is not there is empty. ``InputError`` for one that cannot be read or parsed.
     """
@@ -38,7 +38,7 @@ def read_config(path: Path, folder: Path, depth: int = 0) -> list[Section]:
         if directive.key in ("host", "match"):
             sections.append(Section(directive, []))
         elif directive.key == "include":
-            for included in _included(directive, folder, depth):
+            for included in _included(directive, directory, depth):
                 sections[-1].lines.append(included)
         else:
             sections[-1].lines.append(directive)
@@ -69,22 +69,22 @@ def _without_comment(value: str) -> str:
     return re.sub(r'\s+#[^"]*\Z', "", value).strip()
 
 
-def _included(directive: Directive, folder: Path, depth: int) -> Iterator[list[Section]]:
+def _included(directive: Directive, directory: Path, depth: int) -> Iterator[list[Section]]:
     if depth >= MAX_DEPTH:
         message = f"Include is nested deeper than {MAX_DEPTH}"
         hint = "does a file include itself?"
         raise InputError([Problem(message, directive.where, hint, "transport.config")])
     for pattern in directive.words:
-        expanded = os.path.join(folder, os.path.expanduser(pattern))
+        expanded = os.path.join(directory, os.path.expanduser(pattern))
         for name in sorted(glob.glob(expanded)):
-            yield read_config(Path(name), folder, depth + 1)
+            yield read_config(Path(name), directory, depth + 1)
 
 
 class Config:
     """The user's configuration and the system's, read once per run."""
 
     def __init__(self, files: Sequence[Path]) -> None:
-        self._files = [read_config(path, _include_folder(path)) for path in files]
+        self._files = [read_config(path, _include_directory(path)) for path in files]
         self._has_final = any(_mentions_final(sections) for sections in self._files)
 
     def lookup(self, name: str, user: str | None = None, port: int | None = None) -> Directives:
@@ -129,7 +129,7 @@ def _open(section: Section, condition: Directive, found: Directives) -> Iterator
             yield Undecided(condition, line)
 
 
-def _include_folder(path: Path) -> Path:
+def _include_directory(path: Path) -> Path:
     return path.parent if path.parent == Path("/etc/ssh") else Path("~/.ssh").expanduser()
 
 

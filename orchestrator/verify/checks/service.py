@@ -18,7 +18,7 @@ _ASKED = ("enabled", "disabled", "generated")
 _EITHER = ("static", "indirect", "generated", "transient")
 _ENABLED = ("enabled", "alias", *_EITHER)
 _DISABLED = ("disabled", "linked", "linked-runtime", "masked", "masked-runtime", *_EITHER)
-_FOLDERS = ("/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
+_DIRECTORIES = ("/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
             "/usr/lib/systemd/system", "/lib/systemd/system")  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def _own_name(host: Host, name: str) -> str:
     if _property(host, name, "LoadState") != "not-found":
         return name
     full = name if "." in name else f"{name}.service"
-    command = "grep -rsE %s " + " ".join(_FOLDERS)
+    command = "grep -rsE %s " + " ".join(_DIRECTORIES)
     lines = host.run(command, "^Alias *=").stdout.splitlines()
     files = [path for path, _, line in (each.partition(":") for each in lines) if full in
              line.partition("=")[2].split()]  # fmt: skip

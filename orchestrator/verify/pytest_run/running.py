@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.support.state_folder import make_private, state_folder
+from orchestrator.support.state_directory import make_private, state_directory
 from remote_runtime.errors import InputError, Position, Problem
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def verify(
 
 def _arguments(checkup: Checkup) -> list[str]:
     """pytest's command line: the user's tests first, so that they are refused before a login."""
-    cache = make_private(state_folder() / "pytest")
+    cache = make_private(state_directory() / "pytest")
     words = ["-o", f"cache_dir={cache}", "-p", "orchestrator.verify.pytest_run.quieting"]
     words += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # testinfra is loaded before
     if not checkup.tests:

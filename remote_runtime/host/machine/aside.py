@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from typing import Iterator, List, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError
+from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files
-from remote_runtime.system.folder_syncs import sync_now
 from remote_runtime.system.walk import Place
 
 _OPEN = (getattr(os, "O_PATH", 0) or os.O_RDONLY) | os.O_NOFOLLOW
@@ -52,10 +52,10 @@ def _renamed(files: Files, path: str) -> Tuple[Place, Place]:
     """Where a path was and is now."""
     place = files.place(path, "remove")
     try:
-        opened = os.open(place.name, _OPEN, dir_fd=place.folder.descriptor)
+        opened = os.open(place.name, _OPEN, dir_fd=place.directory.descriptor)
     except OSError as error:
         raise failure("remove", path, error) from error
-    aside = Place(place.folder, files.stage(place.folder.path))
+    aside = Place(place.directory, files.stage(place.directory.path))
     try:
         files.unfinished.made(opened)
         _rename(place, aside)
@@ -68,7 +68,7 @@ def _renamed(files: Files, path: str) -> Tuple[Place, Place]:
 
 
 def _rename(old: Place, new: Place) -> None:
-    at = old.folder.descriptor
+    at = old.directory.descriptor
     try:
         os.rename(old.name, new.name, src_dir_fd=at, dst_dir_fd=at)
         sync_now(at)

@@ -9,10 +9,10 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host import ports
 from remote_runtime.host.ports import Node
 from remote_runtime.system import inode_flags
+from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import NOT_A_DIRECTORY, failure, refusal
 from remote_runtime.system.files import Files as Door
 from remote_runtime.system.files import Status
-from remote_runtime.system.folder_syncs import sync_now
 
 if TYPE_CHECKING:
     from remote_runtime.system.process.commands import Commands
@@ -129,10 +129,10 @@ class Files(FileReader, ports.Files):
 
     def _symlink(self, target: str, path: str, in_directory: bool) -> None:
         place = self._door.place(path, "write")
-        at = place.folder.descriptor
+        at = place.directory.descriptor
         if inode_flags.read(".", at) & inode_flags.APPEND:
             raise refusal("write", path, errno.EPERM)  # it could neither be renamed nor removed
-        name = self._door.stage(place.folder.path)
+        name = self._door.stage(place.directory.path)
         try:
             try:
                 os.symlink(target, name, dir_fd=at)
@@ -142,7 +142,7 @@ class Files(FileReader, ports.Files):
                 if in_directory:
                     os.rmdir(place.name, dir_fd=at)
                 os.rename(name, place.name, src_dir_fd=at, dst_dir_fd=at)
-                (self._door.sync_folder or sync_now)(at)
+                (self._door.sync_directory or sync_now)(at)
             except OSError as error:
                 os.unlink(name, dir_fd=at)
                 raise failure("replace", path, error) from error

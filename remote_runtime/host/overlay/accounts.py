@@ -75,9 +75,9 @@ class Accounts(AccountReader, accounts.Accounts):
 
     def _made(self, user: User) -> None:
         """The mail spool."""
-        folder = self._rules.get("MAIL_DIR")
-        path = "%s/%s" % (folder, user.name)
-        if self.files.stat(folder) is None or self.files.lstat(path) is not None:
+        directory = self._rules.get("MAIL_DIR")
+        path = "%s/%s" % (directory, user.name)
+        if self.files.stat(directory) is None or self.files.lstat(path) is not None:
             return
         mail = self.gid("mail")
         mode, gid = (0o600, user.gid) if mail is None else (0o660, mail)

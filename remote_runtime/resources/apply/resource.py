@@ -18,7 +18,7 @@ class Resource(ResourceType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """The path of the child, which is below the parent's folder. See the base class."""
+        """The path of the child, which is below the parent's directory. See the base class."""
         key = "manifest" if "manifest" in properties else "name"
         return [(key, message) for message in _complaints(str(properties.get(key, name)))]
 

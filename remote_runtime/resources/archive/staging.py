@@ -1,7 +1,9 @@
-"""Writes the members of an archive into a folder of their own, then moves them in place (target).
+"""Writes the members of an archive into a directory of their own, then moves them in place
+(target).
 
-The folder stands in the one to extract into, is ours alone, and everything in it is reached through
-its descriptor: whoever else may write nearby cannot lead us elsewhere. Each move is one rename.
+The directory stands in the one to extract into, is ours alone, and everything in it is reached
+through its descriptor: whoever else may write nearby cannot lead us elsewhere. Each move is one
+rename.
 """
 
 import errno
@@ -19,13 +21,13 @@ from remote_runtime.resources.archive.members import (
     refusal,
 )
 from remote_runtime.system.remove_tree import clear
-from remote_runtime.system.walk import Folder, Place
+from remote_runtime.system.walk import Directory, Place
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
-def in_the_way(archive: str, parent: Folder, kinds: Dict[str, str]) -> None:
+def in_the_way(archive: str, parent: Directory, kinds: Dict[str, str]) -> None:
     """Refuse an archive for which something below ``parent`` would have to be removed first."""
     absent: Set[str] = set()
     for path in sorted(kinds):
@@ -60,28 +62,28 @@ def directory_mode(mode: int) -> int:
 
 
 class Staging(object):
-    """A folder in the making below ``parent``; ``discard`` it in the end, whatever happened.
+    """A directory in the making below ``parent``; ``discard`` it in the end, whatever happened.
 
-    ``made`` is told of the open folder as long as it is empty.
+    ``made`` is told of the open directory as long as it is empty.
     """
 
-    def __init__(self, parent: Folder, name: str, made: Callable[[int], None]) -> None:
+    def __init__(self, parent: Directory, name: str, made: Callable[[int], None]) -> None:
         self._place = Place(parent, name)
         self._parent = parent.descriptor
         os.mkdir(self._place.name, 0o700, dir_fd=self._parent)
-        self._top = os.open(self._place.name, _FOLDER, dir_fd=self._parent)
+        self._top = os.open(self._place.name, _DIRECTORY, dir_fd=self._parent)
         if not _is_ours(self._top):
             os.close(self._top)
             raise OSError(errno.ESTALE, "a new directory was replaced during the extraction")
         made(self._top)
-        self._folders: Dict[str, Tuple[int, float]] = {}
+        self._directories: Dict[str, Tuple[int, float]] = {}
         self._known: Set[str] = {""}
 
     def add(self, path: str, member: Member, linked: str, beat: Callable[[int], None]) -> None:
         """Write one admitted member; ``linked`` is what a hard link names; ``beat`` gets bytes."""
         if member.kind == DIRECTORY:
             self._make(path)
-            self._folders[path] = (directory_mode(member.mode), member.mtime)
+            self._directories[path] = (directory_mode(member.mode), member.mtime)
             return
         self._make(os.path.dirname(path))
         if member.kind == HARDLINK and linked == path:
@@ -131,9 +133,9 @@ class Staging(object):
 
     def finish(self) -> None:
         """Give the directories their modes and times, those inside others first."""
-        for path in sorted(self._folders, reverse=True):
-            mode, mtime = self._folders[path]
-            descriptor = os.open(path, _FOLDER, dir_fd=self._top)
+        for path in sorted(self._directories, reverse=True):
+            mode, mtime = self._directories[path]
+            descriptor = os.open(path, _DIRECTORY, dir_fd=self._top)
             try:
                 os.fchmod(descriptor, mode)
                 _set_time(descriptor, mtime)
@@ -156,13 +158,13 @@ class Staging(object):
 
         for name in sorted(os.listdir(ours), key=lambda name: (leads_to_last(name), name)):
             path = os.path.join(at, name)
-            if not _is_folder(name, ours) or not _exists(name, theirs):
+            if not _is_directory(name, ours) or not _exists(name, theirs):
                 os.rename(name, name, src_dir_fd=ours, dst_dir_fd=theirs)
                 moved.append(path)
                 continue
-            inner = os.open(name, _FOLDER, dir_fd=ours)
+            inner = os.open(name, _DIRECTORY, dir_fd=ours)
             try:
-                outer = os.open(name, _FOLDER, dir_fd=theirs)
+                outer = os.open(name, _DIRECTORY, dir_fd=theirs)
                 try:
                     self._merge(inner, outer, at=path, last=last, moved=moved)
                 finally:
@@ -171,21 +173,21 @@ class Staging(object):
                 os.close(inner)
 
     def discard(self) -> None:
-        """Remove what is left of the folder."""
+        """Remove what is left of the directory."""
         try:
             clear(self._place, self._top)
         finally:
             os.close(self._top)
 
 
-def _is_ours(folder: int) -> bool:
+def _is_ours(directory: int) -> bool:
     """Whether it is as we make one, so that nobody else can put a link into it."""
-    found = os.fstat(folder)
+    found = os.fstat(directory)
     own = found.st_uid == os.geteuid() and not found.st_mode & 0o022
-    return own and not os.listdir(folder)
+    return own and not os.listdir(directory)
 
 
-def _is_folder(name: str, within: int) -> bool:
+def _is_directory(name: str, within: int) -> bool:
     return stat.S_ISDIR(os.stat(name, dir_fd=within, follow_symlinks=False).st_mode)
 
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Sequence, Set, Tuple
 from remote_runtime.changes import Unknowable
 from remote_runtime.resources.package.dnf import isolated_run
 from remote_runtime.resources.package.dpkg import database as dpkg
-from remote_runtime.resources.package.dpkg.contents import UNIT_FOLDERS
+from remote_runtime.resources.package.dpkg.contents import UNIT_DIRECTORIES
 from remote_runtime.resources.package.dpkg.installed import Registry
 from remote_runtime.resources.package.provider import brought, taken
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
-_UNIT_FOLDERS = (*UNIT_FOLDERS, "/etc/systemd/system/")
+_UNIT_DIRECTORIES = (*UNIT_DIRECTORIES, "/etc/systemd/system/")
 _LONGEST = 1 << 24
 
 Covers = Callable[[str, str, bool], bool]
@@ -22,8 +22,8 @@ Covers = Callable[[str, str, bool], bool]
 def coverage(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Covers:
     """What comes, changes or goes with a package that is installed, changed or removed.
 
-    What is on its list and below its own folders; where there is none, whatever is not there yet
-    and packages bring. Other packages are not covered.
+    What is on its list and below its own directories; where there is none, whatever is not there
+    yet and packages bring. Other packages are not covered.
     """
     if context.world is not None and name.partition(":")[0] in context.world.packages:
         return _whatever
@@ -38,7 +38,7 @@ def coverage(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Covers:
 
 def of_rpms(context: "Context", names: Sequence[str]) -> Covers:
     """What is on the lists of those of these packages that are installed, and below their own
-    folders."""
+    directories."""
     return _its_own([path for name in names for path in _listed_by_rpm(context, name)])
 
 
@@ -53,35 +53,37 @@ def _what_may_come(kind: str, value: str, present: bool) -> bool:
 def _its_own(paths: List[str]) -> Covers:
     real: Dict[str, str] = {}
     own = {_without_links(path, real) for path in paths}
-    folders = {path for path in own if os.path.isdir(path) and not os.path.islink(path)}
-    units = {os.path.basename(path) for path in paths if path.startswith(_UNIT_FOLDERS)}
+    directories = {path for path in own if os.path.isdir(path) and not os.path.islink(path)}
+    units = {os.path.basename(path) for path in paths if path.startswith(_UNIT_DIRECTORIES)}
 
     def covers(kind: str, value: str, present: bool) -> bool:
         if kind == "unit":
             before, at, after = value.partition("@")
             return value in units or (bool(at) and before + "@." + after.split(".")[-1] in units)
-        return kind == "path" and (value in own or _is_below(value, folders))
+        return kind == "path" and (value in own or _is_below(value, directories))
 
     return covers
 
 
 def _without_links(path: str, known: Dict[str, str]) -> str:
-    folder, name = os.path.split(path)
-    if folder not in known:
-        known[folder] = os.path.realpath(folder)
-    return os.path.join(known[folder], name)
+    directory, name = os.path.split(path)
+    if directory not in known:
+        known[directory] = os.path.realpath(directory)
+    return os.path.join(known[directory], name)
 
 
-def _is_below(path: str, folders: Set[str]) -> bool:
+def _is_below(path: str, directories: Set[str]) -> bool:
     while len(path) > 1:
         path = os.path.dirname(path)
-        if path in folders:
+        if path in directories:
             return True
     return False
 
 
 def _listed(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Tuple[List[str], bool]:
-    """The paths of a package, without folders that are others' as well; whether it is installed."""
+    """The paths of a package, without directories that are others' as well; whether it is
+    installed.
+    """
     if not dpkg.is_used(admin + "/status"):
         paths = _listed_by_rpm(context, name)
         return paths, bool(paths)

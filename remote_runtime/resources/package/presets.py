@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Dict
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
-_FOLDERS = (
+_DIRECTORIES = (
     "/etc/systemd/system-preset",
     "/run/systemd/system-preset",
     "/usr/local/lib/systemd/system-preset",
@@ -21,10 +21,10 @@ _LIMIT = 1 << 20  # bytes of one file
 def wants(files: "Files", unit: str) -> bool:
     """Whether the first line that fits a unit enables it; what no line fits is enabled."""
     found: Dict[str, str] = {}
-    for folder in _FOLDERS:
-        for name in files.entries(folder) if files.is_directory(folder) else ():
+    for directory in _DIRECTORIES:
+        for name in files.entries(directory) if files.is_directory(directory) else ():
             if name.endswith(".preset"):
-                found.setdefault(name, os.path.join(folder, name))
+                found.setdefault(name, os.path.join(directory, name))
     for name in sorted(found):
         text = files.read(found[name], _LIMIT, follow=True).decode("utf-8", "replace")
         for line in text.splitlines():

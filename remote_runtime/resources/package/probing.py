@@ -32,12 +32,12 @@ class Packages(object):
 
     suffix = ""
 
-    def download(self, wanted: Sequence[Indexed], folder: str) -> None:
-        """Put these into a folder, others as well perhaps. ``ResourceError``."""
+    def download(self, wanted: Sequence[Indexed], directory: str) -> None:
+        """Put these into a directory, others as well perhaps. ``ResourceError``."""
         raise NotImplementedError
 
-    def unpack(self, path: str, folder: str) -> Contents:
-        """Read one that was downloaded; ``folder`` is free. ``OSError``, ``ValueError``."""
+    def unpack(self, path: str, directory: str) -> Contents:
+        """Read one that was downloaded; ``directory`` is free. ``OSError``, ``ValueError``."""
         raise NotImplementedError
 
 
@@ -85,7 +85,7 @@ class Probe(object):
 
         return look
 
-    def _keep(self, sha: str, folder: str, contents: Contents) -> None:
+    def _keep(self, sha: str, directory: str, contents: Contents) -> None:
         """Keep the files of a package that a difference may be shown to, the smallest first."""
         files = [m for m in contents.members if m.kind == "file" and m.size <= difference.LARGEST]
         left = MOST_SHOWN
@@ -93,7 +93,7 @@ class Probe(object):
             left -= member.size
             if left < 0:
                 break
-            with open(folder + member.path, "rb") as file:
+            with open(directory + member.path, "rb") as file:
                 self._files[sha][member.path] = file.read()
 
     def _learn(self, unknown: Sequence[Indexed], packages: Packages) -> None:
@@ -141,7 +141,7 @@ class Probe(object):
             return
         self._tried.update(i.sha256 for i in missing)
 
-        def learn(sha: str, folder: str, contents: Contents) -> None:
+        def learn(sha: str, directory: str, contents: Contents) -> None:
             self._known[sha] = contents
 
         failed = self._opened(missing, packages, learn)
@@ -156,26 +156,29 @@ class Probe(object):
         packages: Packages,
         use: Callable[[str, str, Contents], None],
     ) -> Optional[CcmError]:
-        """Download packages and ``use`` each with the folder that it is unpacked to, for as long as
-        that is there. Why some could not be downloaded."""
+        """Download packages and ``use`` each with the directory that it is unpacked to, for as long
+        as that is there. Why some could not be downloaded.
+        """
         files = self._context.files
-        folder = files.private_folder()
+        directory = files.private_directory()
         try:
             self._context.progress("reading %s" % ", ".join(i.name for i in wanted))
-            failed = self._download(wanted, folder, packages)
-            for name in sorted(os.listdir(folder)):
+            failed = self._download(wanted, directory, packages)
+            for name in sorted(os.listdir(directory)):
                 if name.endswith(packages.suffix):
-                    path = os.path.join(folder, name)
+                    path = os.path.join(directory, name)
                     self._open(path, {i.sha256 for i in wanted}, packages, use)
         finally:
-            files.remove_private_folder(folder)
+            files.remove_private_directory(directory)
         return failed
 
     @staticmethod
-    def _download(wanted: Sequence[Indexed], folder: str, packages: Packages) -> Optional[CcmError]:
-        """Why some could not be downloaded; the others are in the folder."""
+    def _download(
+        wanted: Sequence[Indexed], directory: str, packages: Packages
+    ) -> Optional[CcmError]:
+        """Why some could not be downloaded; the others are in the directory."""
         try:
-            packages.download(wanted, folder)
+            packages.download(wanted, directory)
         except CcmError as error:
             return error
         return None
@@ -190,9 +193,9 @@ class Probe(object):
         sha = deb_contents.digest(path)
         if sha not in wanted:
             return
-        folder = path[: -len(packages.suffix)]
+        directory = path[: -len(packages.suffix)]
         try:
-            use(sha, folder, packages.unpack(path, folder))
+            use(sha, directory, packages.unpack(path, directory))
         except (OSError, ValueError):
             pass  # then it is not known, which the prediction says
 

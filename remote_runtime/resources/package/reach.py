@@ -17,11 +17,11 @@ _READ_ONLY = "erofs"
 
 
 class Reach(object):
-    """Looks at the host as it will be, at each folder once."""
+    """Looks at the host as it will be, at each directory once."""
 
     def __init__(self, files: "Files") -> None:
         self._files = files
-        self._folders: Dict[str, Optional[ResourceError]] = {}
+        self._directories: Dict[str, Optional[ResourceError]] = {}
         self._flagged: Dict[str, Tuple[str, bool]] = {}
         self._points: Optional[FrozenSet[str]] = None
 
@@ -50,17 +50,17 @@ class Reach(object):
         if member.kind != "directory" and not kept and self._is_fixed(path):
             self._files.obstacles(path).writing(0)
 
-    def _entering(self, folder: str) -> Optional[ResourceError]:
-        """What keeps a new name from being made in a folder."""
-        if folder not in self._folders:
-            self._folders[folder] = None
+    def _entering(self, directory: str) -> Optional[ResourceError]:
+        """What keeps a new name from being made in a directory."""
+        if directory not in self._directories:
+            self._directories[directory] = None
             try:
-                self._files.obstacles(folder + _BESIDE).writing(0)
+                self._files.obstacles(directory + _BESIDE).writing(0)
             except Unknowable:
                 raise
             except ResourceError as error:
-                self._folders[folder] = error
-        return self._folders[folder]
+                self._directories[directory] = error
+        return self._directories[directory]
 
     def _is_fixed(self, path: str) -> bool:
         """Whether what the host has at a path can be neither replaced nor removed."""
@@ -76,12 +76,12 @@ class Reach(object):
             self._points = preconditions.mount_points()
         return real in self._points
 
-    def _place(self, folder: str) -> Tuple[str, bool]:
-        """Where the host has a folder, and whether names stay in it."""
-        if folder not in self._flagged:
-            real = os.path.realpath(folder)
-            self._flagged[folder] = real, os.path.isdir(real) and bool(preconditions.flags(real))
-        return self._flagged[folder]
+    def _place(self, directory: str) -> Tuple[str, bool]:
+        """Where the host has a directory, and whether names stay in it."""
+        if directory not in self._flagged:
+            real = os.path.realpath(directory)
+            self._flagged[directory] = real, os.path.isdir(real) and bool(preconditions.flags(real))
+        return self._flagged[directory]
 
     # -- space ------------------------------------------------------------------------------------
 
@@ -92,12 +92,12 @@ class Reach(object):
         systems: Dict[str, Hashable] = {}
         for name, contents in sorted(coming.items()):
             for member in contents.members:
-                folder = os.path.dirname(member.path)
-                if folder not in systems:
-                    found = self._files.obstacles(folder + _BESIDE).spare()
-                    systems[folder] = found.system
+                directory = os.path.dirname(member.path)
+                if directory not in systems:
+                    found = self._files.obstacles(directory + _BESIDE).spare()
+                    systems[directory] = found.system
                     spare[found.system] = found
-                sums = needed.setdefault(systems[folder], {}).setdefault(name, [0, 0])
+                sums = needed.setdefault(systems[directory], {}).setdefault(name, [0, 0])
                 if member.kind == "directory" and self._files.is_directory(member.path):
                     continue
                 if member.kind == "file":

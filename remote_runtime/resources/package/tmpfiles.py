@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
     from remote_runtime.system.files import Files
 
-FOLDERS = ("/etc/tmpfiles.d", "/run/tmpfiles.d", "/usr/local/lib/tmpfiles.d", "/usr/lib/tmpfiles.d")
+DIRECTORIES = (
+    "/etc/tmpfiles.d",
+    "/run/tmpfiles.d",
+    "/usr/local/lib/tmpfiles.d",
+    "/usr/lib/tmpfiles.d",
+)
 _MOST = 1 << 16  # bytes of one file
 _SPECIFIERS = {
     "%": "%",
@@ -65,7 +70,7 @@ def declared(files: "Files", accounts: "Accounts", call: Call) -> Optional[Decla
 
 def _path(files: "Files", name: str) -> str:
     """The file that counts: the host's own replaces a package's of the same name."""
-    places = [name] if name.startswith("/") else [os.path.join(f, name) for f in FOLDERS]
+    places = [name] if name.startswith("/") else [os.path.join(f, name) for f in DIRECTORIES]
     found = [path for path in places if UNKNOWN not in path and files.exists(path)]
     return found[0] if found and not files.is_directory(found[0]) else ""
 

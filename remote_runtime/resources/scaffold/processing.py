@@ -41,7 +41,7 @@ class Processing(object):
         self._root = root
         self._rules = post_rules(properties)
         self._timeout = duration.parse(str(properties.get("post_timeout") or POST_TIMEOUT))
-        self._folder = ""
+        self._directory = ""
         self._done: Dict[str, Wanted] = {}
 
     def matches(self, path: str) -> bool:
@@ -83,9 +83,9 @@ class Processing(object):
         return Wanted(file.path, staged, staged.executable)
 
     def _stage(self, file: Wanted) -> str:
-        if not self._folder:
-            self._folder = self._context.files.private_folder()
-        path = os.path.join(self._folder, file.path)
+        if not self._directory:
+            self._directory = self._context.files.private_directory()
+        path = os.path.join(self._directory, file.path)
         try:
             os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
@@ -123,9 +123,9 @@ class Processing(object):
 
     def discard(self) -> None:
         """Remove the copies; they are made again if they are needed again."""
-        if self._folder:
-            self._context.files.remove_private_folder(self._folder)
-            self._folder = ""
+        if self._directory:
+            self._context.files.remove_private_directory(self._directory)
+            self._directory = ""
             self._done = {}
 
 
@@ -157,7 +157,7 @@ def post_rules(properties: Properties) -> List[Tuple[str, str]]:
 
 
 def commands_for(rules: List[Tuple[str, str]], path: str) -> List[str]:
-    """The commands for a file: patterns are those of a shell, for the name without its folder."""
+    """The commands for a file; shell patterns match its name without the directory."""
     if not rules:
         return []
     import fnmatch

@@ -146,7 +146,7 @@ def _stays(resource: ResourceType, directory: str) -> bool:
         resource.context.files.obstacles(directory).removing()
     except ResourceError:
         return True
-    except OSError:  # whose folder it is has taken it away meanwhile: the removal will see
+    except OSError:  # whose directory it is has taken it away meanwhile: the removal will see
         return False
     return False
 

@@ -99,9 +99,9 @@ class Resource(AccountStateType):
         path = self._key(user.home if user else "")
         if not host.commands.find("ssh-keygen"):
             raise ResourceError("the program ssh-keygen is missing", kind="resource.command")
-        folder = path.rpartition("/")[0]
-        if user is not None and host.files.lstat(folder) is None:
-            host.files.mkdir(folder, 0o700, user.uid, user.gid)
+        directory = path.rpartition("/")[0]
+        if user is not None and host.files.lstat(directory) is None:
+            host.files.mkdir(directory, 0o700, user.uid, user.gid)
         words = ["sh", "-c", _GENERATE, "sh", path, self.name]
         host.commands.run(words, user=self.name, affects=[path, path + ".pub"])
 

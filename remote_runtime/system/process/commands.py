@@ -96,8 +96,8 @@ class Commands(object):
         """Return the file that ``program`` is, looked up in ``path``; "" when there is none."""
         if "/" in program:
             return program if self.is_program(os.path.join(cwd or "/", program)) else ""
-        for folder in (path or DEFAULT_PATH).split(":"):
-            full = os.path.join(folder, program)
+        for directory in (path or DEFAULT_PATH).split(":"):
+            full = os.path.join(directory, program)
             if self.is_program(full):
                 return full
         return ""

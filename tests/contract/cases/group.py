@@ -21,7 +21,7 @@ GETENT = 'grep "^$2:" group || exit 2\n'
 
 
 def host(world: World, text: str) -> Path:
-    """The file of groups of a host whose programs and database of groups are of this folder."""
+    """The file of groups of a host whose programs and database of groups are of this directory."""
     for name, script in (("groupadd", GROUPADD), ("groupmod", GROUPMOD), ("groupdel", GROUPDEL)):
         world.program(name, script)
     world.program("getent", GETENT)

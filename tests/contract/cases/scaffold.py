@@ -1,4 +1,4 @@
-"""Folders that are rendered on the controller."""
+"""Directories that are rendered on the controller."""
 
 import functools
 import os
@@ -19,13 +19,13 @@ def source(world: World) -> dict[str, Any]:
 
 
 def moved(top: str, name: str) -> None:
-    """A folder of the tree is somewhere else, and a symlink leads there."""
+    """A directory of the tree is somewhere else, and a symlink leads there."""
     os.rename(f"{top}/{name}", f"{top}-{name}")
     os.symlink(f"{top}-{name}", f"{top}/{name}")
 
 
 def purged(world: World) -> Scenario:
-    """A folder that is missing, but for a file that is not part of it."""
+    """A directory that is missing, but for a file that is not part of it."""
     top = world.path("app")
     world.write("app/other", "")
     return Scenario(
@@ -48,7 +48,7 @@ def purged(world: World) -> Scenario:
 
 
 def absent(world: World) -> Scenario:
-    """The files of a folder have to go."""
+    """The files of a directory have to go."""
     world.write("app/app.conf", f"{SECRET}\n")
     world.write("app/bin/run", "")
     return Scenario(

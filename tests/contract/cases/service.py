@@ -40,7 +40,7 @@ esac
 
 
 def host(world: World) -> Path:
-    """The folder of the unit app."""
+    """The directory of the unit app."""
     world.program("systemctl", SYSTEMCTL)
     unit = Path(world.path("units", "app"))
     unit.mkdir(parents=True)

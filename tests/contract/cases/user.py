@@ -65,7 +65,7 @@ case $1 in -gn) echo $primary ;; -g) echo $gid ;; *) echo $primary $others ;; es
 
 
 class Tables:
-    """The files of a host whose programs and databases are of this folder."""
+    """The files of a host whose programs and databases are of this directory."""
 
     def __init__(self, world: World, passwd: str = "", shadow: str = "") -> None:
         for name, script in (("useradd", USERADD), ("usermod", USERMOD), ("userdel", USERDEL)):

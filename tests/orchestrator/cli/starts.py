@@ -15,26 +15,26 @@ print(*sys.modules, file=sys.stderr)
 """
 
 
-def hosts(folder: Path) -> Path:
+def hosts(directory: Path) -> Path:
     """An inventory of this machine."""
-    path = folder / "hosts.yaml"
+    path = directory / "hosts.yaml"
     path.write_text("hosts: {here: {connection: local}}\n")
     return path
 
 
-def site(folder: Path) -> Path:
+def site(directory: Path) -> Path:
     """A manifest of one file."""
     owned = f"owner: '{os.getuid()}', group: '{os.getgid()}', mode: '0644'"
-    path = folder / "site.yaml"
-    resource = f"{{{folder}/a: {{content: x, {owned}}}}}"
+    path = directory / "site.yaml"
+    resource = f"{{{directory}/a: {{content: x, {owned}}}}}"
     path.write_text(f"ccm: {{resources: [{{file: [{resource}]}}]}}\n")
     return path
 
 
-def imported(folder: Path, *words: str, says: str = "1 unchanged") -> list[str]:
+def imported(directory: Path, *words: str, says: str = "1 unchanged") -> list[str]:
     """What a command imports the second time, when everything is there already, in that order."""
-    cache = str(caches.fill(folder / "cache"))
-    environment = {**os.environ, "XDG_CACHE_HOME": cache, "XDG_STATE_HOME": str(folder)}
+    cache = str(caches.fill(directory / "cache"))
+    environment = {**os.environ, "XDG_CACHE_HOME": cache, "XDG_STATE_HOME": str(directory)}
     command = [sys.executable, "-c", _PROGRAM, *words]
     for _ in range(2):
         done = subprocess.run(

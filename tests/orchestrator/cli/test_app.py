@@ -256,12 +256,14 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 
 def test_every_file_of_a_command_is_listed() -> None:
-    """A module with EXAMPLE in the folder of commands is a command, and the other way round.
+    """A module with EXAMPLE in the directory of commands is a command, and the other way round.
 
     One that stands below a command, such as ``ensure_api``, has that command's name in front.
     """
-    folder = ROOT / "orchestrator" / "cli"
-    found = {p.stem for p in folder.glob("*.py") if "\nEXAMPLE = " in p.read_text(encoding="utf-8")}
+    directory = ROOT / "orchestrator" / "cli"
+    found = {
+        p.stem for p in directory.glob("*.py") if "\nEXAMPLE = " in p.read_text(encoding="utf-8")
+    }
     below = {name for name in found if name.partition("_")[0] in COMMANDS and "_" in name}
     assert found - below == set(COMMANDS)
 

@@ -51,9 +51,9 @@ def in_zsh(script: Path, line: str, seen: str, ccm: str = "", times: int = 2) ->
     return done.stdout
 
 
-def own_ccm(folder: Path) -> str:
+def own_ccm(directory: Path) -> str:
     """The definition of ``ccm`` in a shell, with an inventory beside it."""
-    (folder / "hosts.yaml").write_text(INVENTORY, encoding="utf-8")
+    (directory / "hosts.yaml").write_text(INVENTORY, encoding="utf-8")
     root = Path(__file__).resolve().parents[3]
     return f'ccm() {{ PYTHONPATH={root} {sys.executable} -m orchestrator.cli.app "$@"; }}'
 

@@ -10,8 +10,8 @@ from orchestrator.project.settings import SETTINGS
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project in the current folder, and nothing in the environment."""
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project in the current directory, and nothing in the environment."""
     for setting in SETTINGS:
         monkeypatch.delenv(setting.variable, raising=False)
     monkeypatch.chdir(tmp_path)
@@ -41,9 +41,9 @@ def test_each_value_with_its_origin(
     ]
 
 
-def test_a_named_rollout(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_named_rollout(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What stands behind a rollout's name is told with its place, and a flag as such."""
-    (folder / "ccm.yaml").write_text("rollouts: {slow: {waves: '1,50%', max_fail: 0}}\n")
+    (directory / "ccm.yaml").write_text("rollouts: {slow: {waves: '1,50%', max_fail: 0}}\n")
     assert main(["config", "--rollout", "slow", "--max-fail", "3"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[-2:] == [["waves", "1,50%", "ccm.yaml:1:26"], ["max_fail", "3", "--max-fail"]]
@@ -59,41 +59,41 @@ def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["keep"] == {"value": 200, "origin": "default", "where": ""}
 
 
-def test_beside_a_manifest(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_beside_a_manifest(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With a manifest it is what a command with that manifest would have."""
-    (folder / "ccm.yaml").unlink()
-    (folder / "sites").mkdir()
-    (folder / "sites/ccm.yaml").write_text("inventory: hosts.yaml\n", encoding="utf-8")
+    (directory / "ccm.yaml").unlink()
+    (directory / "sites").mkdir()
+    (directory / "sites/ccm.yaml").write_text("inventory: hosts.yaml\n", encoding="utf-8")
     assert main(["config"]) == 0
     assert "hosts.yaml" not in capsys.readouterr().out
     assert main(["config", "sites/site.yaml"]) == 0
     assert "sites/hosts.yaml  sites/ccm.yaml:1:12" in capsys.readouterr().out
 
 
-def test_two_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_files(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One beside the manifest and another here, which differ, are refused by both names."""
-    (folder / "sites").mkdir()
-    (folder / "sites/ccm.yaml").write_text("inventory: hosts.yaml\n", encoding="utf-8")
+    (directory / "sites").mkdir()
+    (directory / "sites/ccm.yaml").write_text("inventory: hosts.yaml\n", encoding="utf-8")
     assert main(["config", "sites/site.yaml"]) == 2
     assert "sites/ccm.yaml and ccm.yaml differ" in capsys.readouterr().err
 
 
 def test_no_login_and_no_program(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A login is masked, and a program in place of an inventory is not run."""
     monkeypatch.setenv("CCM_REGISTRATION", "nats://ccm:s3cret@host/S")
-    (folder / "hosts").write_text("#!/bin/sh\ntouch pwned\n", encoding="utf-8")
-    (folder / "hosts").chmod(0o755)
+    (directory / "hosts").write_text("#!/bin/sh\ntouch pwned\n", encoding="utf-8")
+    (directory / "hosts").chmod(0o755)
     for form in ([], ["--json"]):
         assert main(["config", *form]) == 0
         assert "s3cret" not in capsys.readouterr().out
-    assert not (folder / "pwned").exists()
+    assert not (directory / "pwned").exists()
 
 
-def test_a_mistake_in_the_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mistake_in_the_file(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What is wrong with the file is told, and nothing else."""
-    (folder / "ccm.yaml").write_text("forks: many\n", encoding="utf-8")
+    (directory / "ccm.yaml").write_text("forks: many\n", encoding="utf-8")
     assert main(["config"]) == 2
     told = capsys.readouterr()
     assert told.out == ""

@@ -1,4 +1,4 @@
-"""``ccm engine``: certificates into a folder that is meant for them."""
+"""``ccm engine``: certificates into a directory that is meant for them."""
 
 import argparse
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_it_says_what_belongs_where(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("name", ["file", "file/below"])
-def test_what_is_no_folder_is_refused(tmp_path: Path, name: str) -> None:
+def test_what_is_no_directory_is_refused(tmp_path: Path, name: str) -> None:
     """With what to give."""
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match=f"cannot write certificates to .*{name}: ") as caught:
@@ -36,7 +36,7 @@ def test_what_is_no_folder_is_refused(tmp_path: Path, name: str) -> None:
     assert "writable directory" in caught.value.hint
 
 
-def test_a_variable_that_was_empty_is_not_the_usual_folder(
+def test_a_variable_that_was_empty_is_not_the_usual_directory(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """As in ``ccm engine init "$DIR"``."""

@@ -61,7 +61,7 @@ def test_a_host_that_is_down_does_not_hide_the_others_facts(desk: Desk) -> None:
 
 def test_the_list_the_tree_and_one_host(desk: Desk) -> None:
     """Hosts are listed, shown in their groups, and each value of one says where it is written."""
-    ssh = desk.folder / ".ssh"
+    ssh = desk.directory / ".ssh"
     ssh.mkdir(mode=0o700)
     (ssh / "config").write_text("Host 127.*\n  RemoteForward 8080 localhost:80\n", encoding="utf-8")
     with (ssh / "config").open("a", encoding="utf-8") as config:

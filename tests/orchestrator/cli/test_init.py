@@ -15,8 +15,8 @@ from orchestrator.project.settings import SETTINGS, Project
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, an empty one, and a state folder elsewhere."""
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, an empty one, and a state directory elsewhere."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     home = tmp_path / "project"
     home.mkdir(mode=0o755)
@@ -24,9 +24,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-def test_an_empty_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_directory(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The file, an inventory and a site are written, which validate and preview as they are."""
-    (folder / ".git").mkdir()
+    (directory / ".git").mkdir()
     assert main(["init", "--local"]) == 0
     told = capsys.readouterr().out
     assert told.splitlines() == [
@@ -37,54 +37,54 @@ def test_an_empty_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "this-machine" in capsys.readouterr().out
 
 
-def test_what_is_there_stays(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_there_stays(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Beside other files only ccm.yaml is written, with the inventory that is there, and once."""
-    (folder / "README").touch()
-    (folder / "inventory.yaml").write_text("hosts: {web1: }\n")
+    (directory / "README").touch()
+    (directory / "inventory.yaml").write_text("hosts: {web1: }\n")
     assert main(["init"]) == 0
-    assert sorted(os.listdir(folder)) == ["README", "ccm.yaml", "inventory.yaml"]
+    assert sorted(os.listdir(directory)) == ["README", "ccm.yaml", "inventory.yaml"]
     assert read_project(project_files()).settings["inventory"].value == ["inventory.yaml"]
-    before = (folder / "ccm.yaml").read_text()
+    before = (directory / "ccm.yaml").read_text()
     capsys.readouterr()
     assert main(["init"]) == 2
     assert "ccm.yaml already exists" in capsys.readouterr().err
-    assert (folder / "ccm.yaml").read_text() == before
+    assert (directory / "ccm.yaml").read_text() == before
 
 
-def test_no_inventory_is_guessed(folder: Path) -> None:
+def test_no_inventory_is_guessed(directory: Path) -> None:
     """Where no file looks like an inventory, none is named."""
-    (folder / "README").touch()
+    (directory / "README").touch()
     assert main(["init"]) == 0
     assert read_project(project_files()) == Project()
 
 
-def test_another_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A folder that is named is made; its file is believed whatever the umask."""
+def test_another_directory(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A directory that is named is made; its file is believed whatever the umask."""
     before = os.umask(0o002)
     try:
         assert main(["init", "a/b", "--host", "web1"]) == 0
     finally:
         os.umask(before)
     assert "written: a/b/ccm.yaml" in capsys.readouterr().out
-    assert stat.S_IMODE((folder / "a/b/ccm.yaml").stat().st_mode) == 0o644
+    assert stat.S_IMODE((directory / "a/b/ccm.yaml").stat().st_mode) == 0o644
     assert project_files("a/b/site.yaml")
 
 
-def test_a_folder_of_others(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_directory_of_others(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is written where others could change it; the error says what to do."""
-    folder.chmod(0o777)
+    directory.chmod(0o777)
     assert main(["init"]) == 2
     assert "chmod go-w ." in capsys.readouterr().err
-    assert os.listdir(folder) == []
+    assert os.listdir(directory) == []
 
 
-def test_the_file_shows_all_that_it_may_say(folder: Path) -> None:
+def test_the_file_shows_all_that_it_may_say(directory: Path) -> None:
     """Each key of the schema stands there, as a comment that is right without its sign."""
     assert main(["init", "--local"]) == 0
-    text = (folder / "ccm.yaml").read_text()
+    text = (directory / "ccm.yaml").read_text()
     whole = re.sub(r"^# (?=[a-z_]+: |rollouts:$|  )", "", text, flags=re.MULTILINE)
-    (folder / "ccm.yaml").write_text(whole)
-    (folder / "data").mkdir()
+    (directory / "ccm.yaml").write_text(whole)
+    (directory / "data").mkdir()
     found = read_project(project_files())
     words = {one.word for one in SETTINGS if one.name in found.settings}
     assert {*words, "rollouts"} == set(schemas.load("project")["properties"])

@@ -19,8 +19,8 @@ Host *
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, and a home with a configuration of SSH."""
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty directory, and a home with a configuration of SSH."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     ssh = tmp_path / "home" / ".ssh"
     ssh.mkdir(parents=True)
@@ -39,39 +39,39 @@ class Terminal(io.StringIO):
         return True
 
 
-def hosts(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((folder / "hosts.yaml").read_text())["hosts"]
+def hosts(directory: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((directory / "hosts.yaml").read_text())["hosts"]
     return found
 
 
-def test_hosts_are_given(folder: Path) -> None:
+def test_hosts_are_given(directory: Path) -> None:
     """A name, with a user and an address where they are said."""
     assert main(["init", "--host", "web1", "--host", "deploy@web2=192.0.2.10"]) == 0
-    assert hosts(folder) == {"web1": None, "web2": {"address": "192.0.2.10", "user": "deploy"}}
+    assert hosts(directory) == {"web1": None, "web2": {"address": "192.0.2.10", "user": "deploy"}}
     assert main(["inventory", "-i", "hosts.yaml"]) == 0
 
 
-def test_hosts_of_the_ssh_configuration(folder: Path) -> None:
+def test_hosts_of_the_ssh_configuration(directory: Path) -> None:
     """Its names, those of included files first, and no pattern."""
     assert main(["init", "--ssh-config"]) == 0
-    assert list(hosts(folder)) == ["db1", "web1", "web2"]
+    assert list(hosts(directory)) == ["db1", "web1", "web2"]
 
 
 def test_hosts_are_asked_for(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """On a terminal; an empty line takes those of the SSH configuration."""
     monkeypatch.setattr("sys.stdin", Terminal("app1, root@app2\n"))
     assert main(["init"]) == 0
-    assert hosts(folder) == {"app1": None, "app2": {"user": "root"}}
+    assert hosts(directory) == {"app1": None, "app2": {"user": "root"}}
     assert "db1, web1, web2 of ~/.ssh/config" in capsys.readouterr().err
     monkeypatch.setattr("sys.stdin", Terminal("\n"))
     assert main(["init", "other"]) == 0
-    assert list(hosts(folder / "other")) == ["db1", "web1", "web2"]
+    assert list(hosts(directory / "other")) == ["db1", "web1", "web2"]
 
 
 def test_without_a_terminal_hosts_have_to_be_named(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nothing is written, and the error names the options; so does one for what is no host."""
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
@@ -79,13 +79,13 @@ def test_without_a_terminal_hosts_have_to_be_named(
     assert "--ssh-config or --local" in capsys.readouterr().err
     assert main(["init", "--host", "-oProxyCommand=x"]) == 2
     assert main(["init", "--host", "a b"]) == 2
-    assert list(folder.iterdir()) == []
+    assert list(directory.iterdir()) == []
 
 
 def test_an_inventory_that_is_there_is_not_replaced(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    directory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Hosts beside an inventory are refused."""
-    (folder / "hosts.yaml").write_text("hosts: {a: }\n")
+    (directory / "hosts.yaml").write_text("hosts: {a: }\n")
     assert main(["init", "--host", "b"]) == 2
     assert "hosts.yaml already lists the hosts" in capsys.readouterr().err

@@ -29,11 +29,11 @@ ccm:
 """  # noqa: E501 - lines of a file
 
 
-def ccm(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+def ccm(directory: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     argv = [sys.executable, *words] if words[0] == "-X" else [sys.executable, "-m", APP, *words]
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder / "state")}
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(directory / "state")}
     return subprocess.run(
-        argv, cwd=folder, env=environ, capture_output=True, text=True, check=False
+        argv, cwd=directory, env=environ, capture_output=True, text=True, check=False
     )
 
 

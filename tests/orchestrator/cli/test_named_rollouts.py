@@ -19,7 +19,7 @@ rollouts:
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder with a project's file."""
+    """The current directory with a project's file."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "ccm.yaml"
     path.write_text(PROJECT, encoding="utf-8")

@@ -39,7 +39,7 @@ def test_elsewhere_there_are_none(
     assert "there is no resource type 'cron'" in capsys.readouterr().err
 
 
-def test_built_in_types_do_not_need_those_of_the_folder(
+def test_built_in_types_do_not_need_those_of_the_directory(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is wrong in ``./types`` keeps nobody from a built-in type."""

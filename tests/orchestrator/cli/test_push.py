@@ -20,7 +20,7 @@ data: {{word: hello}}
 ccm:
   resources:
     - file:
-        - {folder}/motd:
+        - {directory}/motd:
             content: "{{{{ Data.word }}}} {{{{ Host.name }}}}\\n"
             owner: "{owner}"
             group: "{group}"
@@ -36,23 +36,23 @@ FAILING = """
 class Desk:
     """A workstation with an inventory of one local host (and a dead one) and its own state."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.target = folder / "target"
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.target = directory / "target"
         self.target.mkdir()
         hosts = "hosts:\n  here: {connection: local}\n  gone: {address: 127.0.0.1, port: 1}\n"
-        (folder / "hosts.yaml").write_text(hosts, encoding="utf-8")
+        (directory / "hosts.yaml").write_text(hosts, encoding="utf-8")
         self.environment = {
             **{k: v for k, v in os.environ.items() if not k.startswith("XDG_")},
-            "HOME": str(folder),
-            "XDG_STATE_HOME": str(folder / "state"),
-            "XDG_CACHE_HOME": str(caches.fill(folder / "cache")),
+            "HOME": str(directory),
+            "XDG_STATE_HOME": str(directory / "state"),
+            "XDG_CACHE_HOME": str(caches.fill(directory / "cache")),
             "PYTHONPATH": str(ROOT),
         }
 
     def site(self, more: str = "") -> Path:
-        path = self.folder / "site.yaml"
-        text = SITE.format(folder=self.target, owner=os.getuid(), group=os.getgid(), more=more)
+        path = self.directory / "site.yaml"
+        text = SITE.format(directory=self.target, owner=os.getuid(), group=os.getgid(), more=more)
         path.write_text(text, encoding="utf-8")
         return path
 
@@ -64,7 +64,7 @@ class Desk:
             stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
             text=True,
-            cwd=self.folder,
+            cwd=self.directory,
             env=self.environment,
         )
 
@@ -124,7 +124,7 @@ def test_events_are_json_lines_with_host_and_run(desk: Desk, where: str) -> None
     """--events writes one transaction event per line, to a file or to stdout."""
     desk.site()
     code, out, _ = desk.push("--events", where)
-    text = out if where == "-" else (desk.folder / where).read_text()
+    text = out if where == "-" else (desk.directory / where).read_text()
     event: dict[str, Any] = json.loads(text)
     assert code == 0
     assert event["protocol"] == "io.choria.ccm.v1.transaction.event"
@@ -136,11 +136,11 @@ def test_a_run_that_is_refused_leaves_the_events_of_the_last_one(desk: Desk) -> 
     """The file of --events is opened only once nothing is left that could refuse the run."""
     desk.site()
     desk.push("--events", "kept.jsonl")
-    before = (desk.folder / "kept.jsonl").read_text()
+    before = (desk.directory / "kept.jsonl").read_text()
     assert before
     assert desk.ccm("push", "-i", "none.yaml", "--events", "kept.jsonl", "site.yaml")[0] == 2
     assert desk.push("--events", "kept.jsonl", "--data", "x")[0] == 2
-    assert (desk.folder / "kept.jsonl").read_text() == before
+    assert (desk.directory / "kept.jsonl").read_text() == before
     code, _, err = desk.push("--events", "no/such/folder")
     assert code == 2
     assert "--events no/such/folder: No such file" in err
@@ -185,10 +185,10 @@ def test_quiet_is_silent_when_all_is_well(desk: Desk) -> None:
 
 
 def test_options_are_kept_without_values_of_data(desk: Desk) -> None:
-    """The run's folder holds the options, and of --data only the names."""
+    """The run's directory holds the options, and of --data only the names."""
     desk.site()
     assert desk.push("--data", "word=hunter22")[0] == 0
-    (run,) = (desk.folder / "state" / "ccm" / "runs").iterdir()
+    (run,) = (desk.directory / "state" / "ccm" / "runs").iterdir()
     about = json.loads((run / "run.json").read_text())
     assert about["options"]["data"] == ["word"]
     assert "hunter22" not in (run / "run.json").read_text()
@@ -237,7 +237,7 @@ def test_output_that_cannot_be_written_is_told_once(desk: Desk) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [*argv, "site.yaml"], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
-            text=True, check=False, cwd=desk.folder, env=desk.environment,
+            text=True, check=False, cwd=desk.directory, env=desk.environment,
         )  # fmt: skip
     assert (done.returncode, done.stderr) == (
         1,
@@ -246,11 +246,11 @@ def test_output_that_cannot_be_written_is_told_once(desk: Desk) -> None:
 
 
 def test_a_run_that_could_not_be_kept_is_not_offered_again(desk: Desk) -> None:
-    """Where the run's folder cannot be written the summary does not point to ccm report."""
+    """Where the run's directory cannot be written the summary does not point to ccm report."""
     desk.site()
     _, out, _ = desk.push()
     assert "see ccm report" in out
-    runs = desk.folder / "state" / "ccm" / "runs"
+    runs = desk.directory / "state" / "ccm" / "runs"
     desk.site(f"""
     - exec:
         - gone: {{command: "sh -c 'rm -r {runs}/*'"}}

@@ -23,7 +23,7 @@ def test_a_run_is_written_as_every_form(desk: Desk) -> None:
     words = [word for form in forms for word in (f"--{form}", f"run.{form}")]
     code, out, err = desk.ccm("report", *words)
     assert (code, out, err) == (0, "", "")
-    texts = {form: (desk.folder / f"run.{form}").read_text(encoding="utf-8") for form in forms}
+    texts = {form: (desk.directory / f"run.{form}").read_text(encoding="utf-8") for form in forms}
     assert texts["html"].startswith("<!DOCTYPE html>")
     assert "exec#bad" in texts["html"]
     suites = ElementTree.fromstring(texts["junit"])
@@ -49,7 +49,7 @@ def test_what_an_exec_printed_is_in_every_report(desk: Desk) -> None:
     assert "<pre>said\nmore\n</pre>" in desk.ccm("report", "--html", "-")[1]
     events = json.loads(desk.ccm("report", "--json")[1])["events"]
     assert events[1]["output"] == "said\nmore\n"
-    kept = [path for path in (desk.folder / "state").rglob("*") if path.is_file()]
+    kept = [path for path in (desk.directory / "state").rglob("*") if path.is_file()]
     assert kept
     assert not [path for path in kept if b"unheard-of" in path.read_bytes()]
 
@@ -80,20 +80,20 @@ def test_a_damaged_run_is_told_with_file_and_line(desk: Desk) -> None:
     """An event that is none is named by its line; nothing is written of half a run."""
     desk.site()
     desk.push()
-    events = next(desk.folder.glob("state/ccm/runs/*/events.jsonl"))
+    events = next(desk.directory.glob("state/ccm/runs/*/events.jsonl"))
     with open(events, "a", encoding="utf-8") as out:
         out.write('{"host": "here"}\n')
     code, _, err = desk.ccm("report", "--html", "run.html")
     assert code == 2
     assert "events.jsonl cannot be read: line 2: protocol is missing" in err
-    assert [path.name for path in desk.folder.glob("run.html*")] == []
+    assert [path.name for path in desk.directory.glob("run.html*")] == []
 
 
 def test_push_writes_metrics(desk: Desk) -> None:
     """--metrics of a push has what the run did; a bad file costs neither run nor summary."""
     desk.site()
     assert desk.push("--metrics", "ccm.prom")[0] == 0
-    text = (desk.folder / "ccm.prom").read_text(encoding="utf-8")
+    text = (desk.directory / "ccm.prom").read_text(encoding="utf-8")
     assert "choria_ccm_resource_state_changed_count" in text
     code, out, err = desk.push("--metrics", "no/such/ccm.prom")
     assert code == 1
@@ -110,7 +110,7 @@ def test_metrics_may_go_to_stdout(desk: Desk) -> None:
     assert "1 changed" in err
     assert "1 changed" not in out
     assert desk.ccm("report", "--metrics", "-")[1] == out
-    assert not (desk.folder / "-").exists()
+    assert not (desk.directory / "-").exists()
     code, _, err = desk.push("--metrics", "-", "--json")
     assert code == 2
     assert "--json and --metrics - cannot both write to stdout" in err

@@ -10,7 +10,7 @@ from orchestrator.cli.report import headline
 from orchestrator.cli.runs import Listed, table
 from orchestrator.fleet.events import RunStarted
 from orchestrator.fleet.store.kept_runs import kept_run
-from orchestrator.fleet.store.run_folder import RunFolder
+from orchestrator.fleet.store.run_directory import RunDirectory
 from tests.orchestrator.report.runs import START, Kept
 
 RUN = Listed(
@@ -61,8 +61,8 @@ def test_one_long_command_leaves_the_table_narrow(capsys: pytest.CaptureFixture[
     """The words of a command are cut short in the list of runs; --json has them whole."""
     words = "systemctl status " + " ".join(f"unit{n}.service" for n in range(20))
     started = RunStarted("20260921T133650Z-aaaaaa", START, ("web1",), False, words, "run", "")
-    folder = RunFolder(started, {})
-    folder.close()
+    directory = RunDirectory(started, {})
+    directory.close()
     head, first, *_ = runs(capsys)
     assert "systemctl status unit0" in first
     assert head.index("OUTCOME") - head.index("MANIFEST") < 60
@@ -119,8 +119,8 @@ def test_a_command_stands_in_one_line(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     script = "echo a\necho \x1b[31m b\n" + "true; " * 100
     run_id = "20260921T133640Z-aaaaaa"
-    folder = RunFolder(RunStarted(run_id, START, ("web1",), False, script, "run"), {})
-    folder.close()
+    directory = RunDirectory(RunStarted(run_id, START, ("web1",), False, script, "run"), {})
+    directory.close()
     _, listed = runs(capsys)
     assert "  echo a echo " in listed
     assert "\x1b" not in listed

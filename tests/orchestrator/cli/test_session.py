@@ -1,4 +1,4 @@
-"""The folder of a session: made, checked, reported and removed."""
+"""The directory of a session: made, checked, reported and removed."""
 
 import json
 import os
@@ -39,7 +39,7 @@ EVENT: dict[str, Any] = {
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a session that is under way."""
+    """The directory of a session that is under way."""
     path = tmp_path / "session"
     path.mkdir(mode=0o700)
     monkeypatch.setenv("CCM_SESSION_STORE", str(path))
@@ -54,36 +54,36 @@ def add(store: Path, number: int = 0, **members: Any) -> Path:
     return path
 
 
-def test_new_makes_a_private_folder(
+def test_new_makes_a_private_directory(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """``session new`` prints what the shell evaluates; the folder is the user's alone."""
-    folder = tmp_path / "it's here"
-    folder.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    """``session new`` prints what the shell evaluates; the directory is the user's alone."""
+    directory = tmp_path / "it's here"
+    directory.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(directory))
     assert main(["session", "new"]) == 0
     line = capsys.readouterr().out
     done = subprocess.run(
         ["sh", "-c", f'{line}\nprintf %s "$CCM_SESSION_STORE"'], capture_output=True, check=True
     )
     made = Path(done.stdout.decode())
-    assert (made.parent, made.stat().st_mode & 0o777) == (folder, 0o700)
+    assert (made.parent, made.stat().st_mode & 0o777) == (directory, 0o700)
 
 
-def test_a_folder_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """``session start --directory`` makes that folder, and takes none that is there."""
-    folder = tmp_path / "session"
-    assert main(["session", "start", "--directory", str(folder)]) == 0
-    assert str(folder) in capsys.readouterr().out
-    assert folder.stat().st_mode & 0o777 == 0o700
-    assert main(["session", "start", "--directory", str(folder)]) == 2
+def test_a_directory_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``session start --directory`` makes that directory, and takes none that is there."""
+    directory = tmp_path / "session"
+    assert main(["session", "start", "--directory", str(directory)]) == 0
+    assert str(directory) in capsys.readouterr().out
+    assert directory.stat().st_mode & 0o777 == 0o700
+    assert main(["session", "start", "--directory", str(directory)]) == 2
     assert "give a new directory" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["sh", "bash", "zsh", "fish", "csh", "tcsh"])
 @pytest.mark.parametrize("value", ["/tmp/plain", "/tmp/it's $HOME !1 \\ `id`/é"])
-def test_each_shell_exports_the_folder(shell: str, value: str) -> None:
-    """What is printed is one command of the shell, whatever the folder is called."""
+def test_each_shell_exports_the_directory(shell: str, value: str) -> None:
+    """What is printed is one command of the shell, whatever the directory is called."""
     if shutil.which(shell) is None:
         pytest.skip(f"this machine has no {shell}")
     line = export(shell, "CCM_SESSION_STORE", value)
@@ -124,7 +124,7 @@ def test_a_time_that_is_none_harms_nobody(store: Path, capsys: pytest.CaptureFix
 def test_a_report_removes_the_session_when_asked(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """``--remove`` takes the events and the folder away, and nothing that is not of a session."""
+    """``--remove`` removes the events and the directory, and nothing that is not of a session."""
     add(store)
     (store / "precious.txt").write_text("x")
     assert main(["session", "report", "--remove"]) == 2
@@ -172,14 +172,14 @@ def linked(store: Path) -> None:
 def test_a_session_that_cannot_be_used_is_told(
     store: Path, harm: Any, told: str, words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A damaged event, a missing folder, one that is not ours: exit 2 before anything is done."""
+    """A damaged event, a missing directory, one of another user: exit 2 before anything is done."""
     harm(store)
     assert main(words) == 2
     assert told in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to somebody else")
-def test_a_folder_of_somebody_else_is_refused(
+def test_a_directory_of_somebody_else_is_refused(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Events of another user are not believed."""

@@ -39,25 +39,25 @@ def listening(pid: int) -> list[str]:
 
 
 class DaskCluster:
-    """Ends all that it has started; ``tls`` is a folder of certificates, ``environ`` is added to
+    """Ends all that it has started; ``tls`` is a directory of certificates, ``environ`` is added to
     the environment, ``words`` are more options of the scheduler."""
 
     def __init__(
         self,
-        folder: Path,
+        directory: Path,
         tls: Path | None = None,
         host: str = "127.0.0.1",
         *,
         environ: Mapping[str, str] | None = None,
         words: Sequence[str] = (),
     ) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
+        directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
         self._tls = tls
         self.environment = {
             **os.environ,
             "PYTHONPATH": str(REPOSITORY),
-            "XDG_STATE_HOME": str(folder / "state"),
+            "XDG_STATE_HOME": str(directory / "state"),
             **(environ or {}),
         }
         self.workers: list[subprocess.Popen[bytes]] = []
@@ -104,7 +104,7 @@ class DaskCluster:
 
     def said(self, name: str) -> str:
         """What a process has written."""
-        return (self._folder / f"{name}.log").read_text(errors="replace")
+        return (self._directory / f"{name}.log").read_text(errors="replace")
 
     def close(self) -> None:
         """End the workers, then the scheduler."""
@@ -129,7 +129,7 @@ class DaskCluster:
         assert sign in self.said(name), self.said(name)
 
     def _start(self, command: list[str], name: str) -> subprocess.Popen[bytes]:
-        with (self._folder / f"{name}.log").open("wb") as log:
+        with (self._directory / f"{name}.log").open("wb") as log:
             return subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,

@@ -2,7 +2,7 @@
 
     python -m tests.orchestrator.cluster.taken_over ATTACK worker --scheduler HOST:PORT
 
-The code leaves a file in the folder that ``OPENED_IN`` names, called as the process that has run
+The code leaves a file in the directory that ``OPENED_IN`` names, called as the process that has run
 it: a scheduler and other workers of Dask may, the controller may not.
 """
 
@@ -24,7 +24,7 @@ from orchestrator.cluster.dask_api import Queue
 pickle: Any = dask_pickle
 Serialize: Any = DaskSerialize
 ToPickle: Any = DaskToPickle
-FOLDER = "OPENED_IN"
+DIRECTORY = "OPENED_IN"
 _CODE = "import os; open(os.path.join(os.environ['OPENED_IN'], str(os.getpid())), 'w').close()"
 
 

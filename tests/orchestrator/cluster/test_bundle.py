@@ -15,15 +15,15 @@ from remote_runtime.errors import UsageError
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """A folder with a manifest and what belongs to it."""
-    folder = tmp_path / "site"
-    (folder / "files").mkdir(parents=True)
-    (folder / "site.yaml").write_text("ccm: {}\n")
-    (folder / "files/tool").write_text("#!/bin/sh\n")
-    (folder / "files/tool").chmod(0o755)
-    (folder / "files/link").symlink_to("tool")
-    (folder / "all").symlink_to("files")
-    return folder
+    """A directory with a manifest and what belongs to it."""
+    directory = tmp_path / "site"
+    (directory / "files").mkdir(parents=True)
+    (directory / "site.yaml").write_text("ccm: {}\n")
+    (directory / "files/tool").write_text("#!/bin/sh\n")
+    (directory / "files/tool").chmod(0o755)
+    (directory / "files/link").symlink_to("tool")
+    (directory / "all").symlink_to("files")
+    return directory
 
 
 def test_all_files_are_there_again_with_links_and_what_may_be_run(
@@ -67,7 +67,7 @@ def test_histories_and_private_keys_stay(site: Path) -> None:
 
 
 def test_a_named_link_goes_as_what_it_leads_to(site: Path, tmp_path: Path) -> None:
-    """It may lead out of the folder, since the user wrote its name."""
+    """It may lead out of the directory, since the user wrote its name."""
     outside = tmp_path / "outside"
     outside.write_text("text")
     (site / "named").symlink_to(outside)
@@ -77,7 +77,7 @@ def test_a_named_link_goes_as_what_it_leads_to(site: Path, tmp_path: Path) -> No
     assert Path(f"{root}{site}/named").read_text() == "text"
 
 
-def test_links_to_folders_are_no_obstacle(site: Path, tmp_path: Path) -> None:
+def test_links_to_directories_are_no_obstacle(site: Path, tmp_path: Path) -> None:
     """Files are named through them, whether they lead out of the site or not."""
     shared = tmp_path / "shared"
     shared.mkdir()
@@ -114,14 +114,14 @@ def test_what_stays_does_so_by_whatever_name(site: Path, tmp_path: Path) -> None
     assert b"secret" in pack([tmp_path / "link"], [], [site / "files/hosts"])
 
 
-def test_a_home_folder_is_no_site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_home_directory_is_no_site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """All that a person has would go to the workers."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
     (tmp_path / "link").symlink_to("home")
-    for folder in (tmp_path / "home", tmp_path, Path("/"), tmp_path / "link"):
+    for directory in (tmp_path / "home", tmp_path, Path("/"), tmp_path / "link"):
         with pytest.raises(UsageError, match="would be sent to the workers"):
-            pack([folder], [])
+            pack([directory], [])
     monkeypatch.setenv("HOME", str(tmp_path / "link"))
     with pytest.raises(UsageError, match="would be sent to the workers"):
         pack([tmp_path / "home"], [])
@@ -148,8 +148,8 @@ def test_nothing_is_written_outside_of_the_root(tmp_path: Path, name: str) -> No
         unpack(out.getvalue(), tmp_path / "root")
 
 
-def test_an_authority_in_the_folder_of_the_site_stays(site: Path, tmp_path: Path) -> None:
-    """The folder that ccm engine init made, and the one that the user names, by any name."""
+def test_an_authority_in_the_directory_of_the_site_stays(site: Path, tmp_path: Path) -> None:
+    """The directory that ccm engine init made, and the one that the user names, by any name."""
     trust.make_authority(site / "engine")
     (site / "tls").mkdir()
     for name in ("ca.pem", "client.pem", "notes"):
@@ -167,7 +167,7 @@ def test_an_authority_in_the_folder_of_the_site_stays(site: Path, tmp_path: Path
     assert {path.name for path in private.left_out} == {"engine", "tls", "through"}
 
 
-def test_a_site_in_the_same_folder_as_its_certificates_goes_without_them(site: Path) -> None:
+def test_a_site_in_the_same_directory_as_its_certificates_goes_without_them(site: Path) -> None:
     """Its manifest is sent as ever."""
     trust.make_authority(site)
     with tarfile.open(fileobj=io.BytesIO(pack([site], []))) as archive:

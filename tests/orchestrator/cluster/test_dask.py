@@ -59,8 +59,8 @@ class Scene:
         self.scratch = scratch
         self.ccm = Ccm(scratch, {"COLOUR": "blue"})
         self.sshd = Sshd(scratch / "sshd")
-        self.folder = scratch / "hosts"
-        self.folder.mkdir()
+        self.directory = scratch / "hosts"
+        self.directory.mkdir()
         site = scratch / "site"
         (site / "files").mkdir(parents=True)
         (site / "files/a").write_text("text of a")
@@ -82,9 +82,9 @@ class Scene:
         self.inventory.write_text(json.dumps({"hosts": hosts}))
 
     def site(self, text: str) -> str:
-        """A manifest in the folder of the site."""
+        """A manifest in the directory of the site."""
         words = {
-            "DIR": str(self.folder),
+            "DIR": str(self.directory),
             "OWNER": pwd.getpwuid(os.geteuid()).pw_name,
             "GROUP": grp.getgrgid(os.getegid()).gr_name,
         }
@@ -100,16 +100,16 @@ class Scene:
 
     def preset(self, module: str, **constants: float) -> None:
         """Give constants of a module other values in the commands that start from now on."""
-        folder = self.scratch / "preset"
-        folder.mkdir()
+        directory = self.scratch / "preset"
+        directory.mkdir()
         lines = [f"import {module}", *(f"{module}.{name} = {n}" for name, n in constants.items())]
-        (folder / "sitecustomize.py").write_text("\n".join(lines) + "\n")
+        (directory / "sitecustomize.py").write_text("\n".join(lines) + "\n")
         path = self.ccm.environment["PYTHONPATH"]
-        self.ccm.environment["PYTHONPATH"] = f"{folder}:{path}"
+        self.ccm.environment["PYTHONPATH"] = f"{directory}:{path}"
 
     def begun(self) -> int:
         """How many hosts are at work."""
-        return len(list(self.folder.glob("begun-*")))
+        return len(list(self.directory.glob("begun-*")))
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
     """A scene, taken down."""
     made = Scene(tmp_path)
     yield made
-    (made.folder / "go").touch()
+    (made.directory / "go").touch()
     made.sshd.stop()
 
 
@@ -130,7 +130,7 @@ def cluster_of(scene: Scene, workers: int, tls: Path | None = None) -> Iterator[
             cluster.hire()
         yield cluster
     finally:
-        (scene.folder / "go").touch()
+        (scene.directory / "go").touch()
         cluster.close()
 
 
@@ -161,14 +161,14 @@ def test_a_preview_and_a_push_by_two_workers_over_tls(scene: Scene) -> None:
         told = json.loads(preview.stdout)
         assert (preview.code, set(ends(told).values())) == (0, {"ok"}), preview.stderr
         assert told["summary"]["changed"] == 2 * HOSTS
-        assert list(scene.folder.iterdir()) == []
+        assert list(scene.directory.iterdir()) == []
         pushed = scene.ccm.run(*scene.words(cluster, SITE))
         document = json.loads(pushed.stdout)
         assert (pushed.code, set(ends(document).values())) == (0, {"ok"}), pushed.stdout
         assert (
-            scene.folder / "h1"
+            scene.directory / "h1"
         ).read_text() == "hunter2-hunter2 text of a blue [80] h0+h1+h2+h3 a\n"
-        assert (scene.folder / "h3.copy").read_text() == "copied\n"
+        assert (scene.directory / "h3.copy").read_text() == "copied\n"
         again = json.loads(scene.ccm.run(*scene.words(cluster, SITE)).stdout)
         assert again["summary"]["stable"] == 2 * HOSTS
         plain = scene.ccm.run(*scene.words(cluster, SITE, "--engine", "threads", "--noop"))
@@ -208,13 +208,13 @@ def test_workers_gather_the_facts_of_other_hosts(scene: Scene) -> None:
         assert refused.code == 1, refused.output
         assert "gathering the facts of 2 hosts for templates" in refused.stderr
         assert "the facts of h2 are not known: h2 could not be asked: no worker" in refused.output
-        assert list(scene.folder.iterdir()) == []
+        assert list(scene.directory.iterdir()) == []
         site = READS.replace("REST", f"{MISSING} | default('none')")
         done = scene.ccm.run(*scene.words(cluster, site, *words))
         assert done.code == 0, done.output
         assert "gathering the facts of 1 host for templates" in done.stderr
         for name in ("h0", "h1"):
-            assert (scene.folder / name).read_text() == "linux 20 none"
+            assert (scene.directory / name).read_text() == "linux 20 none"
         (kept,) = (scene.scratch / "state/ccm/facts").glob("*.json")
         assert kept.name.startswith("h3-")
 
@@ -249,7 +249,7 @@ def test_a_worker_that_is_killed_gives_its_hosts_to_another(scene: Scene) -> Non
         wait_for(lambda: scene.begun() >= 1 or command.poll() is not None)
         cluster.workers[0].kill()
         time.sleep(1)
-        (scene.folder / "go").touch()
+        (scene.directory / "go").touch()
         out, err = command.communicate(timeout=200)
         document = json.loads(out)
         assert set(ends(document)) == {f"h{n}" for n in range(HOSTS)}, err
@@ -285,7 +285,7 @@ def test_a_scheduler_that_begins_anew_has_nothing_of_the_run(scene: Scene) -> No
         assert [worker.wait(120) for worker in cluster.workers] == [3, 3]
         none = scene.ccm.run(*scene.words(cluster, SITE))
         assert (none.code, "has no ccm workers" in none.stderr) == (2, True), none.stderr
-        (scene.folder / "go").touch()
+        (scene.directory / "go").touch()
         cluster.hire()
         done = scene.ccm.run(*scene.words(cluster, SITE))
         assert set(ends(json.loads(done.stdout)).values()) == {"ok"}, done.stdout
@@ -303,7 +303,7 @@ def test_a_worker_that_hangs_is_given_up(scene: Scene) -> None:
         for pid in (*stands, hung):
             os.kill(pid, signal.SIGSTOP)
         cluster.hire()
-        (scene.folder / "go").touch()
+        (scene.directory / "go").touch()
         out, err = command.communicate(timeout=250)
         assert set(ends(json.loads(out)).values()) == {"ok"}, err
         assert "no response for 30 s" in " ".join(scene.ccm.run("report").stdout.split())
@@ -348,7 +348,7 @@ def test_a_controller_that_dies_takes_its_hosts_along(scene: Scene) -> None:
         command.communicate()
         wait_for(lambda: not descendants(cluster.workers[0].pid))
         assert scene.begun() == 1
-        (scene.folder / "go").touch()
+        (scene.directory / "go").touch()
         done = scene.ccm.run(*scene.words(cluster, SITE))
         assert set(ends(json.loads(done.stdout)).values()) == {"ok"}
 
@@ -396,7 +396,7 @@ def test_who_speaks_tls_to_one_that_does_not_is_told_so(scene: Scene) -> None:
 
 
 def test_what_workers_cannot_do_is_refused_before_anything(scene: Scene) -> None:
-    """No worker, a login's password, another version, a folder that is no site."""
+    """No worker, a login's password, another version, a directory that is no site."""
     with cluster_of(scene, 0) as cluster:
         words = scene.words(cluster, SITE)
         done = scene.ccm.run(*words)

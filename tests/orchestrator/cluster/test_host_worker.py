@@ -48,7 +48,7 @@ def _ended_by(number: signal.Signals) -> tuple[int, str]:
     return process.returncode, said
 
 
-def test_the_folder_of_a_killed_worker_is_removed_by_the_next(
+def test_the_directory_of_a_killed_worker_is_removed_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not that of one at work, nor one that has just been made."""
@@ -59,5 +59,5 @@ def test_the_folder_of_a_killed_worker_is_removed_by_the_next(
     for name in ("killed", "at-work"):
         os.utime(tmp_path / f"ccm-worker.{name}", (1, 1))
     with host_worker._locked(str(tmp_path / "ccm-worker.at-work")):
-        host_worker._remove_folders_of_killed()
+        host_worker._remove_directories_of_killed()
     assert {path.name for path in tmp_path.iterdir()} == {"ccm-worker.at-work", "ccm-worker.new"}

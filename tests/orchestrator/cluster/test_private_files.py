@@ -61,14 +61,14 @@ def test_a_store_of_keys_is_known_by_its_name(tmp_path: Path) -> None:
 
 
 def test_what_was_left_out_is_named(tmp_path: Path) -> None:
-    """From the folder of the site, a folder with a slash; of many the first."""
+    """From the directory of the site, a directory with a slash; of many the first."""
     (tmp_path / "engine").mkdir()
     (tmp_path / "engine/ca-key.pem").touch()
     (tmp_path / "id_rsa").write_text(PEM[0])
     private = PrivateFiles()
-    assert private.is_private_folder(tmp_path / "engine")
+    assert private.is_private_directory(tmp_path / "engine")
     assert private.is_private(tmp_path / "id_rsa")
-    assert not private.is_private_folder(tmp_path)
+    assert not private.is_private_directory(tmp_path)
     assert told(private.left_out, [tmp_path]) == (
         "not sent to workers: engine/, id_rsa; files with a private key and unreadable files are "
         "sent only if the manifest names them"

@@ -45,27 +45,27 @@ def listening(context: ssl.SSLContext | None, greeting: bytes = b"") -> Iterator
         thread.join(10)
 
 
-def scheduler_of(folder: Path) -> ssl.SSLContext:
-    """How a scheduler with the certificates of a folder listens."""
+def scheduler_of(directory: Path) -> ssl.SSLContext:
+    """How a scheduler with the certificates of a directory listens."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.verify_mode = ssl.CERT_REQUIRED
-    context.load_verify_locations(folder / "ca.pem")
-    context.load_cert_chain(folder / "scheduler.pem", folder / "scheduler-key.pem")
+    context.load_verify_locations(directory / "ca.pem")
+    context.load_cert_chain(directory / "scheduler.pem", directory / "scheduler-key.pem")
     return context
 
 
-def client_of(folder: Path) -> Any:
+def client_of(directory: Path) -> Any:
     """What Dask has of a client's certificates."""
     return SimpleNamespace(
-        tls_ca_file=str(folder / "ca.pem"),
-        tls_client_cert=str(folder / "client.pem"),
-        tls_client_key=str(folder / "client-key.pem"),
+        tls_ca_file=str(directory / "ca.pem"),
+        tls_client_cert=str(directory / "client.pem"),
+        tls_client_key=str(directory / "client-key.pem"),
     )
 
 
 @pytest.fixture
 def ours(tmp_path: Path) -> Path:
-    """A folder of certificates."""
+    """A directory of certificates."""
     trust.make_authority(tmp_path / "ours")
     return tmp_path / "ours"
 

@@ -48,14 +48,14 @@ class Scheduler:
 
 @pytest.fixture
 def order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Order:
-    """A run; the stand's folder is below a scratch folder, the sites that are kept, too."""
+    """A run; the stand's directory is below a scratch directory, the sites that are kept, too."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(relay, "Queue", PlainQueue)
     return Order("run", "w1", KeyPair().public.hex())
 
 
-def test_a_stand_that_is_killed_leaves_no_folder(order: Order, tmp_path: Path) -> None:
+def test_a_stand_that_is_killed_leaves_no_directory(order: Order, tmp_path: Path) -> None:
     """The site's files were in it, as they are."""
     made = Relay(order, Scheduler())
     assert len(list(tmp_path.glob("ccm-stand-*"))) == 1
@@ -64,18 +64,18 @@ def test_a_stand_that_is_killed_leaves_no_folder(order: Order, tmp_path: Path) -
     assert list(tmp_path.glob("ccm-stand-*")) == []
 
 
-def test_a_stand_that_is_ended_with_its_relay_leaves_no_folder(tmp_path: Path) -> None:
+def test_a_stand_that_is_ended_with_its_relay_leaves_no_directory(tmp_path: Path) -> None:
     """As a service is whose processes all get the same signal: nobody is left to do it then."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        folder = tmp_path / number.name
-        (folder / "site").mkdir(parents=True)
+        directory = tmp_path / number.name
+        (directory / "site").mkdir(parents=True)
         ours, theirs = socket.socketpair()
         with ours:
-            stand = relay._started(theirs, str(folder))
+            stand = relay._started(theirs, str(directory))
             assert ours.recv(5)  # it beats, and has been told nothing
             stand.send_signal(number)
             assert stand.wait(60) == 128 + number
-        assert not folder.exists()
+        assert not directory.exists()
 
 
 def test_nobody_waits_for_a_controller_that_is_gone(
@@ -109,7 +109,7 @@ def test_a_site_that_was_kept_and_spoilt_is_asked_for_again(
 def test_a_stand_that_cannot_be_started_leaves_nothing(
     order: Order, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A worker is there for many runs, and its descriptors and folders are few."""
+    """A worker is there for many runs, and its descriptors and directories are few."""
 
     def fail(*words: Any, **more: Any) -> None:
         raise OSError("no process more")

@@ -32,12 +32,12 @@ pytestmark = [pytest.mark.usefixtures("needs_lab"), pytest.mark.begun_first]
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """This ccm and all that it needs, installed into a folder from wheels in another."""
-    folder, there = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("there")
+    """This ccm and all that it needs, installed into a directory from wheels in another."""
+    directory, there = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("there")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
-    isolated = ["--no-build-isolation", "-w", str(folder)]
+    isolated = ["--no-build-isolation", "-w", str(directory)]
     subprocess.run([*pip, "wheel", *isolated, f"{REPOSITORY}[dask]"], check=True)
-    install = ["install", "--no-index", "--no-compile", "--find-links", str(folder)]
+    install = ["install", "--no-index", "--no-compile", "--find-links", str(directory)]
     subprocess.run([*pip, *install, "--target", str(there), "ccm-push[dask]"], check=True)
     return there
 

@@ -11,7 +11,7 @@ BRIEF = RunSpec(
     options=RunOptions(noop=True, timeout=5.0),
     recipes=(Recipe("site.yaml", {"data": ["a=1"]}, "/s/site.yaml", "first", ("web1",)),),
     access=Access(None, True, 3.0, ("hosts.yaml",), "secret", 50),
-    folder="/s",
+    directory="/s",
     environ={"A": "b"},
     hosts={"gate": {"name": "gate"}},
     bundle="00",

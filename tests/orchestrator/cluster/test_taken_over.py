@@ -40,9 +40,9 @@ def _push(scene: Scene, cluster: DaskCluster) -> tuple[set[str], str, bool]:
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Scene, DaskCluster]]:
     """A scene and a scheduler for the attacks of workers, which end one before the other."""
-    folder = tmp_path_factory.mktemp("shared")
-    scene = Scene(folder)
-    cluster = DaskCluster(folder / "dask", environ=_watched(scene))
+    directory = tmp_path_factory.mktemp("shared")
+    scene = Scene(directory)
+    cluster = DaskCluster(directory / "dask", environ=_watched(scene))
     try:
         yield scene, cluster
     finally:
@@ -52,10 +52,10 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Scene, Da
 
 def _watched(scene: Scene) -> dict[str, str]:
     """What tells where code that was sent leaves its traces."""
-    folder = scene.scratch / "opened"
-    folder.mkdir(exist_ok=True)
-    scene.ccm.environment[taken_over.FOLDER] = str(folder)
-    return {taken_over.FOLDER: str(folder)}
+    directory = scene.scratch / "opened"
+    directory.mkdir(exist_ok=True)
+    scene.ccm.environment[taken_over.DIRECTORY] = str(directory)
+    return {taken_over.DIRECTORY: str(directory)}
 
 
 def _expect_harmless(scene: Scene, cluster: DaskCluster, attack: str) -> None:

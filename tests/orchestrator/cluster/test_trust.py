@@ -79,16 +79,16 @@ def test_certificates_are_made_once_and_are_private(tmp_path: Path) -> None:
         trust.make_authority(tmp_path / "tls")
 
 
-def test_a_folder_is_taken_from_the_flag_the_environment_or_the_configuration(
+def test_a_directory_is_taken_from_the_flag_the_environment_or_the_configuration(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """In this order; on this machine only where it is named."""
     trust.make_authority(tmp_path / "named")
-    trust.make_authority(trust.default_folder())
+    trust.make_authority(trust.default_directory())
     address, security = trust.protected("192.0.2.1:1", "client")
     assert address == "tls://192.0.2.1:1"
     assert security.require_encryption
-    assert security.tls_client_cert == str(trust.default_folder() / "client.pem")
+    assert security.tls_client_cert == str(trust.default_directory() / "client.pem")
     assert trust.protected("127.0.0.1:1", "client") == ("tcp://127.0.0.1:1", None)
     monkeypatch.setenv(trust.VARIABLE, str(tmp_path / "named"))
     _, security = trust.protected("127.0.0.1:1", "worker")
@@ -125,7 +125,7 @@ def test_files_that_are_something_else_are_refused(
         trust.protected("127.0.0.1:1", "worker", str(tmp_path))
 
 
-def test_a_folder_without_a_name_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_without_a_name_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """A variable that is empty says nothing, an option that is was meant to say something."""
     monkeypatch.setenv(trust.VARIABLE, "")
     assert trust.protected("127.0.0.1:1", "client") == ("tcp://127.0.0.1:1", None)

@@ -9,7 +9,7 @@ import pytest
 import inventory
 from orchestrator.expressions import EvaluationError, FactsUnavailableError
 from orchestrator.expressions.inventory_view import InventoryView
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.language.jet import Delimiters, library_of, render
 from orchestrator.language.other_hosts import PackedFacts
 from orchestrator.templates.tree import Tree, TreeSettings
@@ -99,7 +99,7 @@ def test_without_an_inventory_there_are_none() -> None:
         ("go", "{{ range .Groups.web }}{{ (index $.Hosts .).address }} {{ . }}\n{{ end }}"),
     ],
 )
-def test_every_engine_of_a_folder_sees_them(
+def test_every_engine_of_a_directory_sees_them(
     view: InventoryView, tmp_path: Path, engine: str, text: str
 ) -> None:
     """A template of a scaffold loops over a group and reads each host, in every engine."""
@@ -124,7 +124,7 @@ def test_jet_function_sees_them(view: InventoryView, tmp_path: Path) -> None:
     """``jet()`` of a file beside the manifest sees them."""
     (tmp_path / "hosts.jet").write_text("[[ range i, n := Groups.web ]][[ n ]] [[ end ]]")
     assert evaluate("jet('hosts.jet')", tmp_path, inventory=view) == "web2 web1 "
-    found = library_of(Folder(tmp_path), Delimiters()).parse("[[ len(Hosts) ]]", "x")
+    found = library_of(Directory(tmp_path), Delimiters()).parse("[[ len(Hosts) ]]", "x")
     assert render(found, scope(tmp_path, inventory=view).names) == "3"
 
 
@@ -212,7 +212,7 @@ def test_a_family_that_another_host_could_not_gather(view: InventoryView, source
 
 
 @pytest.mark.parametrize("engine", ["jinja", "jet", "go"])
-def test_engines_of_folders_read_facts_of_others(
+def test_engines_of_directories_read_facts_of_others(
     with_facts: InventoryView, tmp_path: Path, engine: str
 ) -> None:
     """Every engine reads known facts, and fails with the reason for those that are not known."""

@@ -55,5 +55,5 @@ def test_mistakes(source: str, words: str) -> None:
 def test_a_template_beside_the_manifest(tmp_path: Path) -> None:
     """It has the function, too; in data a missing key is empty."""
     (tmp_path / "x.j2").write_text("{% set x = kvGet('CCM', 'port') %}{{ x }}")
-    assert got("template('x.j2')", folder=tmp_path) == "80"
+    assert got("template('x.j2')", directory=tmp_path) == "80"
     assert got("kvGet('CCM', 'no')", lenient=True) == ""

@@ -12,7 +12,7 @@ from orchestrator.expressions.environ import Environ
 from orchestrator.expressions.plain import plain_program
 from orchestrator.expressions.program import Program
 from orchestrator.language.facts import Facts
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from remote_runtime.errors import CcmError
 
 DATA = {
@@ -42,7 +42,7 @@ def scope(tmp_path: Path) -> Scope:
         DATA,
         Environ({"HOME": "/root"}),
         {"name": "web1", "address": "192.0.2.1", "groups": ["web"], "vars": {"role": "db"}},
-        Folder(tmp_path),
+        Directory(tmp_path),
         RENDERERS,
     )
 

@@ -26,13 +26,15 @@ class Counting:
         self.template = Template.parse(text, lambda piece, at: None)
         self.count = 0
 
-    def on(self, name: str, seen: InventoryView, folder: Path = Path("."), **changes: Any) -> Any:
+    def on(
+        self, name: str, seen: InventoryView, directory: Path = Path("."), **changes: Any
+    ) -> Any:
         def counted(turn: Scope) -> Any:
             self.count += 1
             return self.template._render(turn)
 
         host = {"name": name, "address": name, "groups": [], "vars": {}}
-        turn = scope(folder, host=host, inventory=seen, **changes)
+        turn = scope(directory, host=host, inventory=seen, **changes)
         return seen.renderings.render(self.template, turn, counted)
 
 

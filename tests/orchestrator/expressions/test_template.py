@@ -68,8 +68,8 @@ def test_a_broken_template_file_says_where(tmp_path: Path) -> None:
         render("{{ template('motd') }}", tmp_path)
 
 
-def test_a_path_that_a_host_decides_stays_in_the_folder(tmp_path: Path) -> None:
-    """Only a path that the manifest spells out may lead out of its folder."""
+def test_a_path_that_a_host_decides_stays_in_the_directory(tmp_path: Path) -> None:
+    """Only a path that the manifest spells out may lead out of its directory."""
     inner = tmp_path / "inner"
     inner.mkdir()
     (tmp_path / "secret").write_text("x")

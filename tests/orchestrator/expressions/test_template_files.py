@@ -7,14 +7,16 @@ import pytest
 from orchestrator.expressions import EvaluationError
 from orchestrator.expressions.template_calls import TemplateCall
 from orchestrator.expressions.template_files import check_call, texts_of_call
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from remote_runtime.errors import InputError
 from tests.orchestrator.templates.trees import fill
 
 
-def _told(folder: Path, name: str, added: tuple[str, ...] = (), names: tuple[str, ...] = ()) -> str:
+def _told(
+    directory: Path, name: str, added: tuple[str, ...] = (), names: tuple[str, ...] = ()
+) -> str:
     with pytest.raises(InputError) as caught:
-        check_call(Folder(folder), TemplateCall("template", name, names), added)
+        check_call(Directory(directory), TemplateCall("template", name, names), added)
     return str(caught.value)
 
 
@@ -30,7 +32,7 @@ def test_names_are_those_of_the_call_and_the_loop(tmp_path: Path) -> None:
     assert "t:1:4: 'x' is not a name" in _told(tmp_path, "t")
     for name in ("t.j2", "t.jet", "t"):
         call = TemplateCall("template", name, ("port", "x"))
-        check_call(Folder(tmp_path), call, ("item",))
+        check_call(Directory(tmp_path), call, ("item",))
 
 
 def test_syntax_is_told_in_the_language_of_the_file(tmp_path: Path) -> None:
@@ -39,21 +41,21 @@ def test_syntax_is_told_in_the_language_of_the_file(tmp_path: Path) -> None:
     assert "a:1:7: Expected an expression" in _told(tmp_path, "a")
     assert "b:1:" in _told(tmp_path, "b")
     assert "d:1:" in _told(tmp_path, "d")
-    check_call(Folder(tmp_path), TemplateCall("template", "c", ()), ())
+    check_call(Directory(tmp_path), TemplateCall("template", "c", ()), ())
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     """It is told with the path."""
     for function in ("template", "jet"):
         with pytest.raises(EvaluationError, match="nope"):
-            check_call(Folder(tmp_path), TemplateCall(function, "nope", ()), ())
+            check_call(Directory(tmp_path), TemplateCall(function, "nope", ()), ())
 
 
 def test_the_texts_of_a_call(tmp_path: Path) -> None:
     """What a template includes belongs to it."""
     fill(tmp_path, {"a.j2": "a{% include 'b.j2' %}", "b.j2": "b", "c": "{{ 1 }}", "d.jet": "d"})
     found = {
-        name: list(texts_of_call(Folder(tmp_path), TemplateCall("template", name, ())))
+        name: list(texts_of_call(Directory(tmp_path), TemplateCall("template", name, ())))
         for name in ("a.j2", "c", "d.jet", "{{ x }}")
     }
     assert set(found["a.j2"]) == {"a{% include 'b.j2' %}", "b"}

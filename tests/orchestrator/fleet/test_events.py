@@ -1,4 +1,4 @@
-"""The steps of a rollout, as the run's folder keeps them."""
+"""The steps of a rollout, as the run's directory keeps them."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.store.kept_runs import kept_run
-from orchestrator.fleet.store.run_folder import RunFolder
+from orchestrator.fleet.store.run_directory import RunDirectory
 
 STEPS: list[happening.RolloutStep] = [
     happening.RolloutPlanned((("a",), ("b", "c")), 0, {"waves": "1"}, "ccm push"),
@@ -22,9 +22,9 @@ def test_each_step_is_read_back_as_it_was_written(
 ) -> None:
     """A report knows of a rollout what the run knew, whole also where ccm was killed."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    folder = RunFolder(happening.RunStarted("run", 0.0, ("a", "b", "c"), False), {})
+    directory = RunDirectory(happening.RunStarted("run", 0.0, ("a", "b", "c"), False), {})
     for step in STEPS:
-        folder.handle(step)
+        directory.handle(step)
     kept = kept_run("run")
     assert list(kept.rollout()) == STEPS
     with open(kept.path / "rollout.jsonl", "a", encoding="utf-8") as file:

@@ -115,13 +115,13 @@ def test_nobody_waits_longer_than_that() -> None:
 
 def test_it_is_kept_for_later_runs(tmp_path: Path) -> None:
     """Another run finds what this one learnt; a damaged file counts for nothing."""
-    folder = tmp_path / "packages"
+    directory = tmp_path / "packages"
     for sha in (A, B):
-        found_by(PackageMetadataCache(folder, wait=0), "web1", "web2", sha=sha)
+        found_by(PackageMetadataCache(directory, wait=0), "web1", "web2", sha=sha)
     for damaged in ("{", "[" * 100 + "]" * 100, "{}", TEXT, '{"contents": 7, "hosts": []}'):
-        (folder / f"{B}.json").write_text(damaged)
-        assert PackageMetadataCache(folder).ask([A, B], "web3") == ({A: TEXT}, {}, [B])
-    assert folder.stat().st_mode & 0o777 == 0o700
+        (directory / f"{B}.json").write_text(damaged)
+        assert PackageMetadataCache(directory).ask([A, B], "web3") == ({A: TEXT}, {}, [B])
+    assert directory.stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize(

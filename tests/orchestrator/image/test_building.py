@@ -120,7 +120,7 @@ def test_what_most_hosts_have_is_not_read(cache: Path, monkeypatch: pytest.Monke
 
 
 def test_a_cache_that_others_may_write_is_not_used(cache: Path) -> None:
-    """A folder with write permission for others is left alone."""
+    """A directory with write permission for others is left alone."""
     cache.mkdir(parents=True)
     cache.chmod(0o777)
     building.build()

@@ -30,10 +30,10 @@ HEAVY = {
 }  # fmt: skip
 
 
-def converged(folder: Path) -> list[dict[str, Any]]:
+def converged(directory: Path) -> list[dict[str, Any]]:
     """Resources of which this machine has everything already."""
     content = b"listen = 127.0.0.1\n"
-    path = folder / "app.conf"
+    path = directory / "app.conf"
     path.write_bytes(content)
     path.chmod(0o644)
     status = path.stat()
@@ -51,12 +51,12 @@ def converged(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def imported(resources: list[dict[str, Any]], status: str, folder: Path, noop: bool) -> set[str]:
+def imported(resources: list[dict[str, Any]], status: str, directory: Path, noop: bool) -> set[str]:
     """What a run of these resources imports, each of which comes out with that status."""
-    runtime = folder / "runtime"
+    runtime = directory / "runtime"
     zipfile.ZipFile(io.BytesIO(building.build().archive)).extractall(runtime)
     plan = {"t": "plan", "noop": noop, "diff": True, "manifest": "site", "resources": resources}
-    program = _SERVE.format(lock=str(folder / "lock"), state=str(folder / "state"))
+    program = _SERVE.format(lock=str(directory / "lock"), state=str(directory / "state"))
     command = [sys.executable, "-I", "-S", "-B", "-X", "importtime", "-c", program, str(runtime)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -98,8 +98,8 @@ def test_what_a_converged_run_has_of_a_type_imports_nothing_heavy(
     kind: str, tmp_path: Path
 ) -> None:
     """A type and its providers, also those that no resource of this machine can have."""
-    folder = f"remote_runtime.resources.{kind}"
-    names = [f"{folder}.resource", *(f"{folder}.providers.{n}" for n in provider_names(kind))]
+    directory = f"remote_runtime.resources.{kind}"
+    names = [f"{directory}.resource", *(f"{directory}.providers.{n}" for n in provider_names(kind))]
     zipfile.ZipFile(io.BytesIO(building.build().archive)).extractall(tmp_path)
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {', '.join(names)}"
     command = [sys.executable, "-I", "-S", "-B", "-X", "importtime", "-c", program]

@@ -39,12 +39,14 @@ class Store:
         return {"resources": {"exec#a": TURN}, "pending": True}
 
 
-def made(properties: str, folder: Path) -> Site:
+def made(properties: str, directory: Path) -> Site:
     """The site of exec#x with these properties, in a session."""
     node = parse_document(properties, "request.yaml")
     assert isinstance(node, Mapping)
     name = text_node("x", Argument("argument NAME", "x"))
-    return adhoc_site(known_type("exec"), name, properties=node, folder=folder, earlier=Store())
+    return adhoc_site(
+        known_type("exec"), name, properties=node, directory=directory, earlier=Store()
+    )
 
 
 def plan_of(site: Site, **options: Any) -> dict[str, Any]:
@@ -79,14 +81,14 @@ def test_looking_asks_for_no_property(tmp_path: Path) -> None:
     """A resource that is only looked at needs its name, which is checked, and nothing else."""
     file = known_type("file")
     frame = plan_of(
-        observed_site(file, [text_node("/x")], folder=tmp_path), noop=True, status_only=True
+        observed_site(file, [text_node("/x")], directory=tmp_path), noop=True, status_only=True
     )
     assert frame["resources"] == [{"type": "file", "name": "/x"}]
     assert parse(frame).options.status_only
     with pytest.raises(InputError, match=r"not allowed \(Absolute path"):
-        observed_site(file, [text_node("x")], folder=tmp_path)
+        observed_site(file, [text_node("x")], directory=tmp_path)
     with pytest.raises(InputError, match="no provider 'windows'"):
-        observed_site(file, [text_node("/x")], folder=tmp_path, provider="windows")
+        observed_site(file, [text_node("/x")], directory=tmp_path, provider="windows")
 
 
 def test_an_unknown_type_is_told_with_the_nearest() -> None:

@@ -15,10 +15,10 @@ def text(entries: str, head: str = "") -> str:
     return f"{head}\nccm:\n  assert: {entries}\n  {RESOURCES}\n"
 
 
-def told(folder: Path, entries: str, head: str = "") -> str:
+def told(directory: Path, entries: str, head: str = "") -> str:
     """Why one host gets no plan."""
     with pytest.raises(PlanError) as caught:
-        plan(folder, text(entries, head))
+        plan(directory, text(entries, head))
     return str(caught.value)
 
 

@@ -29,9 +29,9 @@ ccm:
 """
 
 
-def child(folder: Path, text: str, name: str = "web/site.yaml") -> Path:
-    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    return write(folder, text, name)
+def child(directory: Path, text: str, name: str = "web/site.yaml") -> Path:
+    (directory / name).parent.mkdir(parents=True, exist_ok=True)
+    return write(directory, text, name)
 
 
 def applied(site: Site, depth: int = 0) -> tuple[Site | None, list[str]]:
@@ -138,7 +138,7 @@ def test_nested_too_deep(tmp_path: Path) -> None:
     ],
 )
 def test_names_that_lead_out(tmp_path: Path, name: str, words: str) -> None:
-    """A child is named by a path below its parent's folder; anything else is refused."""
+    """A child is named by a path below its parent's directory; anything else is refused."""
     text = f"ccm:\n  resources:\n    - apply:\n        - {name}: {{}}\n"
     (problem,) = refused(tmp_path, text)
     assert words in problem.message
@@ -147,12 +147,12 @@ def test_names_that_lead_out(tmp_path: Path, name: str, words: str) -> None:
 
 
 def test_a_link_that_leads_out(tmp_path: Path) -> None:
-    """A link in the folder to a manifest outside of it is not followed."""
+    """A link in the directory to a manifest outside of it is not followed."""
     outside = child(tmp_path, CHILD % "", "elsewhere/x.yaml")
-    folder = tmp_path / "site"
-    (folder / "web").mkdir(parents=True)
-    os.symlink(outside, folder / "web" / "site.yaml")
-    site, (problem,) = applied(load(folder, PARENT % ""))
+    directory = tmp_path / "site"
+    (directory / "web").mkdir(parents=True)
+    os.symlink(outside, directory / "web" / "site.yaml")
+    site, (problem,) = applied(load(directory, PARENT % ""))
     assert site is None
     assert "is outside the directory" in problem
 

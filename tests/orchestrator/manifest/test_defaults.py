@@ -14,11 +14,11 @@ from tests.orchestrator.planning.planned import plan, refused
 ROOT = "owner: root, group: root, mode: '0644'"
 
 
-def modes(folder: Path, text: str) -> dict[str, Any]:
+def modes(directory: Path, text: str) -> dict[str, Any]:
     """The mode and owner of each file in the plan, those of children too."""
     return {
         item.name: (item.properties["owner"], item.properties["mode"])
-        for item in plan(folder, text).items
+        for item in plan(directory, text).items
         if item.type == "file"
     }
 

@@ -9,7 +9,7 @@ from orchestrator.manifest.identity import identity
 
 @pytest.mark.parametrize("repository", [".git", ".hg", ".jj", ".svn"])
 def test_in_a_repository(tmp_path: Path, repository: str) -> None:
-    """It is the top folder's name and the path below, wherever the clone is."""
+    """It is the top directory's name and the path below, wherever the clone is."""
     for place in ("alice", "bob"):
         top = tmp_path / place / "infra"
         (top / "sites").mkdir(parents=True)

@@ -43,8 +43,8 @@ def gathered(host_id: str = "m1", key: str = "SHA256:k", user: str = "root") -> 
     return Gathered(facts, {}, [], [], {"user": user, "uid": 0}, key)
 
 
-def planner(folder: Path, text: str = SITE, **options: Any) -> Planner:
-    path = folder / "site.yaml"
+def planner(directory: Path, text: str = SITE, **options: Any) -> Planner:
+    path = directory / "site.yaml"
     path.write_text(text, encoding="utf-8")
     return Planner(load_site(path), PlanOptions(**{"environ": {}, **options}))
 
@@ -74,10 +74,10 @@ def ended(host: str, kind: str = "", **result: Any) -> happening.HostFinished:
     return happening.HostFinished(HostResult(host, Tally(), kind=kind, **result))
 
 
-def keep(folder: Path, text: str = SITE, /, **about: Any) -> PlanFile:
+def keep(directory: Path, text: str = SITE, /, **about: Any) -> PlanFile:
     """A plan for ``hosts``, each of which would get all files of the site."""
     hosts = about.pop("hosts", ("web1", "web2"))
-    made = planner(folder, text, data=about.pop("data", ()))
+    made = planner(directory, text, data=about.pop("data", ()))
     maker = PlanWriter(made)
     maker.handle(happening.RunStarted("R", NOW, hosts, True))
     for name in hosts:
@@ -88,7 +88,7 @@ def keep(folder: Path, text: str = SITE, /, **about: Any) -> PlanFile:
             maker.handle(happening.ResourceEvent(name, told, json.dumps(told)))
         maker.handle(ended(name))
     maker.close()
-    return maker.finish({**ABOUT, **about}, [folder / "site.yaml"])
+    return maker.finish({**ABOUT, **about}, [directory / "site.yaml"])
 
 
 ABOUT: dict[str, Any] = {

@@ -13,8 +13,8 @@ from tests.orchestrator.plan_files.made import NOW, SITE, FakeHost, gathered, ke
 HOST = FakeHost()
 
 
-def hold(folder: Path, kept: PlanFile, site: str = SITE, now: int = NOW, **options: Any) -> Any:
-    return BoundPlanner(planner(folder, site, **options), kept, clock=lambda: now)
+def hold(directory: Path, kept: PlanFile, site: str = SITE, now: int = NOW, **options: Any) -> Any:
+    return BoundPlanner(planner(directory, site, **options), kept, clock=lambda: now)
 
 
 def refusal(held: Any, host: Any = HOST, **answers: Any) -> tuple[str, str]:

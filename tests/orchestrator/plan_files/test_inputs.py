@@ -18,7 +18,7 @@ def _in_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_paths_are_those_of_the_checkout(tmp_path: Path) -> None:
-    """What is below the working folder is named from there, so another checkout will do."""
+    """What is below the working directory is named from there, so another checkout will do."""
     assert here("a/site.yaml") == here(str(tmp_path / "a" / "site.yaml")) == "a/site.yaml"
     assert here("../x") == str(tmp_path.parent / "x")
 

@@ -120,7 +120,7 @@ def own(path: Path) -> str:
 
 
 def test_a_plan_that_others_can_write(written: Path) -> None:
-    """Without signatures neither the file nor its folder may be writable by others, nor those
+    """Without signatures neither the file nor its directory may be writable by others, nor those
     that a link leads to."""
     link = written.parent / "links" / "link.plan"
     link.parent.mkdir(mode=0o755)

@@ -30,20 +30,20 @@ def gathered(facts: dict[str, Any] | None = None, **more: Any) -> NothingGathere
     return NothingGathered(FACTS if facts is None else facts, **more)
 
 
-def planner(folder: Path, text: str, **options: Any) -> Planner:
-    path = folder / "site.yaml"
+def planner(directory: Path, text: str, **options: Any) -> Planner:
+    path = directory / "site.yaml"
     path.write_text(text, encoding="utf-8")
     return Planner(load_site(path), PlanOptions(**{"environ": {}, **options}))
 
 
-def plan(folder: Path, text: str, **options: Any) -> HostPlan:
-    return planner(folder, text, **options).plan(FakeHost(), gathered())
+def plan(directory: Path, text: str, **options: Any) -> HostPlan:
+    return planner(directory, text, **options).plan(FakeHost(), gathered())
 
 
-def show(folder: Path, expression: str, head: str = "", **options: Any) -> Any:
+def show(directory: Path, expression: str, head: str = "", **options: Any) -> Any:
     """What an expression comes to in a command, with data from ``head``."""
     text = f"{head}\nccm: {{resources: [{{exec: [{{x: {{command: {json.dumps(expression)}}}}}]}}]}}"
-    (item,) = plan(folder, text, **options).items
+    (item,) = plan(directory, text, **options).items
     assert not item.deferred_error, item.deferred_error
     return item.properties["command"]
 
@@ -53,15 +53,15 @@ def entries(made: HostPlan) -> list[dict[str, Any]]:
     return found
 
 
-def refused(folder: Path, text: str, **options: Any) -> str:
+def refused(directory: Path, text: str, **options: Any) -> str:
     """Why no host is contacted."""
     with pytest.raises(InputError) as caught:
-        planner(folder, text, **options)
+        planner(directory, text, **options)
     return str(caught.value)
 
 
-def refused_host(folder: Path, text: str, made: NothingGathered | None = None) -> PlanError:
+def refused_host(directory: Path, text: str, made: NothingGathered | None = None) -> PlanError:
     """Why one host gets no plan."""
     with pytest.raises(PlanError) as caught:
-        planner(folder, text).plan(FakeHost(), made or gathered())
+        planner(directory, text).plan(FakeHost(), made or gathered())
     return caught.value

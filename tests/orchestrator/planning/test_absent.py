@@ -12,9 +12,9 @@ from tests.orchestrator.planning.planned import entries, plan, refused, refused_
 OWNED = "owner: root, group: root, mode: '0644'"
 
 
-def properties(folder: Path, resources: str, **options: Any) -> list[dict[str, Any]]:
+def properties(directory: Path, resources: str, **options: Any) -> list[dict[str, Any]]:
     """The properties of each resource in the plan."""
-    made = plan(folder, f"ccm:\n  resources:\n{resources}", **options)
+    made = plan(directory, f"ccm:\n  resources:\n{resources}", **options)
     return [entry["properties"] for entry in entries(made)]
 
 

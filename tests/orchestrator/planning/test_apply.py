@@ -25,8 +25,8 @@ from tests.orchestrator.planning.planned import (
 )
 
 
-def write(folder: Path, text: str, name: str = "web/site.yaml") -> Path:
-    path = folder / name
+def write(directory: Path, text: str, name: str = "web/site.yaml") -> Path:
+    path = directory / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
@@ -192,7 +192,7 @@ def test_an_apply_under_a_name_of_its_own(tmp_path: Path) -> None:
 
 
 def test_nothing_of_a_child_stays(tmp_path: Path) -> None:
-    """What stands behind an apply has its parent's data, folder and mode again."""
+    """What stands behind an apply has its parent's data, directory and mode again."""
     write(tmp_path, manifest(echo("data.a"), head="data: {a: child, b: child}"))
     write(tmp_path, "root", "text.txt")
     after = echo("data.a", "data.b", name="after").replace('}}"', "}} {{ file('text.txt') }}\"")
@@ -211,8 +211,8 @@ def test_data_that_a_child_asks_for(tmp_path: Path) -> None:
 
 def test_files_beside_the_child(tmp_path: Path) -> None:
     """source, file() and template() are relative to the manifest that they stand in."""
-    for folder in ("", "web/"):
-        write(tmp_path, f"text of {folder or 'root'}", f"{folder}text.txt")
+    for directory in ("", "web/"):
+        write(tmp_path, f"text of {directory or 'root'}", f"{directory}text.txt")
     resources = (
         'file: [{/NAME-a: {owner: root, group: root, mode: "0644", content: '
         "\"{{ file('text.txt') }}\"}}, {/NAME-b: {owner: root, group: root, mode: '0644', "
@@ -234,8 +234,8 @@ def test_files_beside_the_child(tmp_path: Path) -> None:
     }
 
 
-def test_a_child_stays_within_the_pushed_folder(tmp_path: Path) -> None:
-    """A child may name files of its parent's folder, but nothing outside of the pushed one."""
+def test_a_child_stays_within_the_pushed_directory(tmp_path: Path) -> None:
+    """A child may name files of its parent's directory, but nothing outside of the pushed one."""
     site = tmp_path / "site"
     write(tmp_path, "secret", "secret.txt")
     write(site, "shared", "shared.txt")
@@ -266,7 +266,7 @@ def test_a_refusal_is_masked(tmp_path: Path) -> None:
     assert "[masked].yaml" in error
 
 
-def test_a_host_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
+def test_a_host_cannot_lead_out_of_the_directory(tmp_path: Path) -> None:
     """A name that a fact makes lead out is refused before the host is changed."""
     write(tmp_path, manifest(echo("data.x")), "secret.yaml")
     (tmp_path / "site").mkdir()
@@ -496,6 +496,6 @@ def test_a_manifest_that_applies_itself(tmp_path: Path) -> None:
 
 
 def test_unreadable_child(tmp_path: Path) -> None:
-    """A folder in the place of a child refuses the run."""
+    """A directory in the place of a child refuses the run."""
     os.makedirs(tmp_path / "web" / "site.yaml")
     assert "Is a directory" in refused(tmp_path, manifest(apply()))

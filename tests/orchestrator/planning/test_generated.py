@@ -25,8 +25,8 @@ PACKAGES = """{* resources.jet *}
 """
 
 
-def write(folder: Path, text: str, name: str = "resources.jet") -> None:
-    (folder / name).write_text(text, encoding="utf-8")
+def write(directory: Path, text: str, name: str = "resources.jet") -> None:
+    (directory / name).write_text(text, encoding="utf-8")
 
 
 def test_a_template_gives_the_resources(tmp_path: Path) -> None:
@@ -70,16 +70,16 @@ def test_what_a_host_reports_is_never_a_template(tmp_path: Path) -> None:
 
 
 def test_a_host_cannot_ask_for_files_of_the_controller(tmp_path: Path) -> None:
-    """A path out of the manifest's folder must be spelt out in the template."""
-    folder = tmp_path / "site"
-    folder.mkdir()
+    """A path out of the manifest's directory must be spelt out in the template."""
+    directory = tmp_path / "site"
+    directory.mkdir()
     write(tmp_path, "secret", "secret")
     text = "- file: [{/x: {source: %s, owner: root, group: root, mode: '0644'}}]\n"
-    write(folder, text % "[[ facts.path ]]")
-    error = refused_host(folder, SITE, gathered({"path": "../secret"}))
+    write(directory, text % "[[ facts.path ]]")
+    error = refused_host(directory, SITE, gathered({"path": "../secret"}))
     assert "is outside the manifest's directory" in str(error)
-    write(folder, text % "../secret")
-    assert planner(folder, SITE).plan(FakeHost(), gathered()).items[0].properties["source"]
+    write(directory, text % "../secret")
+    assert planner(directory, SITE).plan(FakeHost(), gathered()).items[0].properties["source"]
 
 
 def test_a_host_cannot_bring_conditions_along(tmp_path: Path) -> None:

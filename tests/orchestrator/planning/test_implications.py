@@ -46,9 +46,9 @@ PLAIN_CHILD = "ccm: {resources: [{exec: [{inner: {command: 'true', timeout: 3s}}
 TOLD_WHOLE = {"file#/etc/late", "apply#child.yaml", "exec#checked"}
 
 
-def made(folder: Path) -> HostPlan:
-    (folder / "child.yaml").write_text(CHILD, encoding="utf-8")
-    return plan(folder, SITE)
+def made(directory: Path) -> HostPlan:
+    (directory / "child.yaml").write_text(CHILD, encoding="utf-8")
+    return plan(directory, SITE)
 
 
 def told(implied: Implied | None) -> dict[str, Any]:

@@ -22,9 +22,9 @@ ccm:
   resources: [{"""
 
 
-def plans(folder: Path, resources: str, *facts: dict[str, Any]) -> list[HostPlan]:
+def plans(directory: Path, resources: str, *facts: dict[str, Any]) -> list[HostPlan]:
     """The plans of hosts with these facts, which are called a, b, ..."""
-    made = planner(folder, HEAD + resources + "}]")
+    made = planner(directory, HEAD + resources + "}]")
     return [
         made.plan(FakeHost(name=chr(ord("a") + number)), gathered(each))
         for number, each in enumerate(facts)

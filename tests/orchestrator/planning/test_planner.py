@@ -38,8 +38,8 @@ ccm:
 """
 
 
-def mixed(folder: Path) -> str:
-    (folder / "in.txt").write_text("from disk")
+def mixed(directory: Path) -> str:
+    (directory / "in.txt").write_text("from disk")
     return MIXED
 
 
@@ -248,8 +248,8 @@ def test_files_beside_the_manifest_are_opened_before_any_host(
     assert "site.yaml:1:" in message
 
 
-def test_a_source_that_a_host_decides_stays_in_the_folder(tmp_path: Path) -> None:
-    """A fact cannot make the controller ship a file from outside the manifest's folder."""
+def test_a_source_that_a_host_decides_stays_in_the_directory(tmp_path: Path) -> None:
+    """A fact cannot make the controller ship a file from outside the manifest's directory."""
     text = f"ccm: {{resources: [{{file: [{{/a: {{{FILE}, source: '{{{{ Facts.path }}}}'}}}}]}}]}}"
     inner = tmp_path / "inner"
     inner.mkdir()

@@ -16,11 +16,11 @@ from tests.orchestrator.registration.test_key_value import Fake
 URL = "https://h.example/data.yaml"
 
 
-def show(folder: Path, expression: str, text: str, head: str = "", **options: Any) -> Any:
+def show(directory: Path, expression: str, text: str, head: str = "", **options: Any) -> Any:
     """What an expression results in with this text as remote data."""
     more = {"hiera": [URL], "fetched": {URL: text}, **options}
     site = f"{head}\nccm: {{resources: [{{exec: [{{x: {{command: {json.dumps(expression)}}}}}]}}]}}"
-    (item,) = plan(folder, site, **more).items
+    (item,) = plan(directory, site, **more).items
     return item.properties.get("command") or item.deferred_error
 
 

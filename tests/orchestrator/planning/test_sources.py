@@ -1,4 +1,4 @@
-"""Files and folders of the controller that cannot be read."""
+"""Files and directories of the controller that cannot be read."""
 
 from pathlib import Path
 

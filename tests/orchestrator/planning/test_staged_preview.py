@@ -52,9 +52,11 @@ ccm:
 """
 
 
-def stage(folder: Path, name: str, text: str, hosts: tuple[str, ...] = ("web1",)) -> EarlierStage:
-    (folder / name).mkdir()
-    made = planner(folder / name, text.replace("HERE", str(folder)).replace("OWNER", OWNER))
+def stage(
+    directory: Path, name: str, text: str, hosts: tuple[str, ...] = ("web1",)
+) -> EarlierStage:
+    (directory / name).mkdir()
+    made = planner(directory / name, text.replace("HERE", str(directory)).replace("OWNER", OWNER))
     return EarlierStage(name, hosts, made, f"infra/{name}.yaml")
 
 

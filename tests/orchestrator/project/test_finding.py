@@ -13,8 +13,8 @@ ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files 
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with the folder sites/ in it."""
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, with the directory sites/ in it."""
     home = tmp_path / "project"
     (home / "sites").mkdir(parents=True, mode=0o755)
     monkeypatch.chdir(home)
@@ -31,98 +31,98 @@ def refused(manifest: str = "") -> str:
     return str(caught.value)
 
 
-def test_beside_the_manifest_or_here(folder: Path) -> None:
-    """The manifest's folder and the current one are looked into first."""
-    (folder / "ccm.yaml").touch()
+def test_beside_the_manifest_or_here(directory: Path) -> None:
+    """The manifest's directory and the current one are looked into first."""
+    (directory / "ccm.yaml").touch()
     assert (paths(), paths("sites/site.yaml"), paths("./site.yaml")) == (["ccm.yaml"],) * 3
-    (folder / "sites/ccm.yaml").touch()
+    (directory / "sites/ccm.yaml").touch()
     assert paths("sites/site.yaml") == ["sites/ccm.yaml", "ccm.yaml"]
     assert paths() == ["ccm.yaml"]
 
 
-def test_a_folder_below(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The nearest file above counts, and paths in it start from its folder."""
-    (folder / "ccm.yaml").touch()
+def test_a_directory_below(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nearest file above counts, and paths in it start from its directory."""
+    (directory / "ccm.yaml").touch()
     assert paths("sites/site.yaml") == ["ccm.yaml"]
-    (folder / "sites/deep").mkdir(mode=0o755)
-    monkeypatch.chdir(folder / "sites/deep")
+    (directory / "sites/deep").mkdir(mode=0o755)
+    monkeypatch.chdir(directory / "sites/deep")
     (found,) = project_files()
-    assert (found.path, found.folder) == ("../../ccm.yaml", "../..")
+    assert (found.path, found.directory) == ("../../ccm.yaml", "../..")
     assert paths("../site.yaml") == ["../../ccm.yaml"]
-    (folder / "sites/ccm.yaml").touch()
+    (directory / "sites/ccm.yaml").touch()
     assert paths() == ["../ccm.yaml"]
 
 
 @pytest.mark.parametrize("name", [".git", ".hg", ".jj", ".svn"])
 def test_the_root_of_the_repository_ends_the_search(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    directory: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """A file above the repository does not count; one at its root does."""
-    (folder.parent / "ccm.yaml").touch()
-    monkeypatch.chdir(folder / "sites")
+    (directory.parent / "ccm.yaml").touch()
+    monkeypatch.chdir(directory / "sites")
     assert paths() == ["../../ccm.yaml"]
-    (folder / name).touch()
+    (directory / name).touch()
     assert paths() == []
-    (folder / "ccm.yaml").touch()
+    (directory / "ccm.yaml").touch()
     assert paths() == ["../ccm.yaml"]
 
 
-def test_a_folder_above_that_others_may_write_ends_the_search(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_directory_above_that_others_may_write_ends_the_search(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What others can put into a folder above is not looked at."""
-    (folder / "ccm.yaml").touch()
-    folder.chmod(0o1777)
-    monkeypatch.chdir(folder / "sites")
+    """What others can put into a directory above is not looked at."""
+    (directory / "ccm.yaml").touch()
+    directory.chmod(0o1777)
+    monkeypatch.chdir(directory / "sites")
     assert paths() == []
 
 
 @ROOT_ONLY
-def test_a_folder_above_of_another_owner_ends_the_search(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_directory_above_of_another_owner_ends_the_search(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file in a folder of somebody else does not count."""
-    (folder / "ccm.yaml").touch()
-    os.chown(folder, FOREIGN, FOREIGN)
-    monkeypatch.chdir(folder / "sites")
+    """A file in a directory of somebody else does not count."""
+    (directory / "ccm.yaml").touch()
+    os.chown(directory, FOREIGN, FOREIGN)
+    monkeypatch.chdir(directory / "sites")
     assert paths() == []
 
 
-def test_a_link_to_the_same_file(folder: Path) -> None:
+def test_a_link_to_the_same_file(directory: Path) -> None:
     """A file that is reached twice counts once; its paths start from where it really is."""
-    (folder / "ccm.yaml").touch()
-    (folder / "sites/ccm.yaml").symlink_to("../ccm.yaml")
+    (directory / "ccm.yaml").touch()
+    (directory / "sites/ccm.yaml").symlink_to("../ccm.yaml")
     (found,) = project_files("sites/site.yaml")
-    assert (found.path, found.folder) == ("sites/ccm.yaml", str(folder))
+    assert (found.path, found.directory) == ("sites/ccm.yaml", str(directory))
 
 
-def test_a_manifest_has_another_name(folder: Path) -> None:
+def test_a_manifest_has_another_name(directory: Path) -> None:
     """A manifest that is called like the project's file is refused by its name."""
-    (folder / "ccm.yaml").touch()
+    (directory / "ccm.yaml").touch()
     assert "is the name of the project's file" in refused("ccm.yaml")
 
 
 @pytest.mark.parametrize("mode", [0o664, 0o646])
-def test_a_file_that_others_may_write(folder: Path, mode: int) -> None:
+def test_a_file_that_others_may_write(directory: Path, mode: int) -> None:
     """Neither the group nor everybody else may write it; the error says what to do."""
-    (folder / "ccm.yaml").touch()
-    (folder / "ccm.yaml").chmod(mode)
+    (directory / "ccm.yaml").touch()
+    (directory / "ccm.yaml").chmod(mode)
     assert "can be written by other users" in refused()
     assert "chmod go-w ccm.yaml" in refused()
 
 
-def test_a_folder_that_others_may_write(folder: Path) -> None:
-    """Who may write the folder could put another file there."""
-    (folder / "sites/ccm.yaml").touch()
-    (folder / "sites").chmod(0o1777)
+def test_a_directory_that_others_may_write(directory: Path) -> None:
+    """Who may write the directory could put another file there."""
+    (directory / "sites/ccm.yaml").touch()
+    (directory / "sites").chmod(0o1777)
     assert "chmod go-w sites" in refused("sites/site.yaml")
 
 
 @ROOT_ONLY
-def test_what_belongs_to_somebody_else(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of another user is refused, his folder and his link too; sudo's user is no other."""
+def test_what_belongs_to_somebody_else(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file, directory or link of another user is refused; sudo's user is accepted."""
     monkeypatch.delenv("SUDO_UID", raising=False)
-    own, link = folder / "ccm.yaml", folder / "sites/ccm.yaml"
+    own, link = directory / "ccm.yaml", directory / "sites/ccm.yaml"
     own.touch()
     os.chown(own, FOREIGN, FOREIGN)
     assert f"ccm.yaml belongs to another user (id {FOREIGN})" in refused()
@@ -134,17 +134,17 @@ def test_what_belongs_to_somebody_else(folder: Path, monkeypatch: pytest.MonkeyP
     os.lchown(link, FOREIGN, FOREIGN)
     assert "sites/ccm.yaml belongs to another user" in refused("sites/site.yaml")
     os.lchown(link, 0, 0)
-    os.chown(folder / "sites", FOREIGN, FOREIGN)
+    os.chown(directory / "sites", FOREIGN, FOREIGN)
     assert "sites belongs to another user" in refused("sites/site.yaml")
 
 
-def test_a_link_to_elsewhere(folder: Path, tmp_path: Path) -> None:
-    """What a link leads to is judged as the file itself, with its folder."""
+def test_a_link_to_elsewhere(directory: Path, tmp_path: Path) -> None:
+    """What a link leads to is judged as the file itself, with its directory."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "shared.yaml").touch()
-    (folder / "ccm.yaml").symlink_to(elsewhere / "shared.yaml")
-    assert project_files()[0].folder == str(elsewhere)
+    (directory / "ccm.yaml").symlink_to(elsewhere / "shared.yaml")
+    assert project_files()[0].directory == str(elsewhere)
     elsewhere.chmod(0o777)
     assert f"{elsewhere} can be written by other users" in refused()
     elsewhere.chmod(0o755)
@@ -152,10 +152,10 @@ def test_a_link_to_elsewhere(folder: Path, tmp_path: Path) -> None:
     assert "shared.yaml can be written by other users" in refused()
 
 
-def test_what_is_no_file(folder: Path) -> None:
+def test_what_is_no_file(directory: Path) -> None:
     """A link to nothing is told, and so is what would block whoever opens it."""
-    (folder / "ccm.yaml").symlink_to("gone")
+    (directory / "ccm.yaml").symlink_to("gone")
     assert "cannot read ccm.yaml: No such file or directory (fix the link" in refused()
-    (folder / "ccm.yaml").unlink()
-    os.mkfifo(folder / "ccm.yaml", 0o600)
+    (directory / "ccm.yaml").unlink()
+    os.mkfifo(directory / "ccm.yaml", 0o600)
     assert "is not a regular file" in refused()

@@ -12,8 +12,8 @@ from remote_runtime.errors import InputError
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with the folder sites/ in it."""
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, with the directory sites/ in it."""
     (tmp_path / "sites").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -38,8 +38,8 @@ def problems(text: str) -> list[str]:
     return list(map(str, caught.value.problems))
 
 
-def test_paths_start_from_the_file(folder: Path) -> None:
-    """What is a path is one from the file's folder; hosts by name and addresses are none."""
+def test_paths_start_from_the_file(directory: Path) -> None:
+    """What is a path is one from the file's directory; hosts by name and addresses are none."""
     write("inventory: [hosts.yaml, 'web1,web2']\nhiera: data/a.yaml\n", "sites/ccm.yaml")
     assert values("sites/site.yaml") == {
         "inventory": ["sites/hosts.yaml", "web1,web2"],
@@ -55,7 +55,7 @@ def test_paths_start_from_the_file(folder: Path) -> None:
     os.unlink("sites/ccm.yaml")
     write("inventory: hosts.yaml\n")
     os.symlink("../ccm.yaml", "sites/ccm.yaml")
-    assert values("sites/site.yaml") == {"inventory": [str(folder / "hosts.yaml")]}
+    assert values("sites/site.yaml") == {"inventory": [str(directory / "hosts.yaml")]}
 
 
 def test_each_value_has_its_place() -> None:

@@ -79,7 +79,7 @@ def test_a_foreign_file(tmp_path: Path, text: str) -> None:
     assert path.read_text() == text
 
 
-def test_no_folder(tmp_path: Path) -> None:
+def test_no_directory(tmp_path: Path) -> None:
     """A file that cannot be written is told with its path and what to do."""
     with pytest.raises(RegistrationError, match=r"none/r\.json cannot be written") as caught:
         JsonFile(tmp_path / "none" / "r.json").publish([web()])
@@ -109,7 +109,7 @@ def test_a_link_and_a_mode_are_kept(tmp_path: Path) -> None:
 
 
 def test_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a word it is a file in ccm's private state folder; another one has to be there."""
+    """Without a word it is a file in ccm's private state directory; another one has to be there."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     store = open_store()
     assert store.lookup(Query()) == []

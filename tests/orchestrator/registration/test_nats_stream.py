@@ -23,7 +23,7 @@ WEB = {"cluster": "prod", "service": "web", "protocol": "http", "address": "10.0
 
 
 @contextmanager
-def running(folder: Path, *options: str) -> Iterator[str]:
+def running(directory: Path, *options: str) -> Iterator[str]:
     """A server with JetStream that wants a password; its address."""
     pytest.importorskip("nats", reason="the extra ccm-push[nats] is not installed")
     if SERVER is None:
@@ -31,8 +31,8 @@ def running(folder: Path, *options: str) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    argv = [SERVER, "-js", "-sd", str(folder), "-a", "127.0.0.1", "-p", str(port), *options]
-    with (folder / "log").open("w") as log:
+    argv = [SERVER, "-js", "-sd", str(directory), "-a", "127.0.0.1", "-p", str(port), *options]
+    with (directory / "log").open("w") as log:
         process = subprocess.Popen([*argv, "--user", "ccm", "--pass", "s3cret"], stderr=log)
     try:
         for _ in range(200):

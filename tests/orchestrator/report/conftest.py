@@ -1,4 +1,4 @@
-"""A state folder for the runs that reports are made of."""
+"""A state directory for the runs that reports are made of."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Runs to make reports of: kept in a folder, as a push keeps them."""
+"""Runs to make reports of: kept in a directory, as a push keeps them."""
 
 import json
 import time
@@ -8,7 +8,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.kept_runs import SavedRun, kept_run
-from orchestrator.fleet.store.run_folder import RunFolder
+from orchestrator.fleet.store.run_directory import RunDirectory
 from tests.orchestrator.fleet.fakes import make_event
 
 START = 1_790_000_000.0
@@ -28,7 +28,7 @@ class Kept:
 
     def __init__(self, *hosts: str, run_id: str = "20260921T133640Z-aaaaaa", noop: bool = False):
         started = happening.RunStarted(run_id, START, hosts, noop, SITE, again=AGAIN)
-        self._folder = RunFolder(started, {"forks": 5})
+        self._directory = RunDirectory(started, {"forks": 5})
         self._run_id = run_id
         self._tallies = {host: Tally() for host in hosts}
         self._clock = dict.fromkeys(hosts, START + 0.6)
@@ -55,7 +55,7 @@ class Kept:
         )  # fmt: skip
         event.update(host=host, run_id=self._run_id)
         self._tallies[host].add(event, again=False, otherwise=otherwise)
-        self._folder.handle(happening.ResourceEvent(host, event, json.dumps(event)))
+        self._directory.handle(happening.ResourceEvent(host, event, json.dumps(event)))
 
     def changed(self, host: str, name: str, diff: str = "", seconds: float = 0.2) -> None:
         """A resource of which a property changed."""
@@ -66,17 +66,17 @@ class Kept:
 
     def notice(self, host: str, text: str) -> None:
         """A host warns."""
-        self._folder.handle(happening.HostNotice(host, "warning", text))
+        self._directory.handle(happening.HostNotice(host, "warning", text))
 
     def plan(self, *planned: happening.HostPlanned) -> None:
         """What hosts have to do."""
         for each in planned:
-            self._folder.handle(each)
+            self._directory.handle(each)
 
     def step(self, *steps: happening.RolloutStep) -> None:
         """Where a rollout stands."""
         for step in steps:
-            self._folder.handle(step)
+            self._directory.handle(step)
 
     def end(self, **outcomes: dict[str, Any]) -> SavedRun:
         """The run is over; ``outcomes`` sets members of hosts' results."""
@@ -85,9 +85,9 @@ class Kept:
             seconds = self._clock[host] - START
             result = HostResult(host, tally, outcome, seconds=seconds, phases=PHASES)
             result = result._replace(**outcomes.get(host, {}))
-            self._folder.handle(happening.HostFinished(result))
-        self._folder.handle(happening.RunFinished(max(self._clock.values()) + 0.1, False))
-        self._folder.close()
+            self._directory.handle(happening.HostFinished(result))
+        self._directory.handle(happening.RunFinished(max(self._clock.values()) + 0.1, False))
+        self._directory.close()
         return kept_run(self._run_id)
 
 

@@ -21,11 +21,11 @@ from tests.browser import PATIENCE, visit
 from tests.orchestrator.report.runs import DIFF, START, Kept, held_run, mixed_run
 
 
-def page(kept: SavedRun, folder: Path) -> str:
+def page(kept: SavedRun, directory: Path) -> str:
     """The address of the page of a run."""
-    with open(folder / "run.html", "w", encoding="utf-8") as out:
+    with open(directory / "run.html", "w", encoding="utf-8") as out:
         write_html(kept, out)
-    return (folder / "run.html").as_uri()
+    return (directory / "run.html").as_uri()
 
 
 def shown(browser: Chrome, selector: str) -> list[str]:
@@ -157,7 +157,7 @@ def test_the_page_is_readable_without_scripts(tmp_path: Path) -> None:
 def test_a_run_without_any_host_result_has_a_page() -> None:
     """A run that was cut off before its first host is shown as what it is."""
     kept = Kept("web1")
-    kept._folder.close()
+    kept._directory.close()
     from orchestrator.fleet.store.kept_runs import kept_run
 
     out = io.StringIO()

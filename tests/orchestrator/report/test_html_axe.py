@@ -23,10 +23,10 @@ document.querySelectorAll("details").forEach(one => one.open = true);
 @pytest.fixture(scope="module")
 def opened(browser: Chrome, tmp_path_factory: pytest.TempPathFactory) -> Chrome:
     """The page of a run of 500 hosts with 100 resources each, a cell of it told about."""
-    folder = tmp_path_factory.mktemp("page")
+    directory = tmp_path_factory.mktemp("page")
     with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("XDG_STATE_HOME", str(folder))
-        visit(browser, page(mixed_run(500, 100), folder))
+        environment.setenv("XDG_STATE_HOME", str(directory))
+        visit(browser, page(mixed_run(500, 100), directory))
     browser.execute_script(FEW)
     browser.find_element(By.CSS_SELECTOR, ".matrix td.changed").click()
     return browser

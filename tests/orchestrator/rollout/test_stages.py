@@ -40,7 +40,7 @@ stages:
 
 
 def test_a_file_of_stages_is_read_whole(tmp_path: Path) -> None:
-    """Words are those of flags, manifests start from the file's folder."""
+    """Words are those of flags, manifests start from the file's directory."""
     databases, migration, web = read_stages(written(tmp_path, WHOLE))
     assert (databases.name, databases.hosts, databases.soak) == ("databases", "db", 300.0)
     assert databases.manifest == str(tmp_path / "db/site.yaml")

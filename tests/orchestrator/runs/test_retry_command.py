@@ -66,7 +66,7 @@ def test_it_is_the_same_push_of_those_that_are_left() -> None:
 def test_the_manifest_is_named_as_the_inventory_is(
     sources: list[str], manifest: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Paths below the current folder are told as they are typed there, unless one is absolute."""
+    """Paths below the current directory are shown relative to it, unless one is absolute."""
     monkeypatch.chdir(tmp_path)
     given = [word for source in sources for word in ("-i", source)]
     words = again(*given, manifest, what=os.path.abspath(manifest))

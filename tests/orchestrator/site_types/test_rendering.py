@@ -22,7 +22,7 @@ SITE = "data: {word: yes-sir, n: 7}\nccm: {resources: [{probe: [{a: {%s}}]}]}"
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """A folder with a type `probe` that has one property of each kind."""
+    """A directory with a type `probe` that has one property of each kind."""
     change_schema(copy_cron(tmp_path, "probe"), properties=PROPERTIES, **{"else": None, "if": None})
     module = tmp_path / "types" / "probe" / "resource.py"
     module.write_text(

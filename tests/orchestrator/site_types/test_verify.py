@@ -1,4 +1,4 @@
-"""What a type of a site says about a verify: ``verify.py`` of its folder."""
+"""What a type of a site says about a verify: ``verify.py`` of its directory."""
 
 from __future__ import annotations
 

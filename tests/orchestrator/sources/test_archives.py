@@ -29,7 +29,7 @@ def serve(web: server.Web, data: bytes, more: str = "") -> str:
 def test_the_manifest_of_an_archive(
     web: server.Web, names: list[str], more: str, found: str
 ) -> None:
-    """By its name at the top, in the one folder there, or as the URL names it."""
+    """By its name at the top, in the one directory there, or as the URL names it."""
     url = serve(web, packed(*map(member, names)), more)
     unpacked = Archives().get(url)
     assert unpacked is not None
@@ -46,7 +46,7 @@ def test_it_is_downloaded_once(web: server.Web) -> None:
     assert len(web.requests) == 1
     there = archives.get(url)
     assert there is not None
-    assert archives.holding(there.path) == Path(there.folder)
+    assert archives.holding(there.path) == Path(there.directory)
     assert archives.holding(Path("site.yaml")) is None
     assert Archives(contact=False, known={url: ("/x", "y.yaml")}).get(url) == ("/x", "y.yaml")
 

@@ -30,8 +30,8 @@ def packed(*members: tuple[tarfile.TarInfo, bytes]) -> bytes:
     return out.getvalue()
 
 
-def test_files_and_folders(tmp_path: Path) -> None:
-    """They are written below a private folder, as they are, and recognized there."""
+def test_files_and_directories(tmp_path: Path) -> None:
+    """They are written below a private directory, as they are, and recognized there."""
     data = packed(
         member("./", b"", type=tarfile.DIRTYPE),
         member("./site.yaml", b"ccm: {}\n"),
@@ -44,17 +44,17 @@ def test_files_and_folders(tmp_path: Path) -> None:
         "bin/run": File(b"#!/bin/sh\n", True),
         "empty": File(b"", False),
     }
-    folder = tmp_path / "new"
-    write(files, folder)
-    assert is_below(files, folder)
-    assert folder.stat().st_mode & 0o777 == 0o700
-    assert os.access(folder / "bin/run", os.X_OK)
-    (folder / "more").write_text("x")
-    assert not is_below(files, folder)
-    (folder / "more").unlink()
-    (folder / "empty").unlink()
-    (folder / "empty").symlink_to("/dev/null")
-    assert not is_below(files, folder)
+    directory = tmp_path / "new"
+    write(files, directory)
+    assert is_below(files, directory)
+    assert directory.stat().st_mode & 0o777 == 0o700
+    assert os.access(directory / "bin/run", os.X_OK)
+    (directory / "more").write_text("x")
+    assert not is_below(files, directory)
+    (directory / "more").unlink()
+    (directory / "empty").unlink()
+    (directory / "empty").symlink_to("/dev/null")
+    assert not is_below(files, directory)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_values_and_secrets_are_left_out(state: Path) -> None:
 
 
 def test_only_the_user_reads_it_and_old_ones_go(state: Path) -> None:
-    """The file is private, and the folder does not grow without end."""
+    """The file is private, and the directory does not grow without end."""
     state.mkdir(parents=True)
     for number in range(MAX_REPORTS):
         (state / f"2001-{number:03}.txt").touch()

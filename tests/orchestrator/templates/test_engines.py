@@ -1,4 +1,4 @@
-"""What each language of a folder can do beyond what all of them can."""
+"""What each language of a directory can do beyond what all of them can."""
 
 import builtins
 import re
@@ -16,15 +16,15 @@ from tests.orchestrator.registration.test_key_value import Fake
 from tests.orchestrator.templates.trees import failure, fill, needs_gotpl, refused, render, tree
 
 
-def text(folder: Path, engine: str, template: str, **others: str) -> str:
-    return render(folder, {"a": template, **others}, engine)["a"]
+def text(directory: Path, engine: str, template: str, **others: str) -> str:
+    return render(directory, {"a": template, **others}, engine)["a"]
 
 
 # Jet
 
 
-def test_jet_includes_and_extends_files_of_the_folder(tmp_path: Path) -> None:
-    """Paths of include and extends are those of the folder; a base may be a partial."""
+def test_jet_includes_and_extends_files_of_the_directory(tmp_path: Path) -> None:
+    """Paths of include and extends are those of the directory; a base may be a partial."""
     base = "<[[ block body() ]]none[[ end ]]>"
     child = "[[ extends `_partials/base` ]][[ block body() ]][[ include `b` ]][[ end ]]"
     files = {"a": child, "b": "b[[ data.port ]]", "_partials/base": base}
@@ -53,7 +53,7 @@ def test_a_jet_partial_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_jet_mistakes_of_included_files_carry_their_place(tmp_path: Path) -> None:
-    """A mistake in an included file is told where it is, with the folder in front."""
+    """A mistake in an included file is told where it is, with the directory in front."""
     files = {"a": "[[ include `_partials/p` ]]", "_partials/p": "\n[[ data.nope ]]"}
     assert "t/_partials/p:2:" in failure(tmp_path, files)
 
@@ -282,7 +282,7 @@ def test_jinja_mistakes(template: str, place: str, message: str, tmp_path: Path)
 
 
 def test_jinja_templates_use_each_other(tmp_path: Path) -> None:
-    """extends, include and import find the templates of the folder, partials included."""
+    """extends, include and import find the templates of the directory, partials included."""
     files = {
         "a": "{% extends '_partials/base' %}{% block body %}{% include 'b' %}{% endblock %}",
         "b": "{% from '_partials/m' import m %}{{ m(data.name) }}",

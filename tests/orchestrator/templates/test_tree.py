@@ -1,4 +1,4 @@
-"""A folder of templates: which files come of it, whatever the language."""
+"""A directory of templates: which files come of it, whatever the language."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.expressions import FactsUnavailableError, NeedFileError
-from orchestrator.templates.tree import below_folder
+from orchestrator.templates.tree import below_directory
 from remote_runtime.errors import CcmError
 from tests.orchestrator.language.jet.fakes import host
 from tests.orchestrator.templates.trees import failure, fill, needs_gotpl, refused, render, tree
@@ -61,7 +61,7 @@ def test_write_does_not_lead_out(engine: str, path: str, tmp_path: Path) -> None
 
 @engines
 def test_render_does_not_lead_out(engine: str, tmp_path: Path) -> None:
-    """render() reads nothing outside of the folder."""
+    """render() reads nothing outside of the directory."""
     fill(tmp_path, {"secret": "s"})
     partial = ENGINES[engine][1].replace("_partials/p", "../secret")
     with pytest.raises(CcmError, match=r"'\.\./secret' does not name a file below the directory"):
@@ -168,7 +168,7 @@ def test_empty_directories_are_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["link", "pipe"])
 def test_only_files_and_directories(kind: str, tmp_path: Path) -> None:
-    """A symlink or a pipe in the folder is refused, so that nothing else is read or waited for."""
+    """A symlink or a pipe in the directory is refused, so that nothing else is read."""
     if kind == "link":
         (tmp_path / "x").symlink_to("/etc/passwd")
         assert "t/x is a symlink" in refused(tmp_path, {})
@@ -197,5 +197,5 @@ def test_every_mistake_is_told_at_once(tmp_path: Path) -> None:
     ("path", "clean"), [("a", "a"), ("a//b", "a/b"), ("./a", "a"), ("a/../b", "b"), ("..a", "..a")]
 )
 def test_paths_are_made_plain(path: str, clean: str) -> None:
-    """A path that stays below the folder is taken in its plain form."""
-    assert below_folder(path) == clean
+    """A path that stays below the directory is taken in its plain form."""
+    assert below_directory(path) == clean

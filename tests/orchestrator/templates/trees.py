@@ -1,4 +1,4 @@
-"""Renders folders of templates for a host that was never contacted."""
+"""Renders directories of templates for a host that was never contacted."""
 
 import sys
 from collections.abc import Mapping
@@ -20,40 +20,40 @@ needs_gotpl = pytest.mark.skipif(
 Files = Mapping[str, str] | Mapping[str, str | bytes]
 
 
-def fill(folder: Path, files: Files) -> Path:
+def fill(directory: Path, files: Files) -> Path:
     """Write files by path; ``x/`` at the end makes a directory."""
     for name, content in files.items():
-        path = folder / name
+        path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if name.endswith("/"):
             path.mkdir()
         else:
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return folder
+    return directory
 
 
-def tree(folder: Path, files: Files, **settings: Any) -> Tree:
-    return Tree(fill(folder, files), "t/", TreeSettings(**settings))
+def tree(directory: Path, files: Files, **settings: Any) -> Tree:
+    return Tree(fill(directory, files), "t/", TreeSettings(**settings))
 
 
-def render(folder: Path, files: Files, engine: str = "jet", **settings: Any) -> dict[str, str]:
-    """The text of every file that comes of a folder."""
+def render(directory: Path, files: Files, engine: str = "jet", **settings: Any) -> dict[str, str]:
+    """The text of every file that comes of a directory."""
     found = {}
-    for file in tree(folder, files, engine=engine, **settings).render(host(folder).names):
+    for file in tree(directory, files, engine=engine, **settings).render(host(directory).names):
         content = file.content
         found[file.path] = content if isinstance(content, str) else content.read_text("utf-8")
     return found
 
 
-def refused(folder: Path, files: Files, **settings: Any) -> str:
-    """Why a folder is refused before any host is contacted."""
+def refused(directory: Path, files: Files, **settings: Any) -> str:
+    """Why a directory is refused before any host is contacted."""
     with pytest.raises(InputError) as caught:
-        tree(folder, files, **settings)
+        tree(directory, files, **settings)
     return str(caught.value)
 
 
-def failure(folder: Path, files: Files, **settings: Any) -> str:
-    """Why a folder cannot be rendered for a host."""
+def failure(directory: Path, files: Files, **settings: Any) -> str:
+    """Why a directory cannot be rendered for a host."""
     with pytest.raises(EvaluationError) as caught:
-        render(folder, files, **settings)
+        render(directory, files, **settings)
     return str(caught.value)

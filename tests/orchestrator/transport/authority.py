@@ -12,9 +12,9 @@ from tests.orchestrator.transport.sshd import Sshd, make_key, public
 class Authority:
     """A key that signs others."""
 
-    def __init__(self, folder: Path, kind: str = "ed25519") -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.key = make_key(folder / f"ca-{kind}", kind)
+    def __init__(self, directory: Path, kind: str = "ed25519") -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self.key = make_key(directory / f"ca-{kind}", kind)
 
     @property
     def public(self) -> str:

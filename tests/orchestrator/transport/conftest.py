@@ -29,8 +29,8 @@ def start_sshd(tmp_path: Path) -> Iterator[StartSshd]:
     servers: list[Sshd] = []
 
     def start(*options: str, **keywords: object) -> Sshd:
-        folder = tmp_path / f"sshd{len(servers)}"
-        servers.append(Sshd(folder, *options, **keywords))  # type: ignore[arg-type]  # any keyword
+        directory = tmp_path / f"sshd{len(servers)}"
+        servers.append(Sshd(directory, *options, **keywords))  # type: ignore[arg-type]  # any keyword
         return servers[-1]
 
     yield start

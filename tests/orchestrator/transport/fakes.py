@@ -43,7 +43,7 @@ def archive(session: str = SESSION) -> bytes:
 
 
 def image(home: Path, session: str = SESSION, tag: str | None = None) -> Image:
-    """An image of that runtime whose cache is below ``home`` and not in the user's own folder."""
+    """An image of that runtime whose cache is below ``home`` instead of the user's directory."""
     data = archive(session)
     code = bootstrap.compiled(data)
     redirect = (

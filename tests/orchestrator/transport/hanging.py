@@ -66,16 +66,16 @@ class Door(paramiko.ServerInterface):
 class Hanging:
     """Listens on a port of this machine; ``host`` is how one gets there."""
 
-    def __init__(self, folder: Path, where: str) -> None:
-        folder.mkdir(exist_ok=True)
+    def __init__(self, directory: Path, where: str) -> None:
+        directory.mkdir(exist_ok=True)
         self._over = threading.Event()
         self.door = Door(where, self._over)
-        self._key = paramiko.Ed25519Key.from_private_key_file(str(make_key(folder / "host")))
+        self._key = paramiko.Ed25519Key.from_private_key_file(str(make_key(directory / "host")))
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.taken: list[socket.socket] = []
         port = self._socket.getsockname()[1]
-        known = folder / "known_hosts"
-        known.write_text(f"[127.0.0.1]:{port} {public(folder / 'host')}\n")
+        known = directory / "known_hosts"
+        known.write_text(f"[127.0.0.1]:{port} {public(directory / 'host')}\n")
         self.host = Host(port=port, user="ann", known_hosts=str(known), connect_timeout=LATEST)
         threading.Thread(target=self._serve, daemon=True).start()
 

@@ -36,11 +36,11 @@ class Door(paramiko.ServerInterface):
 class Rude:
     """Both ends of a command's channel, of a session that the calling thread made."""
 
-    def __init__(self, folder: Path, window: int = 1 << 21) -> None:
+    def __init__(self, directory: Path, window: int = 1 << 21) -> None:
         here, there = socket.socketpair()
         self.there = there
         self.server = paramiko.Transport(there, default_window_size=window)
-        key = paramiko.Ed25519Key.from_private_key_file(str(make_key(folder / "host")))
+        key = paramiko.Ed25519Key.from_private_key_file(str(make_key(directory / "host")))
         self.server.add_server_key(key)
         self.server.start_server(event=threading.Event(), server=Door())
         self.session = EagerTransport(here, PATIENCE)

@@ -31,7 +31,7 @@ def sshd_path() -> str:
 
 
 @functools.lru_cache(maxsize=1)
-def _privileges_folder() -> None:
+def _privileges_directory() -> None:
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
 
@@ -51,12 +51,14 @@ def public(path: Path) -> str:
 class Sshd:
     """One server; ``options`` are lines of its configuration."""
 
-    def __init__(self, folder: Path, *options: str, kinds: tuple[str, ...] = ("ed25519",)) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.folder = folder
-        self.host_keys = [make_key(folder / f"host_{kind}", kind) for kind in kinds]
-        self.user_key = make_key(folder / "user")
-        self.authorized = folder / "authorized"
+    def __init__(
+        self, directory: Path, *options: str, kinds: tuple[str, ...] = ("ed25519",)
+    ) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self.directory = directory
+        self.host_keys = [make_key(directory / f"host_{kind}", kind) for kind in kinds]
+        self.user_key = make_key(directory / "user")
+        self.authorized = directory / "authorized"
         self.authorized.write_text(public(self.user_key) + "\n")
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -72,9 +74,9 @@ class Sshd:
             "KbdInteractiveAuthentication no",
             *(f"HostKey {key}" for key in self.host_keys),
         ]
-        self.config = folder / "sshd_config"
+        self.config = directory / "sshd_config"
         self.config.write_text("\n".join(lines) + "\n")
-        self.known_hosts = folder / "known_hosts"
+        self.known_hosts = directory / "known_hosts"
         self.known_hosts.write_text(
             "".join(f"{self.name} {public(key)}\n" for key in self.host_keys)
         )
@@ -92,13 +94,13 @@ class Sshd:
 
     def start(self) -> None:
         """Start, and wait until it listens."""
-        _privileges_folder()
+        _privileges_directory()
         command = [sshd_path(), "-D", "-e", "-p", str(self.port), "-f", str(self.config)]
-        with (self.folder / "log").open("ab") as log:
+        with (self.directory / "log").open("ab") as log:
             self._process = subprocess.Popen(command, stderr=log, stdin=subprocess.DEVNULL)
         for _ in range(200):
             if self._process.poll() is not None:
-                raise RuntimeError((self.folder / "log").read_text())
+                raise RuntimeError((self.directory / "log").read_text())
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
@@ -112,7 +114,7 @@ class Sshd:
 
     def log(self) -> str:
         """What the server said."""
-        return (self.folder / "log").read_text()
+        return (self.directory / "log").read_text()
 
     def host(self, **changes: object) -> Host:
         """The server as a host of an inventory."""

@@ -32,11 +32,11 @@ exit 1
 
 
 class Sudo:
-    """A folder with a ``sudo`` in it; ``log`` holds the arguments of each call."""
+    """A directory with a ``sudo`` in it; ``log`` holds the arguments of each call."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.log = folder / "log"
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.log = directory / "log"
         self.install()
 
     def install(
@@ -48,17 +48,17 @@ class Sudo:
         self.script(SUDO.format(log=self.log, without=without, password=password, lecture=lecture))
 
     def script(self, text: str) -> None:
-        path = self.folder / "sudo"
+        path = self.directory / "sudo"
         path.write_text(text)
         path.chmod(0o755)
 
 
 @pytest.fixture
 def sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sudo:
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    return Sudo(folder)
+    directory = tmp_path / "bin"
+    directory.mkdir()
+    monkeypatch.setenv("PATH", f"{directory}:/usr/bin:/bin")
+    return Sudo(directory)
 
 
 def credentials(password: str | None) -> Credentials:
@@ -112,7 +112,7 @@ def test_what_else_sudo_rs_asks_is_quoted_at_once(sudo: Sudo, tmp_path: Path) ->
 
 def test_the_path_of_the_login_comes_last_under_sudo(sudo: Sudo, tmp_path: Path) -> None:
     """A python3 of the login's own PATH, as ~/.ssh/environment may set it, does not run as root."""
-    program, ran = sudo.folder / "python3", tmp_path / "ran"
+    program, ran = sudo.directory / "python3", tmp_path / "ran"
     program.write_text(f"#!/bin/sh\necho ran > {ran}\nexit 127\n")
     program.chmod(0o755)
     opened(tmp_path, "s3cret", local(become="app", python="python3")).close()
@@ -259,7 +259,7 @@ def test_a_user_that_sudo_allows_somebody_else_is_told(
 def test_sudo_is_found_where_path_is_broken(sudo: Sudo, tmp_path: Path) -> None:
     """Nothing but /bin/sh is looked up with the PATH of the login."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", str(sudo.folder))  # neither env nor sh is there
+        patch.setenv("PATH", str(sudo.directory))  # neither env nor sh is there
         opened(tmp_path, "s3cret").close()
     assert sudo.log.read_text()
 

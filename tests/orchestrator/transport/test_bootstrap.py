@@ -56,8 +56,8 @@ def unsent(made: Image) -> Image:
 
 def cache(home: Path) -> dict[str, Path]:
     """The files of the cache by their kind."""
-    folder = home / ".cache" / "ccm"
-    return {path.suffix.lstrip("."): path for path in folder.iterdir()}
+    directory = home / ".cache" / "ccm"
+    return {path.suffix.lstrip("."): path for path in directory.iterdir()}
 
 
 def test_the_runtime_starts_and_the_link_is_its_channel(home: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_damaged_transfer_is_refused(home: Path) -> None:
     assert cache(home) == {}
 
 
-def test_a_symlink_in_place_of_the_folder_is_not_followed(home: Path, tmp_path: Path) -> None:
+def test_a_symlink_in_place_of_the_directory_is_not_followed(home: Path, tmp_path: Path) -> None:
     """The runtime runs from memory and writes nothing where the link points."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -162,9 +162,9 @@ def test_without_a_cache_the_runtime_runs_from_memory(tmp_path: Path, kind: str)
 
 def test_a_full_disk_leaves_nothing_behind(home: Path) -> None:
     """Where the file cannot be written, the run goes on and no piece of it stays."""
-    folder = home / ".cache" / "ccm"
-    folder.mkdir(parents=True, mode=0o700)
-    handle = os.open(folder, os.O_RDONLY)
+    directory = home / ".cache" / "ccm"
+    directory.mkdir(parents=True, mode=0o700)
+    handle = os.open(directory, os.O_RDONLY)
     try:
         with pytest.MonkeyPatch.context() as patch:
 
@@ -175,44 +175,44 @@ def test_a_full_disk_leaves_nothing_behind(home: Path) -> None:
             bootstrap.store(handle, "x.code", b"data")
     finally:
         os.close(handle)
-    assert list(folder.iterdir()) == []
+    assert list(directory.iterdir()) == []
 
 
-def test_a_folder_open_to_others_is_closed(home: Path) -> None:
+def test_a_directory_open_to_others_is_closed(home: Path) -> None:
     """The cache becomes 0700 again before anything in it is read."""
-    folder = home / ".cache" / "ccm"
-    folder.mkdir(parents=True)
-    folder.chmod(0o777)
+    directory = home / ".cache" / "ccm"
+    directory.mkdir(parents=True)
+    directory.chmod(0o777)
     run(image(home))
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
-def test_a_folder_of_somebody_else_is_not_used(home: Path) -> None:
+def test_a_directory_of_somebody_else_is_not_used(home: Path) -> None:
     """A cache that belongs to another user is neither read nor written."""
-    folder = home / ".cache" / "ccm"
-    folder.mkdir(parents=True, mode=0o700)
-    os.chown(folder, 65534, 65534)
+    directory = home / ".cache" / "ccm"
+    directory.mkdir(parents=True, mode=0o700)
+    os.chown(directory, 65534, 65534)
     run(image(home))
-    assert list(folder.iterdir()) == []
+    assert list(directory.iterdir()) == []
 
 
 def test_old_files_are_pruned(home: Path) -> None:
     """A few files of each kind stay, and what a killed run left behind goes."""
-    folder = home / ".cache" / "ccm"
-    folder.mkdir(parents=True, mode=0o700)
+    directory = home / ".cache" / "ccm"
+    directory.mkdir(parents=True, mode=0o700)
     for number in range(9):
-        path = folder / f"{number}.code"
+        path = directory / f"{number}.code"
         path.write_bytes(b"")
         os.utime(path, (number, number))
     with subprocess.Popen(["true"]) as ended:
         ended.wait()
-    old, dead, alive = (folder / f".x.code.{n}" for n in (os.getppid(), ended.pid, os.getpid()))
+    old, dead, alive = (directory / f".x.code.{n}" for n in (os.getppid(), ended.pid, os.getpid()))
     for path in (old, dead, alive):
         path.write_bytes(b"")
     os.utime(old, (1, 1))
     run(image(home))
-    names = {path.name for path in folder.iterdir()}
+    names = {path.name for path in directory.iterdir()}
     assert len(names) == bootstrap.KEPT + 1
     assert names > {"5.code", "6.code", "7.code", "8.code", alive.name}
 
@@ -228,8 +228,8 @@ def test_every_supported_interpreter_runs_the_runtime(home: Path, version: str) 
     assert run(image(home), host)[1] == version
 
 
-def fake_interpreter(folder: Path, name: str, text: str) -> str:
-    path = folder / name
+def fake_interpreter(directory: Path, name: str, text: str) -> str:
+    path = directory / name
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
     return str(path)

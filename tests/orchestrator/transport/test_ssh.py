@@ -639,7 +639,7 @@ def test_a_proxy_command_that_does_not_want_to_end_is_killed(
 
 def through(sshd: Sshd, proxy: DelayProxy, **changes: object) -> Host:
     """The server as seen through a proxy; its key is known by its own name."""
-    known = sshd.folder / f"known_{proxy.port}"
+    known = sshd.directory / f"known_{proxy.port}"
     known.write_text(sshd.known_hosts.read_text().replace(str(sshd.port), str(proxy.port)))
     return sshd.host(port=proxy.port, known_hosts=str(known), **changes)
 

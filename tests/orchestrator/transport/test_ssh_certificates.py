@@ -86,7 +86,7 @@ def test_the_key_goes_on_without_its_certificate(
     connect: Connect, sshd: Sshd, other: Authority
 ) -> None:
     """A server that does not know the CA, and has the key itself, lets it in."""
-    key = make_key(sshd.folder / "plain")
+    key = make_key(sshd.directory / "plain")
     other.sign(key, "-n", USER)
     sshd.authorized.write_text(f"{sshd.authorized.read_text()}{public(key)}\n")
     expect_login(connect(), sshd.host(key_file=str(key)))

@@ -73,13 +73,13 @@ def asking(transport: Any) -> None:
 class Server:
     """Serves one trap until it is closed."""
 
-    def __init__(self, folder: Path, trap: Trap) -> None:
+    def __init__(self, directory: Path, trap: Trap) -> None:
         self._trap = trap
-        self._key = paramiko.Ed25519Key.from_private_key_file(str(make_key(folder / "host")))
+        self._key = paramiko.Ed25519Key.from_private_key_file(str(make_key(directory / "host")))
         self._socket = socket.create_server(("127.0.0.1", 0))
         port = self._socket.getsockname()[1]
-        known = folder / "known_hosts"
-        known.write_text(f"[127.0.0.1]:{port} {public(folder / 'host')}\n")
+        known = directory / "known_hosts"
+        known.write_text(f"[127.0.0.1]:{port} {public(directory / 'host')}\n")
         self.host = Host(port=port, user="ann", known_hosts=str(known), connect_timeout=2.0)
         threading.Thread(target=self._serve, daemon=True).start()
 

@@ -63,13 +63,13 @@ class Door(paramiko.ServerInterface):
 class Server:
     """Serves connections until it is closed."""
 
-    def __init__(self, folder: Path, methods: str) -> None:
+    def __init__(self, directory: Path, methods: str) -> None:
         self.door = Door(methods)
-        self._key = paramiko.Ed25519Key.from_private_key_file(str(make_key(folder / "host")))
+        self._key = paramiko.Ed25519Key.from_private_key_file(str(make_key(directory / "host")))
         self._socket = socket.create_server(("127.0.0.1", 0))
         port = self._socket.getsockname()[1]
-        known = folder / "known_hosts"
-        known.write_text(f"[127.0.0.1]:{port} {public(folder / 'host')}\n")
+        known = directory / "known_hosts"
+        known.write_text(f"[127.0.0.1]:{port} {public(directory / 'host')}\n")
         self.host = Host(port=port, user="ann", known_hosts=str(known), connect_timeout=10.0)
         threading.Thread(target=self._serve, daemon=True).start()
 

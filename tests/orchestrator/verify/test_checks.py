@@ -69,16 +69,16 @@ def test_one_thing_of_a_file_differs(path: Path, change: dict[str, str], line: s
 
 def test_special_bits_are_judged_where_the_mode_speaks_of_them(tmp_path: Path) -> None:
     """A directory may have what bits the mode says nothing of; a file may not."""
-    folder, file = tmp_path / "d", tmp_path / "f"
-    folder.mkdir()
-    folder.chmod(0o2755)
+    directory, file = tmp_path / "d", tmp_path / "f"
+    directory.mkdir()
+    directory.chmod(0o2755)
     file.touch()
     file.chmod(0o4755)
     for path, ensure, mode, line in (
-        (folder, "directory", "0755", []),
-        (folder, "directory", "2755", []),
-        (folder, "directory", "00755", ["mode: expected 0755, found 2755"]),
-        (folder, "directory", "1755", ["mode: expected 1755, found 2755"]),
+        (directory, "directory", "0755", []),
+        (directory, "directory", "2755", []),
+        (directory, "directory", "00755", ["mode: expected 0755, found 2755"]),
+        (directory, "directory", "1755", ["mode: expected 1755, found 2755"]),
         (file, "present", "4755", []),
         (file, "present", "0755", ["mode: expected 0755, found 4755"]),
     ):
@@ -139,7 +139,7 @@ def test_two_files_that_cannot_be_read_are_not_the_same(path: Path) -> None:
     assert line.startswith("content: expected the content of /g, found no answer")
 
 
-def test_a_folder_that_may_not_be_entered(tmp_path: Path) -> None:
+def test_a_directory_that_may_not_be_entered(tmp_path: Path) -> None:
     """What is there cannot be told, so it does not count as absent."""
 
     def refused(commands: Sequence[bytes]) -> list[Answer]:
@@ -153,10 +153,10 @@ def test_a_folder_that_may_not_be_entered(tmp_path: Path) -> None:
 
 def test_a_directory_can_be_entered_by_who_may_read_it(tmp_path: Path) -> None:
     """The x bits that the type adds are expected."""
-    folder = tmp_path / "d"
-    folder.mkdir()
-    folder.chmod(0o750)
-    assert said(of("file", folder, ensure="directory", **owned())) == []
+    directory = tmp_path / "d"
+    directory.mkdir()
+    directory.chmod(0o750)
+    assert said(of("file", directory, ensure="directory", **owned())) == []
 
 
 def test_nothing_means_nothing(tmp_path: Path, path: Path) -> None:
@@ -319,8 +319,10 @@ def unit(active: str, boot: str, load: str = "loaded", now: str = "") -> Script:
 
 def test_a_name_that_an_install_section_gives() -> None:
     """The unit is looked at under its own name, while it is disabled too."""
-    folders = ["/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"]
-    look = "grep -rsE '^Alias *=' " + " ".join(f"{folder}/systemd/system" for folder in folders)
+    directories = ["/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"]
+    look = "grep -rsE '^Alias *=' " + " ".join(
+        f"{directory}/systemd/system" for directory in directories
+    )
     host = Script({
         "systemctl show other.service": (0, "LoadState=not-found\nActiveState=inactive"),
         "systemctl show app.service": (0, "LoadState=loaded\nActiveState=active"),

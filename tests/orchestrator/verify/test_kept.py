@@ -1,4 +1,4 @@
-"""What the verify of a push found, kept in the run's folder and told by every report."""
+"""What the verify of a push found, kept in the run's directory and told by every report."""
 
 import io
 import json

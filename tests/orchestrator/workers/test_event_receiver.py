@@ -197,7 +197,7 @@ def test_nothing_of_that_stays_in_an_event_or_a_plan() -> None:
 
 
 def test_what_is_kept_of_an_event_is_what_is_shown() -> None:
-    """The run's folder has one line of it, without what acts on a terminal, as the event has."""
+    """The run's directory has one line of it, without what acts on a terminal, as the event has."""
     made = make_event(status="failed", error=["a\x1b[2Jb"])
     text = event_sender._encode(made).replace('"error":', '\r"error":')
     told = EventReceiver(RUN).event(f"eweb1\t{text}")

@@ -23,7 +23,7 @@ def entry(name: str, *children: Dict[str, Any], **fields: Any) -> Dict[str, Any]
 
 class ApplyTest(unittest.TestCase):
     def test_names(self) -> None:
-        """A child is named by a path that does not leave its parent's folder."""
+        """A child is named by a path that does not leave its parent's directory."""
         for name in ("a.yaml", "./a.yaml", "a/b/../c.yaml", "..a/b.yaml", "a b.yaml", "a//b.yaml"):
             self.assertEqual(Resource.check(name, {}), [], name)
         for name in ("../a.yaml", "a/../../b.yaml", "/a.yaml", "https://x/a.yaml", "..", "./../a"):

@@ -1,15 +1,15 @@
-"""What the tests of archives share: a folder, a server and an archive item (Python 3.6)."""
+"""What the tests of archives share: a directory, a server and an archive item (Python 3.6)."""
 
 import os
 from typing import Any, Dict
 
 from remote_runtime.item import Item
 from tests.remote_runtime.archive.server import Web, content
-from tests.remote_runtime.fakes import GROUP, OWNER, FolderTest, item, one, run_items
+from tests.remote_runtime.fakes import GROUP, OWNER, DirectoryTest, item, one, run_items
 
 
-class ArchiveTest(FolderTest):
-    """A folder with ``dl`` for archives, and a web server."""
+class ArchiveTest(DirectoryTest):
+    """A directory with ``dl`` for archives, and a web server."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -44,5 +44,5 @@ class ArchiveTest(FolderTest):
         self.assertTrue(event["failed"], event)
         return "\n".join(event["error"])
 
-    def names(self, folder: str) -> Any:
-        return sorted(os.listdir(self.path(folder)))
+    def names(self, directory: str) -> Any:
+        return sorted(os.listdir(self.path(directory)))

@@ -145,10 +145,10 @@ def garbage(handler: Any) -> None:
     handler.wfile.write(b"220 mail.example.com ESMTP\r\n")
 
 
-def authority(folder: str, names: str = "DNS:localhost") -> Tuple[str, str]:
+def authority(directory: str, names: str = "DNS:localhost") -> Tuple[str, str]:
     """A CA of our own and a certificate for the names: (CA file, certificate with its key)."""
-    ca, both = os.path.join(folder, "ca.pem"), os.path.join(folder, "server.pem")
-    config = os.path.join(folder, "openssl.cnf")
+    ca, both = os.path.join(directory, "ca.pem"), os.path.join(directory, "server.pem")
+    config = os.path.join(directory, "openssl.cnf")
     with open(config, "w") as out:
         out.write(
             "[req]\ndistinguished_name=dn\nprompt=no\n[dn]\nCN=localhost\n"
@@ -158,19 +158,19 @@ def authority(folder: str, names: str = "DNS:localhost") -> Tuple[str, str]:
         )
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]  # made in no time
     new = ["req", "-config", config] + key + ["-nodes", "-sha256"]
-    _openssl(folder, new + ["-x509", "-extensions", "ca", "-keyout", "ca.key", "-out", "ca.pem"])
-    _openssl(folder, new + ["-keyout", "key.pem", "-out", "request.pem"])
+    _openssl(directory, new + ["-x509", "-extensions", "ca", "-keyout", "ca.key", "-out", "ca.pem"])
+    _openssl(directory, new + ["-keyout", "key.pem", "-out", "request.pem"])
     _openssl(
-        folder,
+        directory,
         ["x509", "-req", "-in", "request.pem", "-CA", "ca.pem", "-CAkey", "ca.key", "-sha256"]
         + ["-set_serial", "2", "-extfile", config, "-extensions", "leaf", "-out", "leaf.pem"],
     )
     with open(both, "wb") as out_bytes:
         for name in ("leaf.pem", "key.pem"):
-            with open(os.path.join(folder, name), "rb") as part:
+            with open(os.path.join(directory, name), "rb") as part:
                 shutil.copyfileobj(part, out_bytes)
     return ca, both
 
 
-def _openssl(folder: str, arguments: List[str]) -> None:
-    subprocess.check_output(["openssl"] + arguments, cwd=folder, stderr=subprocess.STDOUT)
+def _openssl(directory: str, arguments: List[str]) -> None:
+    subprocess.check_output(["openssl"] + arguments, cwd=directory, stderr=subprocess.STDOUT)

@@ -219,8 +219,8 @@ class DownloadTest(ArchiveTest):
         below = self.archive("new/a.tar.gz", url=self.web.url("/a.tar.gz"))
         self.assertIn("dl/new does not exist", self.error(below))
         self.assertIn("dl/new does not exist", self.error(below, noop=True))
-        folder = self.file("dl/new", ensure="directory")
-        planned = run_items([folder, below._replace(index=1)], noop=True)[1]
+        directory = self.file("dl/new", ensure="directory")
+        planned = run_items([directory, below._replace(index=1)], noop=True)[1]
         self.assertEqual((planned["failed"], planned["prediction"]), (False, "certain"))
 
     def test_preview_of_an_owner(self) -> None:

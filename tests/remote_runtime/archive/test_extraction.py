@@ -28,7 +28,7 @@ from tests.remote_runtime.archive.making import (
     zipped,
     zstd,
 )
-from tests.remote_runtime.fakes import ROOT, FolderTest, context, item, one, run_items
+from tests.remote_runtime.fakes import ROOT, DirectoryTest, context, item, one, run_items
 
 BOB = 61001
 
@@ -69,11 +69,11 @@ class ChangedAfterwards(Files):
 
 
 class SwappedAfterwards(Files):
-    """A file system in which somebody puts another folder there as soon as a hash was found."""
+    """A file system in which somebody puts another directory there as soon as a hash was found."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, directory: str) -> None:
         super().__init__()
-        self.swapped = folder
+        self.swapped = directory
 
     def sha256(self, path: str, known: Any = None, follow: bool = False) -> str:
         found = super().sha256(path, known, follow)
@@ -159,10 +159,10 @@ class ExtractionTest(ArchiveTest):
             self.expect_refused(b"no archive", "is not a complete tar.", name)
         for name, pack in kinds:
             self.serve(name, pack(plain))
-            folder = "out-" + name
-            event = self.apply(self.extracting(name, extract_parent=self.path(folder)))
+            directory = "out-" + name
+            event = self.apply(self.extracting(name, extract_parent=self.path(directory)))
             self.assertFalse(event["failed"], event)
-            self.assertEqual(self.names(folder + "/app/bin"), ["run", "up"])
+            self.assertEqual(self.names(directory + "/app/bin"), ["run", "up"])
 
     @unittest.skipUnless(shutil.which("zstd"), "this machine has no program zstd")
     def test_zstd(self) -> None:
@@ -176,10 +176,10 @@ class ExtractionTest(ArchiveTest):
             self.expect_refused(zstd(bulky), "more than", name, extract_max_size="1MiB")
         for name in ("a.tar.zst", "a.tzst"):
             self.serve(name, zstd(bulky))
-            folder = "out-" + name
-            event = self.apply(self.extracting(name, extract_parent=self.path(folder)))
+            directory = "out-" + name
+            event = self.apply(self.extracting(name, extract_parent=self.path(directory)))
             self.assertFalse(event["failed"], event)
-            self.assertEqual(self.names(folder + "/app/bin"), ["run", "up"])
+            self.assertEqual(self.names(directory + "/app/bin"), ["run", "up"])
 
     def test_a_host_without_zstd(self) -> None:
         """The error names what to install, in a preview too."""
@@ -206,7 +206,7 @@ class ExtractionTest(ArchiveTest):
                 self.assertIn("require the module lzma", message)
 
     def test_zip_of_windows(self) -> None:
-        """Backslashes separate folders in a zip of DOS, and lead outside no more than slashes."""
+        """Backslashes separate directories in a zip of DOS, and cannot lead outside."""
         for name in ("..\\evil", "a\\..\\..\\evil", "\\evil"):
             self.expect_refused(zipped(("good", b"x"), (name, b"x")), "is not extracted: ", "a.zip")
         self.serve("a.zip", zipped(("app\\", b""), ("app\\bin\\run.sh", b"x")))
@@ -534,8 +534,9 @@ class StateTest(ArchiveTest):
 
     @unittest.skipUnless(ROOT, "only root gives folders away")
     def test_swapped_after_its_checksum(self) -> None:
-        """Nor is an archive of root's in the place of another one, whose folder is root's as well:
-        the one above is of somebody who may give both another name."""
+        """Nor is an archive of root's in the place of another one, whose directory is root's as
+        well: the one above is of somebody who may give both another name.
+        """
         good, bad = tar(APP), tar([member("app/bin/run", b"#!/bin/old")])
         for name, data in (("home/dl", good), ("home/dl.new", bad.ljust(len(good), b"\0"))):
             os.makedirs(self.path(name))
@@ -612,13 +613,13 @@ class StateTest(ArchiveTest):
             self.assertIn("out is not a directory", message)
 
 
-class MoveTest(FolderTest):
+class MoveTest(DirectoryTest):
     def test_creates_comes_last(self) -> None:
-        """Of everything that is moved, what creates names comes last, in whichever folder."""
+        """Of everything that is moved, what creates names comes last, in whichever directory."""
         os.makedirs(self.path("a/b"))
         names = ["a/b/first", "a/b/marker", "a/b/zzz", "a/y", "z/whole"]
         for last in names[:4]:
-            staging = Staging(Files().folder(self.root), ".ccm-x", lambda folder: None)
+            staging = Staging(Files().directory(self.root), ".ccm-x", lambda directory: None)
             for name in names:
                 made = Member(name, "file", 1, 0o644, TIME, "", lambda: io.BytesIO(b"x"))
                 staging.add(name, made, "", lambda size: None)

@@ -7,12 +7,12 @@ from unittest import mock
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.archive.staging import Staging
 from remote_runtime.system.files import Files
-from tests.remote_runtime.fakes import FolderTest
+from tests.remote_runtime.fakes import DirectoryTest
 
 
 @unittest.skipUnless(os.geteuid() == 0, "needs root")
-class ReplacedTest(FolderTest):
-    """Somebody else owns the folder to extract into, and replaces the one that is made in it."""
+class ReplacedTest(DirectoryTest):
+    """Somebody else owns the directory to extract into, and replaces the one that is made in it."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -25,7 +25,7 @@ class ReplacedTest(FolderTest):
         os.chown(self.path(".ccm-x"), owner, owner)
 
     def test_before_it_is_opened(self) -> None:
-        """Nothing is written into a folder that another user may write, however it got there."""
+        """Nothing is written into a directory that another user may write, however it got there."""
         make = os.mkdir
         for owner, mode in ((61001, 0o755), (0, 0o777)):
 
@@ -35,14 +35,14 @@ class ReplacedTest(FolderTest):
                     self.replace(owner, mode)
 
             with mock.patch("os.mkdir", made), self.assertRaises(OSError) as caught:
-                Staging(Files().folder(self.root), ".ccm-x", lambda folder: None)
+                Staging(Files().directory(self.root), ".ccm-x", lambda directory: None)
             self.assertIn("a new directory was replaced", str(caught.exception))
             shutil.rmtree(self.path("away"))
             shutil.rmtree(self.path(".ccm-x"))
 
     def test_before_it_is_removed(self) -> None:
         """What stands in its place in the end is not removed with what is in it."""
-        staging = Staging(Files().folder(self.root), ".ccm-x", lambda folder: None)
+        staging = Staging(Files().directory(self.root), ".ccm-x", lambda directory: None)
         self.replace(0)
         self.write(".ccm-x/of-root", b"kept")
         with self.assertRaises(ResourceError) as caught:

@@ -43,14 +43,14 @@ class AffectsTest(unittest.TestCase):
 
     def test_other_names(self) -> None:
         """A path stands for where its links lead, and a file for its other names."""
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as directory:
             for name in ("a", "b"):
-                open(os.path.join(folder, name), "w").close()
-            os.link(os.path.join(folder, "a"), os.path.join(folder, "c"))
-            entry = os.path.join(folder, "a")
+                open(os.path.join(directory, name), "w").close()
+            os.link(os.path.join(directory, "a"), os.path.join(directory, "c"))
+            entry = os.path.join(directory, "a")
             run = mock.Mock(places=lambda path: [path.replace("/l/", "/real/")])
             covers = affected([entry, "file#/l/x"], run)
-            found = {name: covers("path", os.path.join(folder, name), True) for name in "abc"}
+            found = {name: covers("path", os.path.join(directory, name), True) for name in "abc"}
             self.assertEqual(found, {"a": True, "b": False, "c": True})
             for path in ("/l/x", "/real/x", "/real/x/y"):
                 self.assertTrue(covers("path", path, False))

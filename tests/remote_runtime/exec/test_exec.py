@@ -9,7 +9,7 @@ from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import (
     ROOT,
     BlobStore,
-    FolderTest,
+    DirectoryTest,
     blob,
     context,
     item,
@@ -26,7 +26,7 @@ printf '%s\n' $word > out
 """
 
 
-class ExecTest(FolderTest):
+class ExecTest(DirectoryTest):
     def apply(self, command: str = "true", provider: str = "", **properties: Any) -> Dict[str, Any]:
         options = {k: properties.pop(k) for k in ("noop", "shared") if k in properties}
         fields = {k: properties.pop(k) for k in ("sensitive", "secrets") if k in properties}
@@ -224,10 +224,10 @@ class ExecTest(FolderTest):
     def test_preview_of_a_planned_program(self) -> None:
         """A program or working directory that an earlier resource would make counts as there."""
         program = self.file("tool", 0, content="#!/bin/sh\n", mode="0755")
-        folder = self.file("work", 1, ensure="directory")
+        directory = self.file("work", 1, ensure="directory")
         run = item("exec", self.path("tool"), 2, properties={"cwd": self.path("work")})
         guarded = item("exec", "true", 3, properties={"onlyif": self.path("tool")})
-        events = run_items([program, folder, run, guarded], noop=True)
+        events = run_items([program, directory, run, guarded], noop=True)
         self.assertEqual([e["failed"] for e in events], [False] * 4)
         self.assertEqual(events[2]["prediction"], "certain")
         # As root the guard runs on the host as it will be; the command before may do anything.

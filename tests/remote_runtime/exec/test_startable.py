@@ -7,13 +7,13 @@ import unittest
 from typing import Any, Dict
 
 from remote_runtime.overlay.rights import is_foreign, other_formats
-from tests.remote_runtime.fakes import FolderTest, item, run_items
+from tests.remote_runtime.fakes import DirectoryTest, item, run_items
 
 _ACL = "system.posix_acl_access"
 _DEFAULT_ACL = "system.posix_acl_default"
 
 
-class StartableTest(FolderTest):
+class StartableTest(DirectoryTest):
     """What keeps a planned command from starting fails in the preview as it does in the push."""
 
     def both(self, content: str, mode: str = "0755", **properties: Any) -> Dict[str, Any]:
@@ -32,7 +32,7 @@ class StartableTest(FolderTest):
         return came
 
     def let_in(self, user: str, attribute: str = _ACL, may: int = 1) -> None:
-        """Give a user the right to pass through the folder, which its mode does not."""
+        """Give a user the right to pass through the directory, which its mode does not."""
         everybody = 0xFFFFFFFF
         entries = [(1, 7, everybody), (2, may, pwd.getpwnam(user).pw_uid), (4, 0, everybody),
                    (16, may, everybody), (32, 0, everybody)]  # fmt: skip

@@ -2,7 +2,7 @@ import unittest
 from typing import Any, Dict, List, Tuple
 
 from remote_runtime.effects import ASSUMED, PathEffect, Uncertainty, UnknownEffect, everything
-from tests.remote_runtime.fakes import FolderTest, Script, ScriptRegistry, item, run_items
+from tests.remote_runtime.fakes import DirectoryTest, Script, ScriptRegistry, item, run_items
 
 
 def asks(**conditions: Any) -> Tuple[Dict[str, Any], ...]:
@@ -10,7 +10,7 @@ def asks(**conditions: Any) -> Tuple[Dict[str, Any], ...]:
     return tuple({key: value} for key, value in conditions.items())
 
 
-class ControlTest(FolderTest):
+class ControlTest(DirectoryTest):
     def run_names(self, *items: Any, **options: Any) -> Dict[str, Any]:
         self.scripts = {one.name: Script() for entry in items for one in (entry, *entry.children)}
         self.scripts.update(options.pop("scripts", {}))

@@ -20,13 +20,13 @@ _SPACE = ("f_frsize", "f_blocks", "f_bfree", "f_bavail", "f_files", "f_ffree")
 
 
 class RecordedMachine(Source):
-    """Answers from one file of ``machines/``, unpacked below ``folder``."""
+    """Answers from one file of ``machines/``, unpacked below ``directory``."""
 
-    def __init__(self, recording: dict[str, Any], folder: Path) -> None:
-        super().__init__(str(folder))
+    def __init__(self, recording: dict[str, Any], directory: Path) -> None:
+        super().__init__(str(directory))
         self.recording = recording
         for name, text in recording["files"].items():
-            path = folder / name
+            path = directory / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode())
 

@@ -16,13 +16,13 @@ ADDRESS0 = {"index": 2, "addr": "192.0.2.5/24"}
 ADDRESS1 = {"index": 3, "addr": "198.51.100.5/24"}
 
 
-def default_ipv4(folder: Path, addresses: list[dict[str, Any]], *routes: str) -> str:
+def default_ipv4(directory: Path, addresses: list[dict[str, Any]], *routes: str) -> str:
     """Return the default address of a machine with these addresses and IPv4 routes."""
     recording = load("debian12.yaml")
     recording["links"] = [ETH0, ETH1]
     recording["addresses"] = addresses
     recording["files"]["proc/net/route"] = HEAD + "".join(routes)
-    return str(network.read(RecordedMachine(recording, folder))["default_ipv4"])
+    return str(network.read(RecordedMachine(recording, directory))["default_ipv4"])
 
 
 def route(interface: str, metric: int = 0, flags: str = "0003", mask: str = "00000000") -> str:

@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from remote_runtime.system.files import Files
 from remote_runtime.system.temporary import Temporary
-from tests.remote_runtime.fakes import BlobStore, FolderTest, blob, context, item, run_items
+from tests.remote_runtime.fakes import BlobStore, DirectoryTest, blob, context, item, run_items
 
 
 class Noting(Temporary):
@@ -52,7 +52,7 @@ def noting(on_put: Optional[Callable[[str], None]] = None) -> Any:
     return NotingFiles()
 
 
-class AheadTest(FolderTest):
+class AheadTest(DirectoryTest):
     def run_all(self, items: List[Any], **settings: Any) -> List[str]:
         return [event["status"] for event in run_items(items, **settings)]
 
@@ -158,8 +158,8 @@ class AheadTest(FolderTest):
         self.assertEqual([files.notes.count("write f%d" % n) for n in range(5)], [1, 2, 2, 2, 1])
         self.assertEqual(self.hidden(), [])
 
-    def test_the_folder_was_replaced(self) -> None:
-        """A file that was written in a folder that is elsewhere by now is written anew."""
+    def test_the_directory_was_replaced(self) -> None:
+        """A file that was written in a directory that is elsewhere by now is written anew."""
         os.mkdir(self.path("d"))
 
         def meddle(name: str) -> None:

@@ -18,8 +18,8 @@ from tests.remote_runtime.fakes import (
     OWNER,
     ROOT,
     BlobStore,
+    DirectoryTest,
     FailingFiles,
-    FolderTest,
     PackagedContent,
     blob,
     context,
@@ -32,7 +32,7 @@ from tests.remote_runtime.mounting import possible
 LAYERED = possible()
 
 
-class FileTest(FolderTest):
+class FileTest(DirectoryTest):
     def apply(self, resource: Any, **options: Any) -> Dict[str, Any]:
         return one(run_items([resource], **options))
 
@@ -247,8 +247,8 @@ class FileTest(FolderTest):
         class Watched(Temporary):
             def write(self, data: bytes) -> None:
                 super().write(data)
-                folder = os.path.dirname(self._target)
-                seen.append((os.path.exists(self._target), os.path.dirname(self.path) == folder))
+                directory = os.path.dirname(self._target)
+                seen.append((os.path.exists(self._target), os.path.dirname(self.path) == directory))
                 seen.append(stat.S_IMODE(os.stat(self.path).st_mode))
 
         class Watching(Files):
@@ -432,14 +432,14 @@ class FileTest(FolderTest):
         event = self.apply(self.file("conf", content="bad", validate=check), noop=True)
         self.assertTrue(event["failed"])
         self.assertIn("exit code 1", event["error"][0])
-        mode, folder = event["error"][1].splitlines()
+        mode, directory = event["error"][1].splitlines()
         self.assertEqual(mode, "644")
-        self.assertEqual(folder == self.root, LAYERED, "beside its destination, for root")
+        self.assertEqual(directory == self.root, LAYERED, "beside its destination, for root")
         event = self.apply(self.file("conf", content="good new", validate=check), noop=True)
         self.assertEqual((event["failed"], event["changed"]), (False, True))
         self.assertEqual(self.read("conf"), b"good old")
         self.assertEqual(os.listdir(self.root), ["conf"])
-        self.assertEqual(os.path.exists(folder), LAYERED)
+        self.assertEqual(os.path.exists(directory), LAYERED)
 
     @unittest.skipUnless(LAYERED, "needs root, and mounts")
     def test_validate_in_a_preview_sees_the_neighbours_and_the_owner(self) -> None:

@@ -5,7 +5,7 @@ from unittest import mock
 from remote_runtime.resources.file.digests import observation, remembered
 from remote_runtime.resources.file.resource import Resource
 from remote_runtime.system.files import Files
-from tests.remote_runtime.fakes import BlobStore, FolderTest, blob, context, item, one, run_items
+from tests.remote_runtime.fakes import BlobStore, DirectoryTest, blob, context, item, one, run_items
 
 HUGE = 1 << 40  # bytes, of which none is on the disk
 
@@ -20,7 +20,7 @@ def refusing(files: Files, path: str, known: Any = None, follow: bool = False) -
 ORIGINAL = Files.sha256
 
 
-class LargeTest(FolderTest):
+class LargeTest(DirectoryTest):
     """A file that has become huge is not hashed where its size says that it is another one."""
 
     def setUp(self) -> None:
@@ -92,7 +92,7 @@ class LargeTest(FolderTest):
             self.assertEqual(found["size"], HUGE)
 
 
-class SmallTest(FolderTest):
+class SmallTest(DirectoryTest):
     def test_what_is_remembered(self) -> None:
         """Of a content its hash, too."""
         self.write("a", b"x")

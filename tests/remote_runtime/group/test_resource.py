@@ -7,11 +7,11 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host.accounts import own_groups
 from remote_runtime.resources.group.resource import Resource
 from remote_runtime.system import account_files
-from tests.remote_runtime.fakes import FolderTest, item, one
+from tests.remote_runtime.fakes import DirectoryTest, item, one
 from tests.remote_runtime.host.kinds import Kinds, run
 
 
-class GroupTest(FolderTest):
+class GroupTest(DirectoryTest):
     """Refusals are the same in a preview and in a push, and nothing is run before them."""
 
     def setUp(self) -> None:
@@ -83,7 +83,7 @@ class GroupTest(FolderTest):
         self.assertIn("is not known before", str(raised.exception))
 
 
-class OwnGroupsTest(FolderTest):
+class OwnGroupsTest(DirectoryTest):
     def test_sudo(self) -> None:
         """Of whoever logged in, where sudo made it root."""
         with mock.patch.dict(os.environ, {"SUDO_USER": "root"}):

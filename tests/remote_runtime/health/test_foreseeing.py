@@ -2,10 +2,10 @@
 
 from typing import Any, Dict, List
 
-from tests.remote_runtime.fakes import FolderTest, item, run_items
+from tests.remote_runtime.fakes import DirectoryTest, item, run_items
 
 
-class ForeseeingTest(FolderTest):
+class ForeseeingTest(DirectoryTest):
     def previews(self, *resources: Any, **options: Any) -> List[Dict[str, Any]]:
         return run_items(list(resources), noop=True, **options)
 

@@ -1,10 +1,10 @@
 import json
 from typing import Any, Dict
 
-from tests.remote_runtime.fakes import FolderTest, item, one, run_items
+from tests.remote_runtime.fakes import DirectoryTest, item, one, run_items
 
 
-class HealthTest(FolderTest):
+class HealthTest(DirectoryTest):
     def event(self, *checks: Dict[str, Any], **options: Any) -> Dict[str, Any]:
         resource = item("exec", "/bin/true", health_checks=checks)
         return one(run_items([resource], **options))

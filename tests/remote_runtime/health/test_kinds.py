@@ -11,11 +11,11 @@ from typing import Any, Dict, Optional
 
 from remote_runtime.health.goss import evaluate
 from remote_runtime.health.kinds import mount, port
-from tests.remote_runtime.fakes import GROUP, OWNER, FolderTest, context
+from tests.remote_runtime.fakes import GROUP, OWNER, DirectoryTest, context
 from tests.remote_runtime.health.name_server import CUT, NameServer, silent
 
 
-class KindTest(FolderTest):
+class KindTest(DirectoryTest):
     def judge(self, rules: Dict[str, Any], seconds: Optional[float] = None) -> Any:
         until = None if seconds is None else time.monotonic() + seconds
         return evaluate(rules, context(), until)

@@ -4,10 +4,10 @@ from remote_runtime.health.kind import CannotTellError, Probe
 from remote_runtime.health.kinds.package import Package
 from remote_runtime.system.process.commands import Result
 from tests.remote_runtime.fake_commands import FakeCommands, make_context
-from tests.remote_runtime.fakes import FolderTest
+from tests.remote_runtime.fakes import DirectoryTest
 
 
-class PackageTest(FolderTest):
+class PackageTest(DirectoryTest):
     def look(self, name: str, status: str, *missing: str) -> Any:
         """What is found of a package on a host whose dpkg has this database; "-" is none."""
         commands = FakeCommands(missing=missing)

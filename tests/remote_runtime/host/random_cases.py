@@ -177,8 +177,8 @@ class _Draw:
         tree = tuple(self._tree())
         at: tuple[str, ...] = ()
         if self.place in ("mounts", "read_only"):
-            folders = [thing.path for thing in tree[1:] if thing.kind == "directory"]
-            at = tuple(pick.sample(folders, min(2, len(folders))))
+            directories = [thing.path for thing in tree[1:] if thing.kind == "directory"]
+            at = tuple(pick.sample(directories, min(2, len(directories))))
         steps = tuple(self._step() for _ in range(STEPS))
         looks = tuple(pick.random() < 0.3 for _ in steps)
         uid = pick.choice((0, 0, 4711)) if self.place != "acls" else pick.choice((0, 4711, 4711))

@@ -4,7 +4,7 @@ from typing import Any, List
 
 from remote_runtime.base import Diff, StateType
 from remote_runtime.reporting.masking import MASKED
-from tests.remote_runtime.fakes import FolderTest, context, item, one
+from tests.remote_runtime.fakes import DirectoryTest, context, item, one
 from tests.remote_runtime.host.kinds import Kinds, kind_of, run, thing
 
 
@@ -34,7 +34,7 @@ class Note(StateType):
         host.files.unlink(self.name)
 
 
-class AdapterTest(FolderTest):
+class AdapterTest(DirectoryTest):
     def test_created(self) -> None:
         """Preview and push tell the same, and the second push nothing."""
         note = item("note", self.path("a"), properties={"text": "x"})
@@ -174,7 +174,7 @@ class AdapterTest(FolderTest):
         self.assertEqual(resource.found(), found)
 
 
-class RefusalTest(FolderTest):
+class RefusalTest(DirectoryTest):
     """The overlay refuses what the machine refuses, in the same words."""
 
     def refused(self, call: Any) -> List[str]:

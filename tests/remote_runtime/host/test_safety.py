@@ -10,7 +10,7 @@ from remote_runtime.host.machine.machine import machine
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.host.ports import Accounts, Commands, Files, HostReader
 from remote_runtime.system.read_only import ReadOnly
-from tests.remote_runtime.fakes import FolderTest, context, item, one, run_items
+from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items
 from tests.remote_runtime.host.kinds import kind_of, run, thing
 
 READS = {
@@ -36,16 +36,16 @@ def writes_of(port: Any) -> List[str]:
 
 
 def held(root: str) -> Dict[str, Any]:
-    """All that is below a folder."""
+    """All that is below a directory."""
     found = {}
-    for folder, folders, names in os.walk(root):
-        for path in [folder] + [os.path.join(folder, name) for name in folders + names]:
+    for directory, directories, names in os.walk(root):
+        for path in [directory] + [os.path.join(directory, name) for name in directories + names]:
             status = os.lstat(path)
             found[path] = (status.st_mode, status.st_uid, status.st_mtime_ns, status.st_ctime_ns)
     return found
 
 
-class SafetyTest(FolderTest):
+class SafetyTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         self.write("file", b"x")

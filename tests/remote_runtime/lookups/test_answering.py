@@ -6,10 +6,10 @@ from typing import Any, Dict
 
 from remote_runtime.lookups.answering import LARGEST, answer
 from remote_runtime.registry import Registry
-from tests.remote_runtime.fakes import FolderTest, context
+from tests.remote_runtime.fakes import DirectoryTest, context
 
 
-class AnsweringTest(FolderTest):
+class AnsweringTest(DirectoryTest):
     def ask(self, kind: str, of: str, **settings: Any) -> Dict[str, Any]:
         ctx = context(noop=True)
         return answer(dict(settings, kind=kind, of=of), ctx, Registry(ctx))

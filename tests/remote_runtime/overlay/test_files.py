@@ -17,7 +17,7 @@ from remote_runtime.effects import (
     everything,
 )
 from remote_runtime.errors import ResourceError
-from tests.remote_runtime.fakes import ROOT, FolderTest, context, failure_of, item
+from tests.remote_runtime.fakes import ROOT, DirectoryTest, context, failure_of, item
 
 NOBODY = 65534
 
@@ -30,14 +30,14 @@ def acl(uid: int) -> bytes:
     return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *one) for one in entries)
 
 
-class WorldFilesTest(FolderTest):
+class WorldFilesTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         self.root = os.path.realpath(self.root)
         self.context = context(noop=True)
 
-    def test_names_that_no_folder_holds(self) -> None:
-        """They are refused where there will be the folder, as they would be on the host."""
+    def test_names_that_no_directory_holds(self) -> None:
+        """They are refused where there will be the directory, as they would be on the host."""
         self.expect("d", "directory")
         name = "é" * 128
         self.assertIsNone(self.context.files.status(self.path("e", name)))
@@ -151,7 +151,7 @@ class WorldFilesTest(FolderTest):
 
     @unittest.skipUnless(ROOT, "only root can become another user")
     def test_what_our_attributes_allow(self) -> None:
-        """Without root's rights those that are planned count: of folders, and of files to read."""
+        """Without root's rights, planned modes count: of directories, and of files to read."""
         os.chmod(self.root, 0o755)
         for name, mode in (("open", 0o755), ("shut", 0o555), ("hidden", 0)):
             os.mkdir(self.path(name))
@@ -210,7 +210,7 @@ class WorldFilesTest(FolderTest):
         return ""
 
     def own(self, *names: str) -> None:
-        """Folders of that user."""
+        """Directories of that user."""
         os.chmod(self.root, 0o755)
         for name in names:
             os.mkdir(self.path(name))
@@ -232,7 +232,7 @@ class WorldFilesTest(FolderTest):
         self.assertEqual(self.refused("changing", "f", NOBODY, 7), "eperm")
 
     @unittest.skipUnless(ROOT, "only root can become another user")
-    def test_what_is_planned_in_a_folder_that_is_closed(self) -> None:
+    def test_what_is_planned_in_a_directory_that_is_closed(self) -> None:
         """It cannot be removed any more."""
         self.own("d")
         self.expect("d/f", "file", uid=NOBODY, gid=NOBODY)
@@ -311,7 +311,7 @@ class WorldFilesTest(FolderTest):
         self.assertFalse(files.exists(self.path("made/own")))
 
     def test_new_below_setgid(self) -> None:
-        """What is made below a folder with setgid has its group, a folder its bit as well."""
+        """What is made below a directory with setgid has its group, a directory its bit as well."""
         self.expect("team", "directory", mode=0o2775, gid=7)
         self.expect("team/a/b/file", "file", content=Text("x"))
         self.expect("team/exact", "directory", mode=0o755)
@@ -330,13 +330,13 @@ class WorldFilesTest(FolderTest):
         )
 
     def test_what_is_put_after_the_fog_is_known(self) -> None:
-        """What was read in fog is noted, what was put there since is not, nor a folder of ours."""
+        """Reads of unknown paths are recorded, without later files and own directories."""
         fog = UnknownEffect(Uncertainty(ASSUMED, "exec#x may change it"), everything)
         self.context.expect([fog], Uncertainty(), "exec#x")
         self.expect("f", "file", content=Text("x"))
         self.expect("d", "directory")
-        ours = self.context.files.private_folder()
-        self.addCleanup(self.context.files.remove_private_folder, ours)
+        ours = self.context.files.private_directory()
+        self.addCleanup(self.context.files.remove_private_directory, ours)
         for path, level in (
             (self.path("f"), ""),
             (self.path("d/inside"), ""),
@@ -347,10 +347,10 @@ class WorldFilesTest(FolderTest):
                 self.context.files.status(path)
                 self.assertEqual(self.context.doubt.level, level, path)
 
-    def test_a_folder_of_ours_goes_with_the_run(self) -> None:
+    def test_a_directory_of_ours_goes_with_the_run(self) -> None:
         """Who discards what is temporary discards what is there for the work of the run."""
         self.expect("f", "file")
-        ours = self.context.files.private_folder()
+        ours = self.context.files.private_directory()
         self.context.files.discard_temporary()
         self.assertFalse(os.path.lexists(ours))
 

@@ -7,10 +7,10 @@ from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect
 from remote_runtime.overlay.layer import Layer
 from remote_runtime.system.files import Files
-from tests.remote_runtime.fakes import FolderTest
+from tests.remote_runtime.fakes import DirectoryTest
 
 
-class LayerTest(FolderTest):
+class LayerTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         self.root = os.path.realpath(self.root)
@@ -40,7 +40,7 @@ class LayerTest(FolderTest):
         self.assertEqual((self.kind("later", False), self.kind("later")), ("symlink", "host"))
 
     def test_a_path_through_nothing(self) -> None:
-        """Where folders are not there yet, too, a node has the one name that has no ``..``."""
+        """Where directories are not there yet, too, a node has the one name that has no ``..``."""
         self.put("none/../../%s/f" % os.path.basename(self.root), "file")
         self.assertEqual(next(iter(self.layer.nodes)), self.path("f"))
 
@@ -101,7 +101,7 @@ class LayerTest(FolderTest):
         self.assertEqual(self.kind("d"), "absent")
 
     def test_attributes_outlive_the_name_that_they_were_set_by(self) -> None:
-        """Those of a file with other names, also where its folder is removed."""
+        """Those of a file with other names, also where its directory is removed."""
         os.mkdir(self.path("folder"))
         self.write("folder/a", b"abc", 0o644)
         os.link(self.path("folder/a"), self.path("b"))
@@ -135,7 +135,7 @@ class LayerTest(FolderTest):
         self.assertEqual((len(self.layer.nodes), len(copy.nodes)), (1, 0))
 
     def test_what_is_to_be_written_is_counted_once(self) -> None:
-        """Whatever is laid over it, or goes with its folder, and less what it replaces."""
+        """Whatever is laid over it, or goes with its directory, and less what it replaces."""
         self.write("old", b"12345", 0o644)
         before = self.layer.planned(self.path("x"))
         self.put("d", "directory")
@@ -148,7 +148,7 @@ class LayerTest(FolderTest):
         self.assertEqual(self.layer.planned(self.path("x")), (-2, 0))
         self.assertEqual(copy.planned(self.path("x")), (2, 3))
 
-    def test_what_goes_with_its_folder_does_not_come_back(self) -> None:
+    def test_what_goes_with_its_directory_does_not_come_back(self) -> None:
         """What is laid there later is all that it holds."""
         self.put("d/e/a", "file")
         self.put("d", "absent")

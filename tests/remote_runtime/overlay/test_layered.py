@@ -15,7 +15,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
 from remote_runtime.effects import Effect, PackageEffect, PathEffect, Uncertainty
 from remote_runtime.system.process.commands import CommandNotStarted, Commands
-from tests.remote_runtime.fakes import FolderTest, context, item
+from tests.remote_runtime.fakes import DirectoryTest, context, item
 from tests.remote_runtime.mounting import possible
 
 
@@ -37,7 +37,7 @@ class NotThere(Commands):
         return "" if program == "unshare" else super().find(program, path, cwd)
 
 
-class LayeredTest(FolderTest):
+class LayeredTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         os.chmod(self.root, 0o755)
@@ -109,7 +109,7 @@ class InsideTest(LayeredTest):
         return str(result.stdout) + str(result.stderr)
 
     def test_paths_as_they_will_be(self) -> None:
-        """Files with content and attributes, folders, links and removals are as planned."""
+        """Files with content and attributes, directories, links and removals are as planned."""
         self.lay("new", "file", "planned\n", mode=0o640, uid=7, gid=8)
         self.lay("old", "file", "changed\n", mode=0o600)
         self.lay("gone", "absent")
@@ -185,7 +185,7 @@ class InsideTest(LayeredTest):
         self.assertTrue(caught.exception.message.endswith("started: " + os.strerror(errno.ENOENT)))
 
     def test_a_program_that_only_the_push_makes(self) -> None:
-        """Whether it can be begun is not known, by its path from a folder neither."""
+        """Whether it can be begun is not known, by its path from a directory neither."""
         self.lay("folder", "directory", mode=0o755)
         self.lay("folder/made", "something")
         for program, cwd in ((self.path("folder/made"), None), ("./made", self.path("folder"))):
@@ -194,7 +194,7 @@ class InsideTest(LayeredTest):
             self.assertIn("is not known before", caught.exception.message)
 
     def test_as_on_the_host(self) -> None:
-        """User, group, umask, folder, environment and input are as everywhere."""
+        """User, group, umask, directory, environment and input are as everywhere."""
         self.lay("new", "directory", mode=0o755)
         result = self.run_in_preview(
             "sh", "-c", "id -un; pwd; umask; cat; echo $A $HOME; exit 4",
@@ -220,11 +220,11 @@ class InsideTest(LayeredTest):
         with open("/proc/self/mountinfo") as file:
             return file.read()
 
-    def test_a_folder_of_our_own(self) -> None:
-        """What a command leaves in a folder for work of ours is there afterwards."""
+    def test_a_directory_of_our_own(self) -> None:
+        """What a command leaves in a directory for work of ours is there afterwards."""
         self.lay("new", "file", "planned\n")
-        own = self.context.files.private_folder()
-        self.addCleanup(self.context.files.remove_private_folder, own)
+        own = self.context.files.private_directory()
+        self.addCleanup(self.context.files.remove_private_directory, own)
         self.said("echo x > %s/result" % own)
         with open(os.path.join(own, "result")) as file:
             self.assertEqual(file.read(), "x\n")
@@ -266,10 +266,10 @@ class InsideTest(LayeredTest):
             while not over.is_set():
                 held = []
                 for number in range(20):
-                    folder = self.path("listens%d" % number)
-                    os.mkdir(folder)
+                    directory = self.path("listens%d" % number)
+                    os.mkdir(directory)
                     held.append(socket.socket(socket.AF_UNIX))
-                    held[-1].bind(os.path.join(folder, "socket"))
+                    held[-1].bind(os.path.join(directory, "socket"))
                 for number, listening in enumerate(held):
                     listening.close()
                     shutil.rmtree(self.path("listens%d" % number))

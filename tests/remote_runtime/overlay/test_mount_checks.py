@@ -20,9 +20,9 @@ from .. import fakes
 
 class OnMountTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = os.path.realpath(folder.name)
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = os.path.realpath(directory.name)
         for name in ("m/d", "from/d"):
             os.makedirs(os.path.join(self.root, name))
         self.write("m/hidden")
@@ -56,7 +56,7 @@ class OnMountTest(unittest.TestCase):
         found = files.status(self.at("m"))
         self.assertEqual((found.mode, found.uid), (0o750, 7))
 
-    def test_folders_on_the_way(self):
+    def test_directories_on_the_way(self):
         """Those that are made first are files there, too."""
         files = self.lay(MountEffect(self.at("m"), inodes=3))
         files.obstacles(self.at("m/d/e")).making()
@@ -104,7 +104,7 @@ class OnMountTest(unittest.TestCase):
             self.assertEqual(files.is_program(self.at("m/p")), not no_execution)
 
     def test_mount_points_stay(self):
-        """Neither one nor a folder around it can be removed."""
+        """Neither one nor a directory around it can be removed."""
         for effect in (
             MountEffect(self.at("m")),
             MountEffect(self.at("m"), source=self.at("from")),
@@ -115,15 +115,15 @@ class OnMountTest(unittest.TestCase):
                 self.assertEqual(self.refused(files.obstacles(path).removing, True), "ebusy")
             files.obstacles(self.at("from/seen")).removing(True)
 
-    def test_a_folder_seen_twice(self):
+    def test_a_directory_seen_twice(self):
         """What is planned in one place is planned in the other, whatever is laid first."""
         files = self.lay(
             self.file("from/early", 1), MountEffect(self.at("m"), source=self.at("from"))
         )
         self.lay(self.file("m/late", 2), PathEffect(self.at("from/d"), "absent"))
         names = ["early", "late", "seen"]
-        for folder in ("m", "from"):
-            self.assertEqual(files.entries(self.at(folder)), names)
+        for directory in ("m", "from"):
+            self.assertEqual(files.entries(self.at(directory)), names)
         self.assertEqual(files.read(self.at("m/seen"), 99), b"on disk\n")
         self.assertEqual(files.status(self.at("m")).kind, "directory")
 

@@ -9,7 +9,7 @@ from remote_runtime.overlay.layer import Layer
 from remote_runtime.overlay.mounts import Mounts
 from remote_runtime.system.files import Files
 
-from ..fakes import FolderTest
+from ..fakes import DirectoryTest
 
 _TABLE = """\
 1 0 8:1 / / rw - ext4 /dev/sda1 rw
@@ -25,12 +25,12 @@ class Nothing(Content):
     size = 0
 
 
-class MountsTest(FolderTest):
+class MountsTest(DirectoryTest):
     def mounts(self, table=_TABLE):
         return Mounts(self.write("mountinfo", table.encode()))
 
     def test_other_paths(self):
-        """Both ways, for a folder and for a file, and not where something else is mounted."""
+        """Both ways, for a directory and for a file, and not where something else is mounted."""
         mounts = self.mounts()
         for path, others in (
             ("/srv/src/a", ["/mnt/b/a"]),
@@ -46,12 +46,12 @@ class MountsTest(FolderTest):
         self.assertEqual(Mounts(self.path("none")).others("/srv"), [])
 
     def test_what_is_planned_at_one_is_seen_at_the_other(self):
-        """A file comes and goes at both, with the folders above it."""
+        """A file comes and goes at both, with the directories above it."""
         table = "1 0 8:1 / / rw - x y rw\n2 1 8:1 %s %s rw - x y rw\n"
         source, seen = self.path("src"), self.path("seen")
         layer = Layer(Files(), self.mounts(table % (source, seen)))
-        for folder in (source, seen):
-            os.mkdir(folder)
+        for directory in (source, seen):
+            os.mkdir(directory)
         layer.put(PathEffect(seen + "/d/f", "file", content=Nothing()), 1, "file#x")
         for path, kind in (("/d/f", "file"), ("/d", "directory")):
             node = layer.find(source + path, follow=False).node

@@ -195,8 +195,8 @@ class OverlayTest(unittest.TestCase):
         """Different wishes for one path; not what one of them leaves as it is found."""
         notices = []
         ctx = context(noop=True, on_notice=lambda level, text: notices.append((level, text)))
-        folder = tempfile.mkdtemp()
-        self.addCleanup(os.rmdir, folder)
+        directory = tempfile.mkdtemp()
+        self.addCleanup(os.rmdir, directory)
         for path, kind, mode, more, by, told in (
             ("/f", "file", 0o644, {}, "file#/f", ""),
             ("/f", "file", 0o600, {}, "file#/link", "file#/f and file#/link"),
@@ -207,9 +207,9 @@ class OverlayTest(unittest.TestCase):
             ("/p", "absent", None, {}, "file#/p", ""),
             ("/p", "file", 0o644, {"once": True}, "package#q", ""),
         ):
-            effect = PathEffect(folder + path, kind, mode, **more)  # type: ignore[arg-type]  # any field
+            effect = PathEffect(directory + path, kind, mode, **more)  # type: ignore[arg-type]  # any field
             ctx.expect([effect], SURE, by)
-            said = [("warning", "%s undo each other on every run: %s" % (told, folder + path))]
+            said = [("warning", "%s undo each other on every run: %s" % (told, directory + path))]
             self.assertEqual(notices, said if told else [], by)
             del notices[:]
 

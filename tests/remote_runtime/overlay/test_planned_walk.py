@@ -26,7 +26,7 @@ def expect_alike(uid: int, tree: tuple[Thing, ...], *steps: Step, place: str = "
     assert differential.run(case).differs == ""
 
 
-def test_links_in_folders_of_others() -> None:
+def test_links_in_directories_of_others() -> None:
     """A link of ours is not followed where another user could have put it."""
     tree = (Thing("@", "directory", OTHER), Thing("@/c", "directory"), Thing("@/b", "directory"))
     expect_alike(0, tree, step("symlink", "b", "@/a"), step("mkdir", "@/a/b/c", 0o755))
@@ -44,8 +44,8 @@ def test_links_of_others() -> None:
     expect_alike(0, tree, step("write", "@/b", b"x", mode=0o644, uid=OTHER))
 
 
-def test_closed_folders() -> None:
-    """Nothing below a folder is seen that will be closed to us."""
+def test_closed_directories() -> None:
+    """Nothing below a directory is seen that will be closed to us."""
     tree = (Thing("@", "directory", US), Thing("@/a", "directory", US), Thing("@/a/b", "file", US))
     close = step("set_attributes", "@/a", 0o600, -1, -1)
     expect_alike(US, tree, close, step("unlink", "@/a/b"))
@@ -83,7 +83,7 @@ def test_attributes_that_cannot_be_set() -> None:
 
 
 @pytest.mark.skipif(not mounting.possible(), reason="needs mounts")
-def test_folders_that_are_only_added_to() -> None:
+def test_directories_that_are_only_added_to() -> None:
     """Nothing is renamed there, and nothing temporary is left in one."""
     tree = (Thing("@", "directory"), Thing("@/a", "directory", flags=APPEND_ONLY))
     link = step("symlink", "b", "@/a/b")

@@ -7,14 +7,14 @@ from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.overlay import removal_checks
 from remote_runtime.system import preconditions
-from tests.remote_runtime.fakes import ROOT, FolderTest, context
+from tests.remote_runtime.fakes import ROOT, DirectoryTest, context
 
 NOBODY = 65534
-LOADED = (preconditions, removal_checks)  # nobody may read the folder that they are in
+LOADED = (preconditions, removal_checks)  # nobody may read the directory that they are in
 
 
 @unittest.skipUnless(ROOT, "needs root, to be somebody else")
-class EmptyingTest(FolderTest):
+class EmptyingTest(DirectoryTest):
     """Each tree is ``d`` with ``d/e``, and a file in that."""
 
     def setUp(self) -> None:
@@ -28,8 +28,8 @@ class EmptyingTest(FolderTest):
         os.makedirs(self.path("d/e"))
         for name in names:
             self.write(os.path.join("d/e", name), b"x")
-        for folder in ("", "d", "d/e"):
-            os.chown(self.path(folder), NOBODY, NOBODY)
+        for directory in ("", "d", "d/e"):
+            os.chown(self.path(directory), NOBODY, NOBODY)
         os.chmod(self.path("d/e"), mode)
 
     def plan(self, name: str, kind: str = "directory", mode: int = 0o755) -> None:
@@ -66,12 +66,12 @@ class EmptyingTest(FolderTest):
         self.assertEqual(self.remove(), "")
 
     def test_names_that_are_not_seen_yet(self) -> None:
-        """A folder that is opened only then may hold what does not go."""
+        """A directory that is opened only then may hold what does not go."""
         self.make(0o300, "f")
         self.plan("d/e", mode=0o700)
         self.assertEqual(self.remove(), "what d/e holds is not seen before file#x opens it")
 
-    def test_a_folder_that_will_be_empty(self) -> None:
+    def test_a_directory_that_will_be_empty(self) -> None:
         """It has to be entered, and nothing in it to be removed."""
         self.make(0o755, "f")
         self.plan("d/e/f", "absent")
@@ -80,7 +80,7 @@ class EmptyingTest(FolderTest):
         self.plan("d/e", mode=0o600)
         self.assertEqual(self.remove(), "could not remove d/e: permission denied")
 
-    def test_an_empty_folder_of_the_host(self) -> None:
+    def test_an_empty_directory_of_the_host(self) -> None:
         """It has to be entered as well."""
         self.make(0o600)
         self.assertEqual(self.remove(), "could not remove d/e: permission denied")
@@ -97,10 +97,10 @@ class EmptyingTest(FolderTest):
         self.assertEqual(self.remove(), "could not remove d/new: permission denied")
 
     def test_what_is_of_another_user(self) -> None:
-        """A sticky folder keeps it."""
+        """A sticky directory keeps it."""
         self.make(0o1777, "f")
         self.plan("d/e/g", "file", 0o644)
-        self.assertEqual(self.remove(), "")  # the folder is our own
+        self.assertEqual(self.remove(), "")  # the directory is our own
         os.chown(self.path("d/e"), 0, 0)
         self.assertEqual(self.remove(), "could not remove d/e: operation not permitted")
         self.plan("d/e/f", "absent")

@@ -4,10 +4,10 @@ import os
 from unittest import mock
 
 from remote_runtime.overlay import sandbox
-from tests.remote_runtime.fakes import FolderTest
+from tests.remote_runtime.fakes import DirectoryTest
 
 
-class BindTest(FolderTest):
+class BindTest(DirectoryTest):
     def bound(self, source: str, *answers: object) -> int:
         """How often it is tried; each answer is an error or None."""
         target = os.fsencode(self.root)

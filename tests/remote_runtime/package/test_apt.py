@@ -213,9 +213,9 @@ class Acting(unittest.TestCase):
 
 class Locked(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
-        self.lock = os.path.join(self.folder, "lock-frontend")
+        self.directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.lock = os.path.join(self.directory, "lock-frontend")
         self.context = make_context(FakeCommands())
 
     def look(self):
@@ -236,7 +236,7 @@ class Locked(unittest.TestCase):
         """The pid and name of whoever holds a lock are told; a free lock and no file are free."""
         self.assertIsNone(locks.holder([self.lock]))
         holder = self.hold(60)
-        found = locks.holder([os.path.join(self.folder, "none"), self.lock])
+        found = locks.holder([os.path.join(self.directory, "none"), self.lock])
         assert found is not None
         self.assertEqual((found.path, found.pid), (self.lock, holder.pid))
         self.assertIn("pid %d" % holder.pid, str(found))
@@ -291,8 +291,8 @@ class PackageLists(unittest.TestCase):
     def setUp(self):
         self.root = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.root)
-        for folder in ("lib/apt/lists", "cache/apt", "lib/dpkg"):
-            os.makedirs(os.path.join(self.root, "var", folder))
+        for directory in ("lib/apt/lists", "cache/apt", "lib/dpkg"):
+            os.makedirs(os.path.join(self.root, "var", directory))
         os.makedirs(os.path.join(self.root, "etc/apt/sources.list.d"))
         self.write("etc/apt/sources.list", 90000)
         self.write("etc/apt/sources.list.d", 90000)

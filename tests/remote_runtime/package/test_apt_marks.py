@@ -3,7 +3,7 @@
 from remote_runtime.resources.package.apt import marks as apt_marks
 from remote_runtime.resources.package.resource import Resource
 
-from ..fakes import FolderTest
+from ..fakes import DirectoryTest
 from .plan import Plan, recorded_commands
 
 STATES = """Package: ccm-units
@@ -16,7 +16,7 @@ Auto-Installed: 0
 """
 
 
-class Marks(FolderTest):
+class Marks(DirectoryTest):
     def plan(self, *packages):
         commands = recorded_commands()
         commands.on("apt-mark manual", "")

@@ -206,12 +206,12 @@ def test_a_held_package(debian: Host) -> None:
 
 def test_a_disk_that_is_full(debian: Host) -> None:
     """The error names the cause and nothing is taken for installed."""
-    folder = "/usr/share/ccm-pkg09"
-    debian.run(f"mkdir -p {folder} && mount -t tmpfs -o nr_inodes=1 tmpfs {folder}")
+    directory = "/usr/share/ccm-pkg09"
+    debian.run(f"mkdir -p {directory} && mount -t tmpfs -o nr_inodes=1 tmpfs {directory}")
     try:
         event = one(debian, "ccm-pkg09")
     finally:
-        debian.run(f"umount {folder}")
+        debian.run(f"umount {directory}")
     assert event["failed"]
     assert "No space left on device" in json.dumps(event["error"])
     assert installed(debian, "ccm-pkg09") == ""

@@ -5,7 +5,7 @@ import unittest
 
 from remote_runtime.resources.package.apt import preferences as apt_preferences
 
-from ..fakes import FolderTest
+from ..fakes import DirectoryTest
 
 PIN = """Explanation: not yet
 Package: nginx nginx-*
@@ -18,7 +18,7 @@ Pin-Priority: 1001
 """
 
 
-class Preferences(FolderTest):
+class Preferences(DirectoryTest):
     def test_a_pin(self):
         """It is named with its file; one that only prefers a version keeps nothing away."""
         for path in (

@@ -23,7 +23,7 @@ class Text(Content):
         yield self.text
 
 
-class Sources(fakes.FolderTest):
+class Sources(fakes.DirectoryTest):
     def setUp(self):
         super().setUp()
         os.makedirs(self.path("apt/sources.list.d"))

@@ -74,13 +74,13 @@ class Turns(unittest.TestCase):
         return engine.run(items, options.get("fail_on_error", False))
 
     def admin(self):
-        """A folder of dpkg with its text about installed packages, where there is one."""
-        folder = tempfile.mkdtemp(prefix="ccm-test-")
-        self.addCleanup(shutil.rmtree, folder)
+        """A directory of dpkg with its text about installed packages, where there is one."""
+        directory = tempfile.mkdtemp(prefix="ccm-test-")
+        self.addCleanup(shutil.rmtree, directory)
         if self.installed:
-            with open(os.path.join(folder, "status"), "w") as file:
+            with open(os.path.join(directory, "status"), "w") as file:
                 file.write(self.installed)
-        return folder
+        return directory
 
     def transactions(self):
         return [line for line in self.commands.asked

@@ -104,31 +104,31 @@ class Scripts(unittest.TestCase):
 
 class Reading(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
+        self.directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.directory)
         for path, text in (
             ("DEBIAN/conffiles", "/etc/a.conf\nremove-on-upgrade /etc/old\n"),
             ("DEBIAN/postinst", DEBHELPER),
             ("etc/a.conf", "a = 1\n"),
             ("usr/bin/a", "\x7fELF"),
         ):
-            full = os.path.join(self.folder, path)
+            full = os.path.join(self.directory, path)
             os.makedirs(os.path.dirname(full), exist_ok=True)
             with open(full, "w") as file:
                 file.write(text)
-        os.symlink("a", os.path.join(self.folder, "usr/bin/b"))
+        os.symlink("a", os.path.join(self.directory, "usr/bin/b"))
 
     def test_other_names_of_a_file(self):
         """Each but the first, in the order of the package, says which file it is."""
         for name in ("c", "0"):
-            os.link(self.folder + "/usr/bin/a", os.path.join(self.folder, "usr/bin", name))
-        found = {m.path: m.target for m in deb_contents.read(self.folder).members}
+            os.link(self.directory + "/usr/bin/a", os.path.join(self.directory, "usr/bin", name))
+        found = {m.path: m.target for m in deb_contents.read(self.directory).members}
         names = [found["/usr/bin/" + name] for name in ("0", "a", "b", "c")]
         self.assertEqual(names, ["", "/usr/bin/0", "a", "/usr/bin/0"])
 
     def test_what_stands_in_a_package(self):
         """Files with mode and hash, links, conffiles, scripts; texts of configuration only."""
-        contents = deb_contents.read(self.folder)
+        contents = deb_contents.read(self.directory)
         members = {member.path: member for member in contents.members}
         self.assertEqual(
             sorted(members), ["/etc", "/etc/a.conf", "/usr", "/usr/bin", "/usr/bin/a", "/usr/bin/b"]
@@ -145,11 +145,11 @@ class Reading(unittest.TestCase):
         texts = {"small": "x\n", "secret": "y\n", "big": "z" * 15000, "other": "z" * 15001}
         texts.update({"more%d" % number: "z" * 16000 for number in range(3)})
         for name, text in texts.items():
-            os.makedirs(self.folder + "/var/www", exist_ok=True)
-            with open(self.folder + "/var/www/" + name, "w") as file:
+            os.makedirs(self.directory + "/var/www", exist_ok=True)
+            with open(self.directory + "/var/www/" + name, "w") as file:
                 file.write(text)
-            os.chmod(self.folder + "/var/www/" + name, 0o600 if name == "secret" else 0o644)
-        members = deb_contents.read(self.folder).members
+            os.chmod(self.directory + "/var/www/" + name, 0o600 if name == "secret" else 0o644)
+        members = deb_contents.read(self.directory).members
         found = {os.path.basename(m.path): m.text for m in members if "/www/" in m.path}
         self.assertEqual((found["small"], found["secret"]), ("x\n", ""))
         self.assertEqual([bool(found["more%d" % n]) for n in range(3)], [True, True, False])
@@ -157,7 +157,7 @@ class Reading(unittest.TestCase):
 
     def test_the_form_that_travels(self):
         """It comes out as it went in, and anything else that a host may send is refused."""
-        contents = deb_contents.read(self.folder)
+        contents = deb_contents.read(self.directory)
         form = json.loads(json.dumps(contents.form()))
         self.assertEqual(deb_contents.parse(form), contents)
         member = list(form["members"][0])
@@ -188,7 +188,7 @@ class Reading(unittest.TestCase):
 
 
 class Host(unittest.TestCase):
-    """Effects on a folder that stands for a host, whose paths are whole."""
+    """Effects on a directory that stands for a host, whose paths are whole."""
 
     def setUp(self):
         self.root = tempfile.mkdtemp()
@@ -221,7 +221,7 @@ class Host(unittest.TestCase):
         return Member(self.path(name), "file", 0o644, 0, 0, len(text), digest, text=text)
 
     def test_what_comes(self):
-        """Files and links come; a folder that is there stays as it is."""
+        """Files and links come; a directory that is there stays as it is."""
         os.makedirs(self.path("etc"))
         self.known["a"] = Contents(
             [
@@ -233,16 +233,16 @@ class Host(unittest.TestCase):
             [],
             {},
         )
-        package, folder, file, link = self.effects(("a", "", "1"))
+        package, directory, file, link = self.effects(("a", "", "1"))
         self.assertEqual(package, PackageEffect("a", "1"))
-        self.assertEqual(folder, PathEffect(self.path("lib"), "directory", 0o755, 0, 0))
+        self.assertEqual(directory, PathEffect(self.path("lib"), "directory", 0o755, 0, 0))
         self.assertEqual(
             (file.path, file.mode, file.content.read()), (self.path("lib/x"), 0o644, b"x\n")
         )
         self.assertEqual(link, PathEffect(self.path("lib/y"), "symlink", target="x"))
 
     def test_what_goes(self):
-        """A removal takes files and empty folders, not configuration or others' folders."""
+        """A removal takes files and empty directories, not configuration or others' directories."""
         for name in ("own/x", "shared/y", "etc/c"):
             self.path(name, "x\n")
         listed = ["own", "own/x", "shared", "shared/y", "etc", "etc/c"]
@@ -418,12 +418,12 @@ class Probing(unittest.TestCase):
         self.context = make_context(commands)
         self.probe = Probe(self.context)
 
-    def run_apt(self, words, folder, timeout):
+    def run_apt(self, words, directory, timeout):
         self.asked.append(list(words))
-        with open(os.path.join(folder, "a_1_all.deb"), "w") as file:
+        with open(os.path.join(directory, "a_1_all.deb"), "w") as file:
             file.write(self.package.decode())
-        os.makedirs(os.path.join(folder, "a_1_all/usr"))
-        os.chmod(os.path.join(folder, "a_1_all/usr"), 0o755)
+        os.makedirs(os.path.join(directory, "a_1_all/usr"))
+        os.chmod(os.path.join(directory, "a_1_all/usr"), 0o755)
         return Result(0, "", "")
 
     def contents(self, sha, size=9):
@@ -466,11 +466,11 @@ class Probing(unittest.TestCase):
 
     def test_a_file_is_read_for_a_difference_to_it(self):
         """Once, wherever what is known of the package came from; never one that differs from it."""
-        (text, folder), sha = (b"of 1\n", "a_1_all/usr"), hashlib.sha256(b"of 1\n").hexdigest()
+        (text, directory), sha = (b"of 1\n", "a_1_all/usr"), hashlib.sha256(b"of 1\n").hexdigest()
 
         def run_apt(words, at, timeout):
             result = self.run_apt(words, at, timeout)
-            with open(os.path.join(at, folder, "x"), "wb") as file:
+            with open(os.path.join(at, directory, "x"), "wb") as file:
                 file.write(text)
             return result
 
@@ -516,8 +516,8 @@ class Probing(unittest.TestCase):
     def test_what_cannot_be_downloaded_fails_all_that_need_it(self):
         """apt is asked once; what came beside it is known."""
 
-        def run_apt(words, folder, timeout):
-            self.run_apt(words, folder, timeout)
+        def run_apt(words, directory, timeout):
+            self.run_apt(words, directory, timeout)
             return Result(100, "", "E: Failed to fetch http://m/b.deb  404  Not Found")
 
         sha = hashlib.sha256(b"a package").hexdigest()

@@ -20,7 +20,7 @@ OLD, NEW = "old\n", "next\n"
 
 
 class Host(unittest.TestCase):
-    """A folder that stands for a host, whose paths are whole."""
+    """A directory that stands for a host, whose paths are whole."""
 
     def setUp(self):
         self.root = tempfile.mkdtemp()

@@ -98,7 +98,7 @@ class Reading(unittest.TestCase):
 
 class Applying(unittest.TestCase):
     def test_paths_that_are_left_out(self):
-        """The last pattern that fits counts; a folder comes where one below it may be wanted."""
+        """The last pattern that fits counts; a directory comes where one below it may be wanted."""
         rules = HostRules({}, {}, filters("--path-exclude=/usr/share/doc/*",
                                           "--path-include=/usr/share/doc/*/copyright"))  # fmt: skip
         for path, kind, comes in (
@@ -118,8 +118,8 @@ class Applying(unittest.TestCase):
 
     def test_other_names_of_a_file(self):
         """One is linked to the first of them, which has to come or be there already."""
-        with tempfile.TemporaryDirectory() as folder:
-            a, b, c = (os.path.join(folder, name) for name in "abc")
+        with tempfile.TemporaryDirectory() as directory:
+            a, b, c = (os.path.join(directory, name) for name in "abc")
             links = [member(a), *(member(path)._replace(target=a) for path in (b, c))]
             contents, files = Contents(links, [], {}), fakes.context(noop=True).files
             for left_out, refused in ((a, True), (b, False), (c, False)):
@@ -151,7 +151,7 @@ class Applying(unittest.TestCase):
         self.assertEqual(contents.form(), form)
 
     def test_what_is_not_unpacked(self):
-        """A file in the place that another is diverted to, or without a folder to lie in."""
+        """A file in the place that another is diverted to, or without a directory to lie in."""
         files = fakes.context(noop=True).files
         to = {"/usr/bin/a": Diversion("/nonexistent/a", "")}
         for rules, path in (
@@ -160,10 +160,10 @@ class Applying(unittest.TestCase):
         ):
             with self.assertRaises(ResourceError):
                 rules.refuse(files, Contents([member(path)], [], {}), "p")
-        folder = Contents([member("/opt/none", "directory"), member("/opt/none/f")], [], {})
+        directory = Contents([member("/opt/none", "directory"), member("/opt/none/f")], [], {})
         with self.assertRaisesRegex(ResourceError, "the directory /opt/none"):
-            HostRules({}, {}, filters("--path-exclude=/opt/none")).refuse(files, folder, "p")
-        HostRules({}, {}, filters("--path-exclude=/opt/none/f")).refuse(files, folder, "p")
+            HostRules({}, {}, filters("--path-exclude=/opt/none")).refuse(files, directory, "p")
+        HostRules({}, {}, filters("--path-exclude=/opt/none/f")).refuse(files, directory, "p")
         forced = Settings((), frozenset(["overwrite-diverted"]))
         kept = Contents([member("/usr/bin/a.x")], [], {})
         HostRules({"/usr/bin/a": Diversion("/usr/bin/a.x", "")}, {}, forced).refuse(

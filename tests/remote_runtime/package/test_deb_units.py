@@ -109,11 +109,11 @@ class Host(unittest.TestCase):
         return self.effects(script, commands=commands, text=text)
 
     def test_what_a_start_leaves(self):
-        """The unit runs and has its folders, and stays as it is where it cannot run."""
+        """The unit runs and has its directories, and stays as it is where it cannot run."""
         active = UnitEffect(NAME, active=True)
         self.assertEqual(self.begun(""), [active])
-        unit, folder = self.begun("RuntimeDirectory=ccm-a\n")
-        self.assertEqual((unit, folder.path), (active, "/run/ccm-a"))
+        unit, directory = self.begun("RuntimeDirectory=ccm-a\n")
+        self.assertEqual((unit, directory.path), (active, "/run/ccm-a"))
         for lines, unit in (
             ("User=ccm-nobody", ""),
             ("Type=oneshot", ""),

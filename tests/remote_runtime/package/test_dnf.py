@@ -485,9 +485,9 @@ class Acting(unittest.TestCase):
 
     def test_the_holder_of_a_lock_that_is_a_file(self):
         """A living process holds it; a dead one, no number and no file do not."""
-        folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, folder)
-        path = os.path.join(folder, "rpmdb_lock.pid")
+        directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, directory)
+        path = os.path.join(directory, "rpmdb_lock.pid")
         over = subprocess.Popen([sys.executable, "-c", ""])
         over.wait()
         for text in (None, "", "x", str(over.pid)):
@@ -529,10 +529,10 @@ class PackageLists(unittest.TestCase):
         self.date(self.written("etc/yum.repos.d/%s.repo" % name, text), age)
 
     def fetched(self, repository, age, cache="var/cache/dnf"):
-        folder = "%s/%s-0123456789abcdef/repodata" % (cache, repository)
-        os.makedirs(os.path.join(self.root, folder), exist_ok=True)
-        self.date(self.written(folder + "/repomd.xml", ""), age + 50000)
-        self.date(self.written(folder + "/primary.xml.gz", ""), age)
+        directory = "%s/%s-0123456789abcdef/repodata" % (cache, repository)
+        os.makedirs(os.path.join(self.root, directory), exist_ok=True)
+        self.date(self.written(directory + "/repomd.xml", ""), age + 50000)
+        self.date(self.written(directory + "/primary.xml.gz", ""), age)
 
     def written(self, path, text):
         full = os.path.join(self.root, path)

@@ -5,10 +5,10 @@ import unittest
 
 from remote_runtime.resources.package.dnf import exclusions as dnf_exclusions
 
-from ..fakes import FolderTest
+from ..fakes import DirectoryTest
 
 
-class Exclusions(FolderTest):
+class Exclusions(DirectoryTest):
     def find(self, name, path, text):
         full = self.path(path)
         os.makedirs(os.path.dirname(full), exist_ok=True)

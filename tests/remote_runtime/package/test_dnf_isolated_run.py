@@ -28,17 +28,17 @@ class AsideTest(unittest.TestCase):
         self.assertFalse(os.path.exists(path))
 
     @unittest.skipUnless(ROOT, "needs root")
-    def test_a_folder_to_keep(self) -> None:
+    def test_a_directory_to_keep(self) -> None:
         """What is written to it stays, though it is where all else goes."""
-        folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, folder)
-        script = "echo kept > %s/a; echo gone > %s" % (folder, folder + "-gone")
+        directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, directory)
+        script = "echo kept > %s/a; echo gone > %s" % (directory, directory + "-gone")
         context = make_context(FakeCommands(), noop=True)
-        argv = isolated_run.isolated(context, ["sh", "-c", script], folder)
+        argv = isolated_run.isolated(context, ["sh", "-c", script], directory)
         done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(os.listdir(folder), ["a"])
-        self.assertFalse(os.path.exists(folder + "-gone"))
+        self.assertEqual(os.listdir(directory), ["a"])
+        self.assertFalse(os.path.exists(directory + "-gone"))
 
     def test_not_begun(self) -> None:
         """rpm ends with the number of packages that are missing, which is no failure of ours."""

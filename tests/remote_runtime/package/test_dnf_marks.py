@@ -8,7 +8,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.dnf import marks as dnf_marks
 
 from ..fake_commands import FakeCommands
-from ..fakes import FolderTest
+from ..fakes import DirectoryTest
 
 SCHEMA = """
 CREATE TABLE trans (id INTEGER PRIMARY KEY, state INTEGER);
@@ -47,7 +47,7 @@ def host(dnf: str) -> Any:
     return Dnf(dnf)
 
 
-class Marks(FolderTest):
+class Marks(DirectoryTest):
     def test_the_history_of_dnf_4(self):
         """The last reason counts, also a weak one; a change by hand and a failed run are heeded."""
         import sqlite3

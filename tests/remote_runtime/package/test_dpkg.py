@@ -8,7 +8,7 @@ import unittest
 from remote_runtime.resources.package.dpkg import database as dpkg
 from remote_runtime.resources.package.provider import Installed
 
-from ..fakes import FolderTest
+from ..fakes import DirectoryTest
 from .plan import Plan, recorded_commands
 
 STATUS = """\
@@ -87,11 +87,11 @@ def stanza(chance: random.Random, name: str) -> str:
     return "\n".join(["Package: %s" % (odd % name), status] + rest) + "\n"
 
 
-class StatusTest(FolderTest):
+class StatusTest(DirectoryTest):
     def admin(self, text: str) -> str:
-        """dpkg's folder with this database."""
-        for folder in ("updates", "triggers"):
-            os.makedirs(self.path(folder), exist_ok=True)
+        """dpkg's directory with this database."""
+        for directory in ("updates", "triggers"):
+            os.makedirs(self.path(directory), exist_ok=True)
         self.write("triggers/Unincorp")
         self.write("status", text.encode())
         return self.root

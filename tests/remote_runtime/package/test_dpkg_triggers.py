@@ -5,10 +5,10 @@ import os
 from remote_runtime.resources.package.dpkg import triggers as dpkg_triggers
 from remote_runtime.resources.package.maintainer_scripts.shell import Call
 
-from ..fakes import FolderTest, context
+from ..fakes import DirectoryTest, context
 
 
-class Triggers(FolderTest):
+class Triggers(DirectoryTest):
     def test_who_waits(self):
         """dpkg's files name paths and names, each with the packages that wait for them."""
         os.mkdir(self.path("triggers"))

@@ -234,7 +234,7 @@ class Caches(unittest.TestCase):
         self.assertFalse(os.path.lexists(first.partition("=")[2]))
         self.assertTrue(os.path.exists(file.name))
 
-    def test_without_caches_there_is_no_folder(self):
+    def test_without_caches_there_is_no_directory(self):
         """Where the host has none, nothing at all is made."""
         cache = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, cache)

@@ -2,10 +2,10 @@
 
 from remote_runtime.resources.package.maintainer_scripts import host_locale
 
-from ..fakes import FolderTest, context
+from ..fakes import DirectoryTest, context
 
 
-class Locale(FolderTest):
+class Locale(DirectoryTest):
     def told(self, text=None):
         if text is not None:
             self.write("locale", text)

@@ -9,10 +9,10 @@ from remote_runtime.resources.package.maintainer_scripts.maintscript_helper impo
 )
 from remote_runtime.resources.package.maintainer_scripts.shell import Call
 
-from ..fakes import FolderTest, context
+from ..fakes import DirectoryTest, context
 
 
-class Helper(FolderTest):
+class Helper(DirectoryTest):
     def setUp(self):
         super().setUp()
         self.old = self.write("old", b"mine\n", 0o640)
@@ -54,21 +54,23 @@ class Helper(FolderTest):
         ):
             self.assertEqual((told.effects, told.open), ([], []))
 
-    def test_folders_and_links(self):
+    def test_directories_and_links(self):
         """Each gives way to the other where it is the one that the package had."""
-        folder, link = self.path("folder"), self.path("link")
-        os.mkdir(folder)
+        directory, link = self.path("folder"), self.path("link")
+        os.mkdir(directory)
         self.write("folder/own")
         os.symlink("target", link)
         requests = [Request("symlink_to_dir", (link, "target"), "2"),
-                    Request("dir_to_symlink", (folder, "x"), "2")]  # fmt: skip
-        own = {folder + "/own"}
-        self.assertEqual(maintscript_helper.moves(requests, self.files, "1", own), {folder, link})
+                    Request("dir_to_symlink", (directory, "x"), "2")]  # fmt: skip
+        own = {directory + "/own"}
+        self.assertEqual(
+            maintscript_helper.moves(requests, self.files, "1", own), {directory, link}
+        )
         self.assertEqual(maintscript_helper.moves(requests, self.files, "1", set()), {link})
         self.assertEqual(maintscript_helper.moves(requests, self.files, "", own), set())
-        told = self.told("dir_to_symlink", (folder, "x"), "2")
-        self.assertEqual((told.effects, told.open), ([], [folder]))
-        told = self.told("dir_to_symlink", (folder, "x"), "2", moved=[folder])
+        told = self.told("dir_to_symlink", (directory, "x"), "2")
+        self.assertEqual((told.effects, told.open), ([], [directory]))
+        told = self.told("dir_to_symlink", (directory, "x"), "2", moved=[directory])
         self.assertEqual((told.effects, told.open), ([], []))
 
     def test_calls(self):

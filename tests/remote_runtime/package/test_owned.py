@@ -26,9 +26,9 @@ Conffiles:
 
 class OwnedTest(unittest.TestCase):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = os.path.realpath(folder.name)
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = os.path.realpath(directory.name)
         for name in ("info", "updates", "triggers", "own", "shared"):
             os.mkdir(os.path.join(self.root, name))
         self.write("triggers/Unincorp", "")
@@ -47,7 +47,7 @@ class OwnedTest(unittest.TestCase):
         return coverage(run or context(), name, self.root)
 
     def test_installed(self) -> None:
-        """Its paths, what is below its own folders and its units; nothing of others."""
+        """Its paths, what is below its own directories and its units; nothing of others."""
         covers = self.covers("install ok installed")
         for path, covered in (
             ("own/a", True),

@@ -1,4 +1,4 @@
-"""What keeps the files of packages from their places: folders, flags, mounts and room."""
+"""What keeps the files of packages from their places: directories, flags, mounts and room."""
 
 import os
 import unittest
@@ -9,11 +9,11 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.dpkg.contents import Contents, Member
 from remote_runtime.resources.package.reach import Reach
 from remote_runtime.system.inode_flags import IMMUTABLE
-from tests.remote_runtime.fakes import ROOT, FolderTest, context
+from tests.remote_runtime.fakes import ROOT, DirectoryTest, context
 from tests.remote_runtime.system.flags import flag
 
 
-class ReachTest(FolderTest):
+class ReachTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         self.context = context(noop=True)
@@ -37,7 +37,7 @@ class ReachTest(FolderTest):
         return ""
 
     def test_nothing_is_in_the_way(self) -> None:
-        """New files, old files and folders that come along have their places."""
+        """New files, old files and directories that come along have their places."""
         self.write("d/old")
         more = Member(self.path("new"), "directory", 0o755, uid=0, gid=0)
         package = self.package(("d/old", 10), ("d/new", 1 << 20), ("new/file", 1))

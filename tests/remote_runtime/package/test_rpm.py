@@ -96,12 +96,12 @@ class Transaction(unittest.TestCase):
 
 class Reading(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
+        self.directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.directory)
 
     def unpack(self, *paths):
         for path in paths:
-            full = self.folder + path
+            full = self.directory + path
             os.makedirs(os.path.dirname(full), exist_ok=True)
             with open(full, "w") as file:
                 file.write("x\n")
@@ -109,8 +109,8 @@ class Reading(unittest.TestCase):
     def test_what_stands_in_an_rpm(self):
         """Its own files only, not what it only owns; what is to stay; scripts by when they run."""
         self.unpack("/etc/a.conf", "/etc/b.conf")
-        os.makedirs(self.folder + "/var/lib/a")
-        contents = rpm_contents.Header(HEADER).contents(self.folder)
+        os.makedirs(self.directory + "/var/lib/a")
+        contents = rpm_contents.Header(HEADER).contents(self.directory)
         self.assertEqual(
             [(member.path, member.kind) for member in contents.members],
             [("/etc/a.conf", "file"), ("/etc/b.conf", "file"), ("/var/lib/a", "something")],
@@ -130,12 +130,12 @@ class Reading(unittest.TestCase):
         """A file that was not unpacked, and an answer that is none, make it unknown."""
         for printed in ("", HEADER, HEADER + "'/more'", HEADER.replace(" 17 ", " x ")):
             with self.assertRaises(ValueError):
-                rpm_contents.Header(printed).contents(self.folder)
+                rpm_contents.Header(printed).contents(self.directory)
 
     def test_fingerprints(self):
         """An installed package has that of what was read of its file."""
         self.unpack("/etc/a.conf", "/etc/b.conf", "/var/lib/a/x")
-        form = rpm_contents.Header(HEADER).contents(self.folder).form()
+        form = rpm_contents.Header(HEADER).contents(self.directory).form()
         found = rpm_contents.fingerprints("'a' %s\x1e'b' %s\x1e" % (HEADER, HEADER))
         from remote_runtime.protocol.package_sharing import fingerprint
 
@@ -144,8 +144,8 @@ class Reading(unittest.TestCase):
         self.assertEqual(rpm_contents.fingerprints("package x is not installed\n\x1e"), {})
 
 
-class Host(fakes.FolderTest):
-    """Effects on a folder that stands for a host, whose paths are whole."""
+class Host(fakes.DirectoryTest):
+    """Effects on a directory that stands for a host, whose paths are whole."""
 
     def setUp(self):
         super().setUp()
@@ -206,7 +206,7 @@ class Host(fakes.FolderTest):
             self.assertEqual(self.units(script, *presets), (wanted, links), (script, presets))
 
     def test_what_no_script_shows(self):
-        """Accounts and folders that rpm or systemd may make of a package's files are not known."""
+        """Accounts and directories that rpm or systemd may create for a package are unknown."""
         sysusers = Member("/usr/lib/sysusers.d/a.conf", "file", 0o644, 0, 0, text="u ccm-a -\n")
         tmpfiles = Member("/usr/lib/tmpfiles.d/a.conf", "file", 0o644, 0, 0, text="")
         fog = self.effects(Contents([sysusers, tmpfiles], [], {}))[-1]

@@ -5,7 +5,7 @@ import os
 from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.resources.package.maintainer_scripts.effects import ScriptEffects
 
-from ..fakes import FakeAccounts, FolderTest, context
+from ..fakes import DirectoryTest, FakeAccounts, context
 
 SCRIPT = """#!/bin/sh
 set -e
@@ -41,7 +41,7 @@ done
 """
 
 
-class DeedsTest(FolderTest):
+class DeedsTest(DirectoryTest):
     def setUp(self):
         super().setUp()
         for name in ("log", "enabled"):
@@ -152,10 +152,10 @@ class DeedsTest(FolderTest):
     def test_installed_and_removed(self):
         """install -d and -m, mkdir -m, rm and rmdir are followed."""
         there = self.write("there", b"x", 0o755)
-        new, folder = self.path("new"), self.path("enabled")
+        new, directory = self.path("new"), self.path("enabled")
         told = self.told(
             "install -d -m 750 -o web -g root %s\nmkdir -m 700 %s/x\ninstall -m 640 %s %s/y\n"
-            "rm -f %s %s\nrmdir %s\n" % (new, new, there, new, there, new + "/none", folder)
+            "rm -f %s %s\nrmdir %s\n" % (new, new, there, new, there, new + "/none", directory)
         )
         self.assertEqual(
             [(e.path, e.kind, e.mode, e.uid, e.gid) for e in told.effects],
@@ -164,7 +164,7 @@ class DeedsTest(FolderTest):
                 (new + "/x", "directory", 0o700, 0, 0),
                 (new + "/y", "file", 0o640, 0, 0),
                 (there, "absent", None, None, None),
-                (folder, "absent", None, None, None),
+                (directory, "absent", None, None, None),
             ],
         )
 

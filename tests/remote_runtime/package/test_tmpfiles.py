@@ -5,10 +5,10 @@ import os
 from remote_runtime.resources.package import tmpfiles
 from remote_runtime.resources.package.maintainer_scripts.shell import Call
 
-from ..fakes import FakeAccounts, FolderTest, context
+from ..fakes import DirectoryTest, FakeAccounts, context
 
 
-class Tmpfiles(FolderTest):
+class Tmpfiles(DirectoryTest):
     def told(self, text, *words):
         path = self.write("x.conf", text.replace("ROOT", self.root).encode())
         world = context(noop=True).world_with([])
@@ -60,6 +60,6 @@ class Tmpfiles(FolderTest):
         self.assertIsNone(tmpfiles.declared(world.files, FakeAccounts(), Call(("ls",), True)))
 
     def test_places(self):
-        """Specifiers that are folders are filled in."""
+        """Specifiers that are directories are filled in."""
         (line,) = tmpfiles.parse("d %t/x%%y 0755 - - -\n")
         self.assertEqual((line.path, line.mode, line.user), ("/run/x%y", "0755", ""))

@@ -12,7 +12,7 @@ from tests.remote_runtime.controller import Target
 from tests.remote_runtime.fakes import (
     GROUP,
     OWNER,
-    FolderTest,
+    DirectoryTest,
     item,
 )
 
@@ -20,7 +20,7 @@ SALT = "ab" * 16
 SERIAL = "cd" * 16
 
 
-class RehearsalTest(FolderTest):
+class RehearsalTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         self.state = tempfile.mkdtemp(prefix="ccm-test-")

@@ -18,7 +18,7 @@ class UsedPlansTest(unittest.TestCase):
         top = tempfile.mkdtemp(prefix="ccm-test-")
         self.addCleanup(shutil.rmtree, top)
         self.state = os.path.join(top, "state")
-        self.folder = os.path.join(self.state, "plans")
+        self.directory = os.path.join(self.state, "plans")
 
     def use(self, serial: str = SERIAL, machine: str = "m1", **given: int) -> None:
         """Use a plan that was made now and is valid for a day."""
@@ -37,7 +37,7 @@ class UsedPlansTest(unittest.TestCase):
     def test_once(self) -> None:
         """A plan is noted once, with who used it; the second time says who that was."""
         self.use()
-        self.assertEqual(os.stat(os.path.join(self.folder, SERIAL)).st_mode & 0o777, 0o600)
+        self.assertEqual(os.stat(os.path.join(self.directory, SERIAL)).st_mode & 0o777, 0o600)
         with self.assertRaisesRegex(HostError, "run R1 of alice@desk, at 2") as caught:
             self.use()
         self.assertEqual(caught.exception.kind, "plan.refused.used")
@@ -48,7 +48,7 @@ class UsedPlansTest(unittest.TestCase):
         for serial, expires in (("a" * 32, 1), ("b" * 32, 29), ("c" * 32, 400)):
             self.use(serial, expires=NOW + expires * DAY)
         self.use("d" * 32, created=NOW + 30 * DAY)
-        self.assertEqual(sorted(os.listdir(self.folder)), [one * 32 for one in "bcd"])
+        self.assertEqual(sorted(os.listdir(self.directory)), [one * 32 for one in "bcd"])
 
     def test_a_clock_that_jumps_ahead_makes_no_plan_usable_again(self) -> None:
         """Neither that of the host nor that of who plans drops a note while the other is right."""
@@ -60,36 +60,36 @@ class UsedPlansTest(unittest.TestCase):
     def test_notes_that_cannot_be_read_keep_no_plan_from_being_used(self) -> None:
         """They stay, and refuse only the plan that they are of."""
         self.use()
-        with open(os.path.join(self.folder, SERIAL), "w") as file:
+        with open(os.path.join(self.directory, SERIAL), "w") as file:
             file.write("[")
         self.use("d" * 32, created=NOW + 30 * DAY)
         self.assertEqual(self.kind(), "plan.refused.unrecorded")
 
     def test_a_note_that_cannot_be_believed_refuses(self) -> None:
         """A damaged note, another thing in its place and one of the machine this is cloned of."""
-        os.makedirs(self.folder, 0o700)
-        os.symlink("/nowhere", os.path.join(self.folder, SERIAL))
+        os.makedirs(self.directory, 0o700)
+        os.symlink("/nowhere", os.path.join(self.directory, SERIAL))
         self.assertEqual(self.kind(), "plan.refused.unrecorded")
-        with open(os.path.join(self.folder, SERIAL[::-1]), "w") as file:
+        with open(os.path.join(self.directory, SERIAL[::-1]), "w") as file:
             file.write("[")
         self.assertEqual(self.kind(SERIAL[::-1]), "plan.refused.unrecorded")
         self.use("ef" * 16)
         self.assertEqual(self.kind("ef" * 16, "m2"), "plan.refused.unrecorded")
 
     def test_a_state_that_cannot_be_written_refuses(self) -> None:
-        """A file in the folder's place, a link to one of others and an odd serial are refused."""
+        """A file instead of the directory, a link to that of others and an odd ID are refused."""
         os.makedirs(self.state, 0o700)
-        with open(self.folder, "w"):
+        with open(self.directory, "w"):
             pass
         self.assertEqual(self.kind(), "plan.refused.unrecorded")
-        os.unlink(self.folder)
-        os.symlink(tempfile.gettempdir(), self.folder)
+        os.unlink(self.directory)
+        os.symlink(tempfile.gettempdir(), self.directory)
         self.assertEqual(self.kind(), "plan.refused.unrecorded")
         self.assertEqual(self.kind("../../etc/passwd"), "plan.refused.unrecorded")
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give a folder away")
-    def test_a_folder_of_another_user_refuses(self) -> None:
-        """Who squats the folder decides nothing."""
-        os.makedirs(self.folder, 0o700)
-        os.chown(self.folder, 12345, 12345)
+    def test_a_directory_of_another_user_refuses(self) -> None:
+        """Who squats the directory decides nothing."""
+        os.makedirs(self.directory, 0o700)
+        os.chown(self.directory, 12345, 12345)
         self.assertEqual(self.kind(), "plan.refused.unrecorded")

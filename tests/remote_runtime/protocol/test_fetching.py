@@ -35,7 +35,7 @@ class FetchingTest(RuntimeTest):
         self.assertEqual(lines[0], "%s: 1 file, 700000 bytes" % self.path("a"))
         self.assertEqual(os.listdir(self.state), [])
 
-    def test_a_folder_needs_the_option(self) -> None:
+    def test_a_directory_needs_the_option(self) -> None:
         """With it all files below are sent by their names; links and the like are left out."""
         self.write("d/x", b"1")
         self.write("d/sub/y", b"2")

@@ -4,7 +4,7 @@ from remote_runtime.cancellation import GoingDown
 from remote_runtime.execution.rebooting import Boot
 from remote_runtime.resources.reboot.resource import Resource
 from remote_runtime.system.process.commands import Commands, Result
-from tests.remote_runtime.fakes import FolderTest, context, item, one, run_items
+from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items
 
 
 class Programs(Commands):
@@ -38,7 +38,7 @@ def reboot(index: int = 0, **properties: Any) -> Any:
 ASKS = {"asks": (0, "")}
 
 
-class RebootTest(FolderTest):
+class RebootTest(DirectoryTest):
     def test_rules(self) -> None:
         """Something has to ask for a reboot, and it is given a time."""
         self.assertEqual([key for key, _ in Resource.check("x", {})], [""])

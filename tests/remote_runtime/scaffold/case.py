@@ -5,11 +5,11 @@ import stat
 from typing import Any, Dict, List, Sequence
 
 from remote_runtime.item import Item
-from tests.remote_runtime.fakes import BlobStore, FolderTest, blob, item, one, run_items
+from tests.remote_runtime.fakes import BlobStore, DirectoryTest, blob, item, one, run_items
 
 
-class ScaffoldTest(FolderTest):
-    """A folder, and scaffolds in it whose files a store has."""
+class ScaffoldTest(DirectoryTest):
+    """A directory, and scaffolds in it whose files a store has."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -46,9 +46,9 @@ class ScaffoldTest(FolderTest):
 
     def put(self, name: str, content: bytes = b"", mode: int = 0o644) -> str:
         """Write a file with the directories above it."""
-        folder = os.path.dirname(self.path(name))
-        if not os.path.isdir(folder):
-            os.makedirs(folder)
+        directory = os.path.dirname(self.path(name))
+        if not os.path.isdir(directory):
+            os.makedirs(directory)
         return self.write(name, content, mode)
 
     def mode(self, name: str) -> int:
@@ -57,8 +57,8 @@ class ScaffoldTest(FolderTest):
     def files(self, name: str = "out") -> List[str]:
         """Every path below a directory, directories with a slash."""
         found = []
-        for top, folders, names in os.walk(self.path(name)):
+        for top, directories, names in os.walk(self.path(name)):
             at = os.path.relpath(top, self.path(name))
             found += [os.path.normpath(os.path.join(at, n)) for n in names]
-            found += [os.path.normpath(os.path.join(at, n)) + "/" for n in folders]
+            found += [os.path.normpath(os.path.join(at, n)) + "/" for n in directories]
         return sorted(found)

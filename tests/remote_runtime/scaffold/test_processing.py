@@ -34,7 +34,7 @@ class PostTest(ScaffoldTest):
         self.assertEqual(os.listdir(self.staging), [])
 
     def test_the_copy_is_private_and_has_its_name(self) -> None:
-        """A command sees the file under its own name in a folder that nobody else may enter."""
+        """A command sees the file under its own name in a directory that nobody else may enter."""
         log = self.path("log")
         command = "sh -c 'stat -c %%a $(dirname $(dirname $0)) >>%s; echo $0 >>%s' {}" % (log, log)
         self.apply(self.scaffold({"sub/x.c": b"abc"}, post=[{"*.c": command}]))
@@ -98,8 +98,8 @@ class PostTest(ScaffoldTest):
     def test_what_is_left_goes_with_the_run(self) -> None:
         """A run that is given up takes the copies with it."""
         made = context()
-        folder = made.files.private_folder()
-        with open(os.path.join(folder, "x"), "w"):
+        directory = made.files.private_directory()
+        with open(os.path.join(directory, "x"), "w"):
             pass
         made.files.discard_temporary()
         self.assertEqual(os.listdir(self.staging), [])

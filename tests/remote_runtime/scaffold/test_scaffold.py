@@ -476,12 +476,12 @@ class PreviewTest(ScaffoldTest):
 
     def test_a_pending_directory_counts_as_there(self) -> None:
         """Below a directory that an earlier resource would create everything is new."""
-        folder = item(
+        directory = item(
             "file",
             self.path("out"),
             properties={"ensure": "directory", "owner": "0", "group": "0", "mode": "0755"},
         )
-        event = run_items([folder, self.scaffold(TREE)], store=self.store, noop=True)[1]
+        event = run_items([directory, self.scaffold(TREE)], store=self.store, noop=True)[1]
         self.assertEqual(event["prediction"], "certain")
         self.assertEqual(event["noop_message"], "Would have changed 2 scaffold files")
 
@@ -510,8 +510,8 @@ class PreviewTest(ScaffoldTest):
 
 
 class EventTest(ScaffoldTest):
-    def test_the_event_names_the_folder(self) -> None:
-        """The event shows the folder as the manifest has it, not a thousand files."""
+    def test_the_event_names_the_directory(self) -> None:
+        """The event shows the directory as the manifest has it, not a thousand files."""
         event = self.apply(self.scaffold(TREE, purge=True))
         self.assertEqual(event["properties"], {"source": "templates/app", "purge": True})
         self.assertEqual((event["provider"], event["final_ensure"]), ("choria", "present"))

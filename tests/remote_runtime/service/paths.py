@@ -24,7 +24,7 @@ class FakePaths(Files):
             return path
         return self._leads_to(os.path.join(os.path.dirname(path), text[2:]))
 
-    def _folders(self) -> Set[str]:
+    def _directories(self) -> Set[str]:
         found = {"/"}
         for path in self.texts:
             while path != "/":
@@ -37,7 +37,7 @@ class FakePaths(Files):
         if text is not None and text.startswith("->") and not follow:
             return Status("symlink", 0o777, 0, 0, 1, 0, (0,))
         path = self._leads_to(path)
-        if path in self._folders():
+        if path in self._directories():
             return Status("directory", 0o755, 0, 0, 1, 0, (0,))
         if path not in self.texts:
             return None
@@ -59,7 +59,7 @@ class FakePaths(Files):
 
     def entries(self, path: str) -> List[str]:
         path = self._leads_to(path[:-2]) if path.endswith("/.") else path
-        known = set(self.texts) | self._folders()
+        known = set(self.texts) | self._directories()
         return sorted({os.path.basename(p) for p in known if os.path.dirname(p) == path})
 
     def link(self, path: str) -> str:

@@ -53,7 +53,7 @@ class RecordedHost(FakeCommands):
 
 class Plan(object):
     """The services of one plan, as (name, properties), on a host that systemd has booted;
-    ``configured`` is a folder with links to units, without one none is looked at."""
+    ``configured`` is a directory with links to units, without one none is looked at."""
 
     def __init__(self, commands: FakeCommands, *services: Any, configured: str = "") -> None:
         self.commands = commands

@@ -1,4 +1,4 @@
-"""What happens to other units and to folders once one is started, stopped or enabled."""
+"""What happens to other units and to directories once one is started, stopped or enabled."""
 
 import unittest
 
@@ -140,8 +140,8 @@ class ConsequencesTest(unittest.TestCase):
         texts = {"x": RUN, "c": "[Unit]\nPartOf=x.service\n" + RUN}
         self.assertEqual(self.active("restart", "x", texts, "xc"), {"x": True})
 
-    def test_folders(self):
-        """The folders of the unit come with its start, that in /run goes with its stop."""
+    def test_directories(self):
+        """The directories of the unit come with its start, that in /run goes with its stop."""
         service = (
             RUN + "User=ccm-app\nGroup=7\nRuntimeDirectory=ccm-x/y\nRuntimeDirectoryMode=0750\n"
         )

@@ -10,10 +10,10 @@ INIT = ("systemd\n", "/sbin/init\0")
 
 
 class Host(object):
-    """Processes below a folder; each sleep makes the next thing of process 7 come true."""
+    """Processes below a directory; each sleep makes the next thing of process 7 come true."""
 
-    def __init__(self, folder, *turns):
-        self.folder = folder
+    def __init__(self, directory, *turns):
+        self.directory = directory
         self.turns = list(turns)
         self.sleeps = 0
         self.process(1, INIT)
@@ -21,7 +21,7 @@ class Host(object):
         self.sleeps = 0
 
     def process(self, number, told):
-        path = os.path.join(self.folder, str(number))
+        path = os.path.join(self.directory, str(number))
         os.makedirs(path, exist_ok=True)
         for name, text in zip(("comm", "cmdline"), told or ("", "")):
             if told is None:
@@ -49,21 +49,21 @@ class Awaited(unittest.TestCase):
             ((("systemd-executo\n", "/usr/lib/systemd/systemd-executor\0"), runs), 1),
         ]
         for turns, sleeps in rows:
-            with tempfile.TemporaryDirectory() as folder:
-                host = Host(folder, *turns)
-                self.assertEqual(execution.awaited(host.sleep, 7, folder), bool(sleeps), turns)
+            with tempfile.TemporaryDirectory() as directory:
+                host = Host(directory, *turns)
+                self.assertEqual(execution.awaited(host.sleep, 7, directory), bool(sleeps), turns)
                 self.assertEqual(host.sleeps, sleeps, turns)
 
     def test_not_for_ever(self):
         """One that stays so is let be in the end."""
-        with tempfile.TemporaryDirectory() as folder:
-            host = Host(folder, ("(app)\n", "(app)\0"))
-            self.assertTrue(execution.awaited(host.sleep, 7, folder))
+        with tempfile.TemporaryDirectory() as directory:
+            host = Host(directory, ("(app)\n", "(app)\0"))
+            self.assertTrue(execution.awaited(host.sleep, 7, directory))
             self.assertGreater(host.sleeps, 10)
 
     def test_without_a_process(self):
         """A unit that has none is not waited for."""
-        with tempfile.TemporaryDirectory() as folder:
-            host = Host(folder, ("(app)\n", "(app)\0"))
-            self.assertFalse(execution.awaited(host.sleep, 0, folder))
-            self.assertFalse(execution.awaited(host.sleep, 8, folder))
+        with tempfile.TemporaryDirectory() as directory:
+            host = Host(directory, ("(app)\n", "(app)\0"))
+            self.assertFalse(execution.awaited(host.sleep, 0, directory))
+            self.assertFalse(execution.awaited(host.sleep, 8, directory))

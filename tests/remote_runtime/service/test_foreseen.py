@@ -32,8 +32,8 @@ class ForeseenTest(unittest.TestCase):
         for name in ("x.service", "y.service", "t@1.service"):
             self.host.units[name] = self.host.units["nosuch.service"].replace("nosuch", name[:-8])
         plan = Plan(self.host, *services)
-        folders = [PathEffect(path, "directory") for path in ("/etc/systemd", ETC)]
-        plan.context.expect(folders, Uncertainty(), "file#folders")
+        directories = [PathEffect(path, "directory") for path in ("/etc/systemd", ETC)]
+        plan.context.expect(directories, Uncertainty(), "file#folders")
         self.write(plan, **files)
         return plan
 
@@ -148,7 +148,7 @@ class ForeseenTest(unittest.TestCase):
                 self.assertEqual(self.previewed(plan), [""])
 
     def test_units_that_a_mount_takes_along(self):
-        """What has its folder on a mount stops with that."""
+        """What has its directory on a mount stops with that."""
         below = "[Service]\nWorkingDirectory=/srv/x\nExecStart=/bin/sh\n"
         plan = self.plan(("srv.mount", {"ensure": "stopped"}), ("x", {}), x=below)
         nothing = self.host.units["nosuch.service"]

@@ -4,10 +4,10 @@ import os
 
 from remote_runtime.resources.service.preview import globbing
 
-from ..fakes import FolderTest, context
+from ..fakes import DirectoryTest, context
 
 
-class Globbing(FolderTest):
+class Globbing(DirectoryTest):
     def test_each_level_may_be_a_pattern(self):
         """Hidden names only match a pattern that begins with a dot; dangling links are there."""
         for name in ("a/x.conf", "b/y.conf", "b/.z.conf", "b/n"):

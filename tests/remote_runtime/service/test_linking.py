@@ -7,7 +7,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.resources.service.preview.link_checks import Linking
 from remote_runtime.resources.service.unit import files as unit_files
 
-from ..fakes import ROOT, FolderTest, context
+from ..fakes import ROOT, DirectoryTest, context
 from ..system.flags import flag
 from .fake_units import FakeUnits
 
@@ -15,7 +15,7 @@ WANTED = "[Install]\nWantedBy=a.target b.target\n"
 NAMED = WANTED + "Alias=y.service\n"
 
 
-class LinkingTest(FolderTest):
+class LinkingTest(DirectoryTest):
     def setUp(self):
         super().setUp()
         before = unit_files.CONFIGURED
@@ -69,7 +69,7 @@ class LinkingTest(FolderTest):
             self.assertEqual(self.refused(unit), kind, alias)
 
     @unittest.skipUnless(ROOT, "only root may set flags")
-    def test_a_folder_that_stays_as_it_is(self):
+    def test_a_directory_that_stays_as_it_is(self):
         """Nothing is made or removed there; once an alias is made the rest does not matter."""
         link = self.path("a.target.wants/x.service")
         os.symlink("../x.service", link)

@@ -9,11 +9,11 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.effects import Uncertainty, UnitEffect
 from remote_runtime.resources.service.preview.socket_checks import Listening
 
-from ..fakes import FolderTest, context
+from ..fakes import DirectoryTest, context
 from .fake_units import FakeUnits
 
 
-class ListeningTest(FolderTest):
+class ListeningTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         self.context = context(noop=True)
@@ -28,7 +28,9 @@ class ListeningTest(FolderTest):
         return [why.partition(": ")[2] for why in found]
 
     def test_paths(self) -> None:
-        """Folders are made and a file is replaced; a folder is not, and a FIFO is left as it is."""
+        """Directories are made and a file is replaced; a directory is not, and a FIFO is left as it
+        is.
+        """
         self.write("file")
         os.mkfifo(self.path("fifo"), 0o600)
         os.chmod(self.path("fifo"), 0o600)

@@ -90,7 +90,7 @@ class Mounted(unittest.TestCase):
         self.assertEqual(self.mounted(tmpfs())[0].size, memory // 2)
         self.assertEqual(self.mounted(tmpfs("size=10%"))[0].size, memory // 10)
 
-    def test_a_folder_seen_twice(self):
+    def test_a_directory_seen_twice(self):
         """It is the same in both places; where that may be less or more, both are unclear."""
         self.expect(PathEffect("/srv/from", "directory"))
         self.assertEqual(

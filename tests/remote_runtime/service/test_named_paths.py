@@ -12,24 +12,25 @@ from .fake_units import FakeUnits
 
 class NamedPathsTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = os.path.realpath(folder.name)
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = os.path.realpath(directory.name)
 
     def named(self, text, keys=STARTING):
         unit = FakeUnits({"x.service": "[Service]\n" + text}).definition("x.service")
         return of_unit(unit, context(noop=True), keys)
 
     def script(self, name, text):
-        path = os.path.join(self.folder, name)
+        path = os.path.join(self.directory, name)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         os.chmod(path, 0o755)
         return path
 
     def test_words_of_command_lines(self):
-        """A path with what is below it and the folders above; no program, no device, no folder of
-        a PATH."""
+        """A path with what is below it and the directories above; no program, no device, no
+        directory of a PATH.
+        """
         named = self.named(
             "ExecStartPre=-/bin/sh -c 'PATH=/usr/bin:/bin; echo 1 >/srv/x/out 2>/dev/null'\n"
             "ExecStart=/bin/sh --data=/srv/y\n"

@@ -6,7 +6,7 @@ import unittest
 from remote_runtime.overlay.rights import other_formats
 from remote_runtime.resources.service.preview.run_checks import Rehearsal
 
-from ..fakes import FakeAccounts, FolderTest, context
+from ..fakes import DirectoryTest, FakeAccounts, context
 from .fake_units import FakeUnits
 
 RUN = "[Service]\nExecStart=%s\n"
@@ -19,7 +19,7 @@ class Homeless(FakeAccounts):
         return super().identity(user, group)._replace(home="/nowhere/home")
 
 
-class RehearsalTest(FolderTest):
+class RehearsalTest(DirectoryTest):
     def setUp(self):
         super().setUp()
         os.chmod(self.root, 0o755)
@@ -64,7 +64,7 @@ class RehearsalTest(FolderTest):
         self.assertEqual(self.why(RUN % foreign), expected)
 
     def test_the_home_of_a_user(self):
-        """It is looked at as any folder is; root's is there, and one that may be missing may."""
+        """It is looked at as any directory is; root's is there, and one that may be missing may."""
         rows = [
             (
                 "User=ccm-app\n",
@@ -74,9 +74,9 @@ class RehearsalTest(FolderTest):
             ("User=ccm-app\n", "-~", ""),
             ("", "~", ""),
         ]
-        for user, folder, expected in rows:
+        for user, directory, expected in rows:
             self.context = context(noop=True, accounts=Homeless({"ccm-app": 4711}))
-            text = RUN % self.program + user + "WorkingDirectory=%s\n" % folder
+            text = RUN % self.program + user + "WorkingDirectory=%s\n" % directory
             self.assertEqual(self.why(text), expected)
 
     def test_environment_files(self):
@@ -88,7 +88,7 @@ class RehearsalTest(FolderTest):
             )
 
     def test_what_the_process_lacks(self):
-        """Program, user, folder and environment: each is named with what is wrong."""
+        """Program, user, directory and environment: each is named with what is wrong."""
         text = self.write("text", b"echo hello\n", 0o755)
         lost = self.write("lost", b"#!/nowhere/perl\n", 0o755)
         plain = self.write("plain", b"#!/bin/sh\n", 0o644)
@@ -148,7 +148,7 @@ class RehearsalTest(FolderTest):
             self.assertEqual(self.why(unit), expected, unit)
 
     def test_what_its_own_settings_hide(self):
-        """Another root, and folders that the unit keeps from its programs."""
+        """Another root, and directories that the unit keeps from its programs."""
         rows = [
             (
                 RUN % "/only/there" + "RootDirectory=%s\n" % self.root,
@@ -180,7 +180,7 @@ class RehearsalTest(FolderTest):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root runs units as others")
     def test_what_its_user_may_not_reach(self):
-        """Each folder on the way counts, and the program's own rights unless root runs it."""
+        """Each directory on the way counts, and the program's own rights unless root runs it."""
         os.mkdir(self.path("closed"), 0o700)
         inside = self.write("closed/run", b"#!/bin/sh\n", 0o755)
         user = "User=ccm-app\n"
@@ -196,8 +196,8 @@ class RehearsalTest(FolderTest):
         for unit, expected in rows:
             self.assertEqual(self.why(unit), expected, unit)
 
-    def test_a_folder_that_systemd_makes(self):
-        """The folder to work in may be one that the start itself makes."""
+    def test_a_directory_that_systemd_makes(self):
+        """The directory to work in may be one that the start itself makes."""
         text = RUN % "sh" + "StateDirectory=ccm-test\nWorkingDirectory=/var/lib/ccm-test\n"
         self.assertEqual(self.why(text), "")
 
@@ -212,26 +212,26 @@ class RehearsalTest(FolderTest):
 
     def test_conditions(self):
         """Those on paths are looked up; with ``|`` one is enough; assertions count as well."""
-        there, folder = self.program, os.path.dirname(self.program)
+        there, directory = self.program, os.path.dirname(self.program)
         rows = [
             ("ConditionPathExists=%s" % there, ""),
             ("ConditionPathExists=!%s" % there, "ConditionPathExists=!%s" % there),
             ("ConditionPathExists=/nowhere", "ConditionPathExists=/nowhere"),
-            ("ConditionPathExists=|/nowhere\nConditionPathIsDirectory=|%s" % folder, ""),
+            ("ConditionPathExists=|/nowhere\nConditionPathIsDirectory=|%s" % directory, ""),
             ("ConditionPathExists=|/nowhere", "ConditionPathExists=|/nowhere"),
-            ("ConditionDirectoryNotEmpty=%s" % folder, ""),
+            ("ConditionDirectoryNotEmpty=%s" % directory, ""),
             ("ConditionFileNotEmpty=%s" % there, ""),
             ("ConditionFileIsExecutable=%s" % there, ""),
             ("ConditionPathIsSymbolicLink=%s" % there, "ConditionPathIsSymbolicLink=" + there),
             ("AssertPathExists=/nowhere", "AssertPathExists=/nowhere"),
             ("ConditionPathExists=/nowhere\nConditionPathExists=", ""),
-            ("ConditionPathExistsGlob=%s/r?n" % folder, ""),
-            ("ConditionPathExistsGlob=/t*%s/[a-r]*" % folder[len("/tmp") :], ""),
+            ("ConditionPathExistsGlob=%s/r?n" % directory, ""),
+            ("ConditionPathExistsGlob=/t*%s/[a-r]*" % directory[len("/tmp") :], ""),
             (
-                "ConditionPathExistsGlob=%s/*/run" % folder,
-                "ConditionPathExistsGlob=%s/*/run" % folder,
+                "ConditionPathExistsGlob=%s/*/run" % directory,
+                "ConditionPathExistsGlob=%s/*/run" % directory,
             ),
-            ("ConditionPathExistsGlob=!%s/.*" % folder, ""),
+            ("ConditionPathExistsGlob=!%s/.*" % directory, ""),
         ]
         for setting, expected in rows:
             found = self.why("[Unit]\n%s\n" % setting + RUN % "sh")

@@ -56,8 +56,8 @@ class Reading(unittest.TestCase):
 
     def test_links_that_came_or_went_since(self):
         """Where links say something else than systemd remembers, it is asked to look again."""
-        with tempfile.TemporaryDirectory() as folder:
-            wants = os.path.join(folder, "multi-user.target.wants")
+        with tempfile.TemporaryDirectory() as directory:
+            wants = os.path.join(directory, "multi-user.target.wants")
             os.mkdir(wants)
             for linked, remembered, said, calls in (
                 (True, "enabled", "disabled", 0),
@@ -73,7 +73,7 @@ class Reading(unittest.TestCase):
                 commands = RecordedHost()
                 commands.now("ccm-daemon.service", UnitFileState=remembered)
                 commands.on("systemctl is-enabled", Result(1, said + "\n", ""))
-                plan = Plan(commands, ("ccm-daemon", {"enable": True}), configured=folder)
+                plan = Plan(commands, ("ccm-daemon", {"enable": True}), configured=directory)
                 found = plan.provider.status("ccm-daemon")
                 wanted = said if calls and said != "nonsense" else remembered
                 self.assertEqual(found.enabled, wanted != "disabled", (linked, remembered, said))

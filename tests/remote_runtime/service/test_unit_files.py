@@ -124,7 +124,7 @@ class States(unittest.TestCase):
 
 
 class Finding(unittest.TestCase):
-    def test_the_folder_that_counts(self):
+    def test_the_directory_that_counts(self):
         """A file in /etc stands in for the one of the package, a template for its instances."""
         texts = {LIB + "x.service": SLEEPS, "x.service": WANTED, LIB + "t@.service": SLEEPS}
         self.assertEqual(model(texts).find("x.service").path, ETC + "x.service")
@@ -150,7 +150,7 @@ class Finding(unittest.TestCase):
         )
 
     def test_what_links_have_started_with_it(self):
-        """Those in folders of its own and of its template count as what its text names."""
+        """Those in directories of its own and of its template count as what its text names."""
         texts = {
             LIB + "t@.service": "[Unit]\nWants=own.service\n" + SLEEPS,
             LIB + "t@.service.wants/b.service": "->../b.service",
@@ -163,8 +163,8 @@ class Finding(unittest.TestCase):
         self.assertEqual(wants, ["own.service", "a.service", "b.service"])
         self.assertEqual(requires, ["c.service"])
 
-    def test_folders_that_are_links(self):
-        """Links in them count, and what is no folder holds none."""
+    def test_directories_that_are_links(self):
+        """Links in them count, and what is no directory holds none."""
         texts = {
             "x.target": "[Unit]\nWants=own.service\n",
             "x.target.wants": "->/opt/wants",

@@ -15,7 +15,7 @@ class WrittenTest(unittest.TestCase):
         ctx = context(noop=True, accounts=FakeAccounts({"ccm-app": 4711}))
         return written_paths.effects(unit, ctx, starts=starts, stops=stops)
 
-    def test_fog_at_what_is_named_and_in_own_folders(self):
+    def test_fog_at_what_is_named_and_in_own_directories(self):
         """There a prediction is assumed, with the unit's name; elsewhere it stays certain."""
         (fog,) = self.effects("StateDirectory=x\nExecStart=/bin/sh -c 'touch /srv/a'\n")
         self.assertEqual(fog.doubt.level, ASSUMED)
@@ -47,8 +47,8 @@ class WrittenTest(unittest.TestCase):
         found = self.effects("ExecStart=/bin/sleep 9\nStandardOutput=append:/srv/log\n")
         self.assertEqual(found, [PathEffect("/srv/log", "something")])
 
-    def test_a_folder_that_is_given_away(self):
-        """Whose things in it are, is not known before; a folder that is not there holds none."""
+    def test_a_directory_that_is_given_away(self):
+        """Whose things in it are, is not known before; a directory that is not there holds none."""
         self.assertEqual(self.effects("StateDirectory=no-such\nExecStart=/bin/sleep 9\n"), [])
         fog = self.effects("User=ccm-app\nLogsDirectory=../lib\nExecStart=/bin/sleep 9\n")[-1]
         self.assertEqual(fog.doubt.level, UNKNOWN)

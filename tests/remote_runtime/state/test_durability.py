@@ -7,7 +7,7 @@ from typing import Any, Dict, List
 
 from tests.remote_runtime.controller import ROOT, RuntimeTest
 
-# Notes renames, syncs of folders and the writes of the protocol in the order in which they end.
+# Notes renames, syncs of directories and the writes of the protocol in the order in which they end.
 WATCH = """
 import errno, json, os, stat, sys
 sys.path.insert(0, {root!r})
@@ -60,7 +60,7 @@ class SettlingTest(RuntimeTest):
             return [json.loads(line) for line in file]
 
     def test_an_event_leaves_when_its_file_lasts(self) -> None:
-        """No event is written before its folder was synced."""
+        """No event is written before its directory was synced."""
         self.push(40)
         renamed = synced = told = 0
         for what, value in self.trace():
@@ -74,11 +74,11 @@ class SettlingTest(RuntimeTest):
         self.assertEqual((renamed, told), (40, 40))
 
     def test_files_that_are_told_of_together_share_a_sync(self) -> None:
-        """All events of a short run leave in one write, so their folder is synced once."""
+        """All events of a short run leave in one write, so their directory is synced once."""
         self.push(40, flush=60)
         self.assertEqual(self.trace().count(["sync", self.path("files")]), 1)
 
-    def test_a_command_finds_no_folder_open(self) -> None:
+    def test_a_command_finds_no_directory_open(self) -> None:
         """It may unmount what a file was written to; what could not be synced is told then, too."""
         os.mkdir(self.path("files"))
         listing = "ls -l /proc/$PPID/fd 2>/dev/null"  # other ones come and go meanwhile
@@ -95,7 +95,7 @@ class SettlingTest(RuntimeTest):
         self.assertEqual(events[1]["output"].strip(), "0")
         self.assertIn("Input/output error", target.of("notice")[0]["text"])
 
-    def test_a_folder_that_cannot_be_synced_is_told(self) -> None:
+    def test_a_directory_that_cannot_be_synced_is_told(self) -> None:
         """The warning comes before the event that may not last."""
         target = self.push(1, failing="files")
         kinds = [frame["t"] for frame in target.frames if frame["t"] in ("notice", "event")]

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Tuple
 
 from remote_runtime.plans.observed import traces_of
 from remote_runtime.registry import Registry
-from tests.remote_runtime.controller import ROOT as ROOT_FOLDER
+from tests.remote_runtime.controller import ROOT as ROOT_DIRECTORY
 from tests.remote_runtime.controller import within
 from tests.remote_runtime.fakes import OWNER, ROOT, blob, context, item
 from tests.remote_runtime.state.test_pending_refreshes import MANIFEST, LedgerTest
@@ -51,9 +51,9 @@ class AppliedTest(LedgerTest):
 
     def applied(self) -> Tuple[str, List[str]]:
         """The record, and the marks beside it."""
-        folder = os.path.join(self.state, "applied")
-        names = sorted(os.listdir(folder))
-        return os.path.join(folder, names[0]), names[1:]
+        directory = os.path.join(self.state, "applied")
+        names = sorted(os.listdir(directory))
+        return os.path.join(directory, names[0]), names[1:]
 
 
 class RecordTest(AppliedTest):
@@ -106,8 +106,8 @@ class RecordTest(AppliedTest):
 
     def everything(self) -> List[Tuple[str, int, int]]:
         found = []
-        for top, folders, names in os.walk(self.state):
-            for name in folders + names:
+        for top, directories, names in os.walk(self.state):
+            for name in directories + names:
                 status = os.stat(os.path.join(top, name))
                 found.append((os.path.join(top, name), status.st_mtime_ns, status.st_ino))
         return sorted(found)
@@ -284,7 +284,7 @@ class TroubleTest(AppliedTest):
     def test_a_type_that_cannot_look_again(self) -> None:
         """A bug in how a type is remembered is none of the run, nor is the end of the run."""
         for error in ("ValueError('a bug')", "Cancelled('the end')"):
-            self.prologue = BROKEN % (ROOT_FOLDER, error)
+            self.prologue = BROKEN % (ROOT_DIRECTORY, error)
             events = self.run_of(digest="d" + error)
             self.assertEqual([e["failed"] for e in events.values()], [False] * 3)
         self.prologue = ""
@@ -315,7 +315,7 @@ class StateOfTypesTest(LedgerTest):
         self.assertEqual(self.of("exec", "true", unless="true", refresh_only=True), {})
         self.assertEqual(self.of("exec", "true", creates="/"), {"created": True})
 
-    def test_folders_of_files(self) -> None:
+    def test_directories_of_files(self) -> None:
         """A scaffold has its files, and one that purges whatever else there is."""
         os.mkdir(self.path("s"))
         tree = {"$tree": "t", "files": [dict(blob(b"x"), path="f")], "directories": []}

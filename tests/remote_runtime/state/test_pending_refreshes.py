@@ -7,13 +7,13 @@ import unittest
 from typing import Any, Dict, List, Optional
 
 from tests.remote_runtime.controller import Target, within
-from tests.remote_runtime.fakes import GROUP, OWNER, ROOT, FolderTest, blob
+from tests.remote_runtime.fakes import GROUP, OWNER, ROOT, DirectoryTest, blob
 
 MANIFEST = "infra/site.yaml"
 ATTRIBUTES = {"owner": OWNER, "group": GROUP, "mode": "0644"}
 
 
-class LedgerTest(FolderTest):
+class LedgerTest(DirectoryTest):
     """A file, what may come between, and a command that subscribes to the file."""
 
     def setUp(self) -> None:
@@ -70,8 +70,8 @@ class LedgerTest(FolderTest):
 
     def records(self) -> List[str]:
         """What the host has on record."""
-        folder = os.path.join(self.state, "refreshes")
-        return os.listdir(folder) if os.path.exists(folder) else []
+        directory = os.path.join(self.state, "refreshes")
+        return os.listdir(directory) if os.path.exists(directory) else []
 
     def record(self) -> str:
         (name,) = self.records()
@@ -256,7 +256,7 @@ class FailureTest(LedgerTest):
 
 
 class StateTest(LedgerTest):
-    """A state folder that is not as it should be: the run goes on and says so."""
+    """A state directory that is not as it should be: the run goes on and says so."""
 
     def warning(self) -> str:
         level, text = self.told[0]
@@ -343,7 +343,7 @@ class StateTest(LedgerTest):
         self.assertEqual(self.records(), [])
 
     def test_secrets(self) -> None:
-        """No secret and no content is in the state folder."""
+        """No secret and no content is in the state directory."""
         secret = "s3cr3t-value"
         last = self.follower("x" + secret, subscribe=["exec#" + secret], require=["exec#gate"])
         plan = [self.shell(secret, "true"), self.gate(), last]
@@ -354,9 +354,9 @@ class StateTest(LedgerTest):
         self.write("good")
         self.assertTrue(self.push(*plan, secrets=[secret])["x[masked]"]["refreshed"])
 
-    def whole(self, folder: str) -> List[bytes]:
+    def whole(self, directory: str) -> List[bytes]:
         found = []
-        for top, _, names in os.walk(folder):
+        for top, _, names in os.walk(directory):
             for name in names:
                 found.append(name.encode())
                 with open(os.path.join(top, name), "rb") as file:
@@ -372,7 +372,7 @@ left = [{at}]
 def count(frame, event, called, write=os.write, end=os.kill, own=os.getpid()):
     if event == "c_call" and called.__name__ in CALLS and called.__module__ != "_io":
         place = frame.f_code.co_filename.rpartition("/")[2][:-3], frame.f_code.co_name
-        if place == ("folder_syncs", "_sync"):
+        if place == ("directory_syncs", "_sync"):
             return  # on this thread or on the one that beats: whichever comes first
         write(trace, (" ".join(place + (called.__name__,)) + "\\n").encode())
         left[0] -= 1

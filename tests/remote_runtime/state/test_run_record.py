@@ -12,13 +12,13 @@ from remote_runtime.reporting.masking import Mask
 from remote_runtime.state import run_record
 from remote_runtime.system.state_store import Memory
 from tests.remote_runtime.controller import Target
-from tests.remote_runtime.fakes import GROUP, OWNER, FolderTest, blob
+from tests.remote_runtime.fakes import GROUP, OWNER, DirectoryTest, blob
 
 RECEIPT = "0123456789abcdef" * 2
 MANIFEST = "infra/site.yaml"
 
 
-class RunRecordTest(FolderTest):
+class RunRecordTest(DirectoryTest):
     """A file, a command that subscribes to it, and another file."""
 
     def setUp(self) -> None:
@@ -71,8 +71,8 @@ class RunRecordTest(FolderTest):
         return {turn["index"]: turn for message in self.told() for turn in message["turns"]}
 
     def records(self) -> List[str]:
-        folder = os.path.join(self.state, "runs")
-        return os.listdir(folder) if os.path.exists(folder) else []
+        directory = os.path.join(self.state, "runs")
+        return os.listdir(directory) if os.path.exists(directory) else []
 
     def test_a_converged_run(self) -> None:
         """A run that changes nothing and whose end is confirmed writes nothing."""
@@ -242,7 +242,7 @@ class RunRecordTest(FolderTest):
                 record.begin([self.item(number)])
             self.assertEqual(self.told()[-1]["state"], "unusable")
 
-    def test_a_folder_that_cannot_be_written(self) -> None:
+    def test_a_directory_that_cannot_be_written(self) -> None:
         """The absence of a record means nothing there."""
         memory = Memory(self.state)
         with mock.patch.object(memory, "is_writable", return_value=False):

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Tuple
 from remote_runtime.errors import ProtocolError
 from remote_runtime.execution.engine import Turn
 from remote_runtime.state.session_state import parse
-from tests.remote_runtime.fakes import OWNER, FolderTest, Script, ScriptRegistry, item, run_items
+from tests.remote_runtime.fakes import OWNER, DirectoryTest, Script, ScriptRegistry, item, run_items
 
 GOOD = {"met": True, "changed": True, "noop": False}
 
@@ -57,7 +57,7 @@ class EarlierTest(unittest.TestCase):
             self.assertEqual(event["refreshed"], refreshed, (reference, noop))
 
 
-class StatusTest(FolderTest):
+class StatusTest(DirectoryTest):
     def test_only_looks(self) -> None:
         """With status_only nothing desired is asked for, and the event tells what was found."""
         path = self.root + "/a.tar"

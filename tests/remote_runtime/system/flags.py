@@ -1,4 +1,4 @@
-"""Sets the flags with which a file or folder is kept from being changed."""
+"""Sets the flags with which a file or directory is kept from being changed."""
 
 import fcntl
 import os

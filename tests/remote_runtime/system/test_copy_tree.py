@@ -8,12 +8,12 @@ from remote_runtime.host.overlay import files as overlay_files
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.system.copy_tree import copy
 from remote_runtime.system.files import Files
-from tests.remote_runtime.fakes import FolderTest, context
+from tests.remote_runtime.fakes import DirectoryTest, context
 
 OURS = {"uid": os.geteuid(), "gid": os.getegid()}
 
 
-class CopyTreeTest(FolderTest):
+class CopyTreeTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         os.mkdir(self.path("skel"))

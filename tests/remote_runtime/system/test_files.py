@@ -5,13 +5,13 @@ import unittest
 import unittest.mock
 
 from remote_runtime.system.files import Files
-from tests.remote_runtime.fakes import ROOT, FolderTest, failure_of, one, run_items
+from tests.remote_runtime.fakes import ROOT, DirectoryTest, failure_of, one, run_items
 
 BOB = 61001
 
 
 @unittest.skipUnless(ROOT, "only root gives files away")
-class AnothersFolderTest(FolderTest):
+class AnothersDirectoryTest(DirectoryTest):
     """``home`` is Bob's, and so are the links in it that lead to ``srv``, which is root's."""
 
     def setUp(self) -> None:
@@ -42,7 +42,7 @@ class AnothersFolderTest(FolderTest):
             (files.set_attributes, (BOB, BOB, 0o644)),
             (files.remove, ()),
             (files.remove_tree, ()),
-            (files.folder, ()),
+            (files.directory, ()),
         ):
             self.assertEqual(failure_of(call, through, *rest).kind, "resource.file.link", call)
         new = self.path("home/app/new")
@@ -58,7 +58,7 @@ class AnothersFolderTest(FolderTest):
         error = failure_of(self.files.create_directory, self.path("home/d"), 0o755, 0, 0)
         self.assertIn("operation not permitted", error.message)
         self.assertEqual(os.listdir(self.path("home")), ["app"])
-        # Nor are the folders above that were made for it.
+        # Nor are the directories above that were made for it.
         failure_of(self.files.create_directory, self.path("home/a/b/c"), 0o755, 0, 0)
         self.assertEqual(os.listdir(self.path("home")), ["app"])
 
@@ -143,9 +143,9 @@ class AnothersFolderTest(FolderTest):
         self.assertEqual(os.stat(self.secret).st_mode & 0o7777, 0o600)
 
 
-class LongPathTest(FolderTest):
+class LongPathTest(DirectoryTest):
     def test_a_path_that_nobody_can_name(self) -> None:
-        """It is neither looked at nor made, and neither are the folders above."""
+        """It is neither looked at nor made, and neither are the directories above."""
         files, path = Files(), self.path("/".join(["n" * 200] * 22))
         for call, rest in ((files.status, ()), (files.create_directory, (0o755,))):
             error = failure_of(call, path, *rest)
@@ -154,8 +154,8 @@ class LongPathTest(FolderTest):
         self.assertIn("the path is too long", str(failure_of(files.status, wide)))
         self.assertEqual(os.listdir(self.root), [])
 
-    def test_a_name_that_no_folder_holds(self) -> None:
-        """Folders that were made above it are removed."""
+    def test_a_name_that_no_directory_holds(self) -> None:
+        """Directories that were made above it are removed."""
         error = failure_of(Files().create_directory, self.path("a/b/" + "n" * 256), 0o755)
         self.assertIn("the name is too long", str(error))
         self.assertEqual(os.listdir(self.root), [])

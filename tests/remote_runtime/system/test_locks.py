@@ -8,14 +8,14 @@ from typing import Any, List
 
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import HostError
-from remote_runtime.system.locks import Lock, folder_of
-from tests.remote_runtime.fakes import ROOT, FolderTest
+from remote_runtime.system.locks import Lock, directory_of
+from tests.remote_runtime.fakes import ROOT, DirectoryTest
 from tests.remote_runtime.system.process.test_processes import there
 
 HOLDER = {"run_id": "R1", "user": "alice@desk", "since": "2026-01-01T00:00:00Z"}
 
 
-class LockTest(FolderTest):
+class LockTest(DirectoryTest):
     def lock(self) -> Lock:
         return Lock(self.path("deep", "ccm.lock"), Cancellation())
 
@@ -31,18 +31,18 @@ class LockTest(FolderTest):
         self.assertGreaterEqual(time.time() - started, 0.5)
         self.assertEqual(told, ["waiting for run R1 of alice@desk, since 2026-01-01T00:00:00Z"])
 
-    def test_folder_of_a_user(self) -> None:
+    def test_directory_of_a_user(self) -> None:
         """Where a user's lock is does not hang on XDG_RUNTIME_DIR, which cron does not set."""
         uid = os.geteuid()
         home = os.path.join(os.path.expanduser("~"), ".cache")
-        self.assertEqual(folder_of(uid, self.root), home)
+        self.assertEqual(directory_of(uid, self.root), home)
         os.mkdir(self.path(str(uid)))
         for given in (None, "/elsewhere"):
             saved = os.environ.pop("XDG_RUNTIME_DIR", None)
             try:
                 if given:
                     os.environ["XDG_RUNTIME_DIR"] = given
-                self.assertEqual(folder_of(uid, self.root), self.path(str(uid)))
+                self.assertEqual(directory_of(uid, self.root), self.path(str(uid)))
             finally:
                 os.environ.pop("XDG_RUNTIME_DIR", None)
                 if saved is not None:
@@ -57,7 +57,7 @@ class LockTest(FolderTest):
         second.release()
 
     def test_something_else_in_its_place(self) -> None:
-        """A pipe or a folder where the lock's file belongs is told, with what to do."""
+        """A pipe or a directory where the lock's file belongs is told, with what to do."""
         os.mkdir(self.path("deep"))
         os.mkfifo(self.path("deep", "ccm.lock"))
         with self.assertRaisesRegex(HostError, "it is not a regular file .remove it") as caught:

@@ -2,10 +2,10 @@ import os
 import socket
 
 from remote_runtime.system import log
-from tests.remote_runtime.fakes import FolderTest
+from tests.remote_runtime.fakes import DirectoryTest
 
 
-class LogTest(FolderTest):
+class LogTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         self.server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

@@ -4,13 +4,13 @@ import unittest
 from typing import List
 
 from remote_runtime.system.paths import is_within, walk
-from tests.remote_runtime.fakes import FolderTest
+from tests.remote_runtime.fakes import DirectoryTest
 
 
 class PathsTest(unittest.TestCase):
-    def test_what_is_within_a_folder(self) -> None:
-        """The folder itself and what is below it, not what begins with the same letters."""
-        for path, folder, expected in (
+    def test_what_is_within_a_directory(self) -> None:
+        """The directory itself and what is below it, not what begins with the same letters."""
+        for path, directory, expected in (
             ("/srv", "/srv", True),
             ("/srv/a/b", "/srv", True),
             ("/srv/a", "/srv/", True),
@@ -19,12 +19,12 @@ class PathsTest(unittest.TestCase):
             ("/srv2", "/srv", False),
             ("/", "/srv", False),
         ):
-            self.assertIs(is_within(path, folder), expected, (path, folder))
+            self.assertIs(is_within(path, directory), expected, (path, directory))
 
 
-class WalkTest(FolderTest):
+class WalkTest(DirectoryTest):
     def test_it_is_as_the_one_of_python(self) -> None:
-        """Folders, files and links come as ``os.walk`` has them; no link is followed."""
+        """Directories, files and links come as ``os.walk`` has them; no link is followed."""
         for name in ("a/b/c", "a/d", "e"):
             os.makedirs(self.path(name))
         for name in ("a/b/c/f", "a/f", "g"):
@@ -32,7 +32,10 @@ class WalkTest(FolderTest):
         for name, target in (("a/up", ".."), ("a/circle", "circle"), ("e/none", "nothing")):
             os.symlink(target, self.path(name))
         found, expected = (
-            sorted((folder, sorted(folders), sorted(files)) for folder, folders, files in each)
+            sorted(
+                (directory, sorted(directories), sorted(files))
+                for directory, directories, files in each
+            )
             for each in (walk(self.root), os.walk(self.root))
         )
         self.assertEqual(found, expected)
@@ -45,7 +48,7 @@ class WalkTest(FolderTest):
         self.assertIsInstance(errors[0], FileNotFoundError)
         self.assertEqual(list(walk(self.path("none"))), [])
 
-    def test_folders_as_deep_as_somebody_likes(self) -> None:
+    def test_directories_as_deep_as_somebody_likes(self) -> None:
         """However many levels there are, it ends well, with those that a path leads to."""
         depth, before = 2 * sys.getrecursionlimit() + 1000, os.getcwd()
         os.chdir(self.root)

@@ -9,14 +9,14 @@ from unittest import mock
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
 from remote_runtime.system.preconditions import Obstacles, at, flags, mount_points
-from tests.remote_runtime.fakes import ROOT, FolderTest
+from tests.remote_runtime.fakes import ROOT, DirectoryTest
 
 from .flags import flag
 
 NOBODY = 65534
 
 
-class ObstaclesTest(FolderTest):
+class ObstaclesTest(DirectoryTest):
     def refused(self, call: Callable[..., None], *arguments: Any) -> str:
         """The kind of the error, "" for none."""
         try:
@@ -55,7 +55,7 @@ class ObstaclesTest(FolderTest):
         self.assertEqual(self.refused(at(spot, spot, planned=(1 << 60, 0)).writing, 1), "enospc")
         self.assertEqual(self.refused(at(spot, spot, planned=(-(1 << 60), 0)).writing, 1), "")
 
-    def test_folders_on_the_way(self) -> None:
+    def test_directories_on_the_way(self) -> None:
         """Each that is made first is a file of its own on its file system."""
         system = os.statvfs(self.root)
         if not system.f_files:
@@ -77,13 +77,13 @@ class ObstaclesTest(FolderTest):
         self.assertEqual(self.refused(at(outer, outer).removing, True), "ebusy")
 
     def test_what_is_taken_away_meanwhile_has_no_flags(self) -> None:
-        """Whose folder it is may swap what is in it at any time."""
+        """Whose directory it is may swap what is in it at any time."""
         self.write("f", b"x")
         self.assertEqual(flags(self.path("none")), 0)
         self.assertEqual(flags(self.path("f/none")), 0)
 
     def taken_away(self, name: str, moment: str) -> Any:
-        """Somebody removes a folder just as that function of the system is asked of it."""
+        """Somebody removes a directory just as that function of the system is asked of it."""
         original, left = getattr(os, moment), [self.path(name)]
 
         def take_away(path: Any, *more: Any, **how: Any) -> Any:
@@ -94,7 +94,7 @@ class ObstaclesTest(FolderTest):
         return mock.patch.object(os, moment, take_away)
 
     def test_what_is_taken_away_meanwhile_is_not_in_the_way(self) -> None:
-        """A folder that is at work may be removed, at whatever moment something in it goes."""
+        """A directory that is at work may be removed, at whatever moment something in it goes."""
         for moment in ("access", "lstat", "scandir"):
             os.makedirs(self.path("d/e/f"))
             with self.taken_away("d/e", moment):
@@ -103,7 +103,7 @@ class ObstaclesTest(FolderTest):
 
     @unittest.skipUnless(ROOT, "only root may set flags")
     def test_flags(self) -> None:
-        """An immutable file stays, and so does what an immutable folder holds."""
+        """An immutable file stays, and so does what an immutable directory holds."""
         os.mkdir(self.path("d"))
         self.write("d/f", b"x")
         self.write("f", b"x")
@@ -135,7 +135,7 @@ class ObstaclesTest(FolderTest):
 
     @unittest.skipUnless(ROOT, "only root may set flags")
     def test_flags_in_a_tree(self) -> None:
-        """One file that stays, however deep, keeps the folders around it; a link leads nowhere."""
+        """One file that cannot be removed keeps all its parents; links are not followed."""
         os.makedirs(self.path("d/sub/deep"))
         self.write("d/sub/deep/f", b"x")
         self.write("kept", b"x")
@@ -151,7 +151,7 @@ class ObstaclesTest(FolderTest):
 
     @unittest.skipUnless(ROOT, "only root can become another user")
     def test_another_user(self) -> None:
-        """Who may not write a folder makes and removes nothing there, and gives nothing away."""
+        """Who may not write a directory makes and removes nothing there, and gives nothing away."""
         os.chmod(self.root, 0o755)
         self.write("f", b"x")
         os.mkdir(self.path("own"))
@@ -173,7 +173,7 @@ class ObstaclesTest(FolderTest):
 
     @unittest.skipUnless(ROOT, "only root can become another user")
     def test_groups_of_another_user(self) -> None:
-        """What is new has the group of a folder with setgid, and can keep it; setgid it loses
+        """What is new has the group of a directory with setgid, and can keep it; setgid it loses
         where the user is not in the group."""
         os.chmod(self.root, 0o755)
         for name, gid, mode in (("own", NOBODY, 0o755), ("team", 7, 0o2777)):
@@ -202,7 +202,7 @@ class ObstaclesTest(FolderTest):
         self.assertEqual(found, ["", "eperm", "", "", "", "unsettled"] * 2 + ["eperm"])
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
-    def test_folders_on_the_way_that_close_themselves(self) -> None:
+    def test_directories_on_the_way_that_close_themselves(self) -> None:
         """They get the permissions of the last one: by some, nothing can be made in them."""
         os.chmod(self.root, 0o755)
         os.mkdir(self.path("own"))

@@ -6,15 +6,15 @@ from unittest import mock
 from remote_runtime.system.remove_tree import clear
 from remote_runtime.system.walk import Walker
 from tests.remote_runtime import mounting
-from tests.remote_runtime.fakes import FolderTest, failure_of
+from tests.remote_runtime.fakes import DirectoryTest, failure_of
 
 
-class ClearingTest(FolderTest):
+class ClearingTest(DirectoryTest):
     def clear(self, name: str) -> None:
         clear(Walker().place(self.path(name)))
 
     def test_everything_goes_and_nothing_else(self) -> None:
-        """Files, folders and links go; what the links lead to stays."""
+        """Files, directories and links go; what the links lead to stays."""
         os.makedirs(self.path("a/b/c"))
         os.makedirs(self.path("a/d"))
         os.mkdir(self.path("kept"))
@@ -27,8 +27,8 @@ class ClearingTest(FolderTest):
         self.assertEqual(os.listdir(self.path("kept")), ["file"])
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
-    def test_in_a_folder_that_may_be_written_and_not_read(self) -> None:
-        """What is removed is listed, the folder that holds it is not."""
+    def test_in_a_directory_that_may_be_written_and_not_read(self) -> None:
+        """What is removed is listed, the directory that holds it is not."""
         os.chmod(self.root, 0o755)
         for name in ("box", "box/a", "box/a/b"):
             os.mkdir(self.path(name))
@@ -41,7 +41,7 @@ class ClearingTest(FolderTest):
 
     @unittest.skipUnless(mounting.possible(), "nothing can be mounted on this machine")
     def test_what_is_mounted(self) -> None:
-        """Where something is mounted at the folder or in it, nothing is removed at all."""
+        """Where something is mounted at the directory or in it, nothing is removed at all."""
         os.makedirs(self.path("a/m"))
         self.write("a/file")
         subprocess.check_call(["mount", "-t", "tmpfs", "ccm-test", self.path("a/m")])
@@ -66,7 +66,7 @@ class ClearingTest(FolderTest):
         self.assertEqual(os.listdir(self.root), [])
 
     def test_what_others_remove_meanwhile(self) -> None:
-        """It is gone, and the rest goes as well: a folder that is removed may be at work."""
+        """It is gone, and the rest goes as well: a directory that is removed may be at work."""
         for name in ("a", "a/b", "a/c", "a/c/d"):
             os.mkdir(self.path(name))
         self.write("a/file")
@@ -89,8 +89,8 @@ class ClearingTest(FolderTest):
             self.clear("a")
         self.assertEqual(os.listdir(self.root), [])
 
-    def test_what_is_no_folder(self) -> None:
-        """A link in the place of the folder is not followed, and the error names it."""
+    def test_what_is_no_directory(self) -> None:
+        """A link in the place of the directory is not followed, and the error names it."""
         os.mkdir(self.path("kept"))
         os.symlink("kept", self.path("a"))
         self.assertIn(self.path("a"), failure_of(self.clear, "a").message)

@@ -2,16 +2,16 @@ import os
 import unittest
 
 from remote_runtime.system import state
-from tests.remote_runtime.fakes import ROOT, FolderTest
+from tests.remote_runtime.fakes import ROOT, DirectoryTest
 
 
-class StateTest(FolderTest):
+class StateTest(DirectoryTest):
     @unittest.skipUnless(ROOT, "of root")
-    def test_folder_of_root(self) -> None:
+    def test_directory_of_root(self) -> None:
         """Root's is the system's, whatever its environment says."""
         os.environ["XDG_STATE_HOME"] = self.root
         self.addCleanup(os.environ.pop, "XDG_STATE_HOME")
-        self.assertEqual(state.state_folder("/root"), "/var/lib/ccm")
+        self.assertEqual(state.state_directory("/root"), "/var/lib/ccm")
 
     def test_journals(self) -> None:
         """Journals are listed by their paths; a host without any has none."""

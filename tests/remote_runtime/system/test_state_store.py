@@ -6,12 +6,12 @@ from typing import Any, Callable, List
 
 from remote_runtime.system.machine import machine_id
 from remote_runtime.system.state_store import Memory, StateError
-from tests.remote_runtime.fakes import ROOT, FolderTest
+from tests.remote_runtime.fakes import ROOT, DirectoryTest
 
 RECORD = {"manifest": "site/site.yaml", "due": {"a": [1, 2]}}
 
 
-class MemoryTest(FolderTest):
+class MemoryTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         self.state = self.path("state", "ccm")
@@ -29,7 +29,7 @@ class MemoryTest(FolderTest):
         return raised.exception
 
     def test_a_record_is_there_again(self) -> None:
-        """What was written is read by the next run, in folders that are this user's alone."""
+        """What was written is read by the next run, in directories that are this user's alone."""
         self.assertIsNone(self.memory.read("kind", "n"))
         self.assertFalse(os.path.exists(self.state))
         self.memory.write("kind", "n", RECORD)
@@ -66,10 +66,10 @@ class MemoryTest(FolderTest):
         self.memory.mark("kind", "other", "one")
         self.memory.mark("kind", "n", "two")
         self.memory.write("kind", "n", RECORD)
-        folder = os.path.dirname(self.kept())
-        self.assertEqual(sorted(os.listdir(folder)), ["n", "n.two", "other.one"])
+        directory = os.path.dirname(self.kept())
+        self.assertEqual(sorted(os.listdir(directory)), ["n", "n.two", "other.one"])
         self.memory.unmark("kind", "n")
-        self.assertEqual(sorted(os.listdir(folder)), ["n", "other.one"])
+        self.assertEqual(sorted(os.listdir(directory)), ["n", "other.one"])
 
     def test_digests_are_keyed(self) -> None:
         """A text has one digest on a machine, run after run, and another one on any other."""
@@ -132,7 +132,9 @@ class MemoryTest(FolderTest):
             os.unlink(path)
 
     def test_what_others_can_write_to(self) -> None:
-        """Folders and files that others may have changed are not believed, and left as they are."""
+        """Directories and files that others may have changed are not believed, and left as they
+        are.
+        """
         self.memory.write("kind", "n", RECORD)
         for path, mode in ((self.state, 0o700), (os.path.dirname(self.kept()), 0o700),
                            (self.kept(), 0o600)):  # fmt: skip
@@ -170,7 +172,7 @@ class MemoryTest(FolderTest):
         os.symlink(self.path("moved"), os.path.dirname(self.kept()))
         self.refusal(self.again().read, "kind", "n")
 
-    def test_the_state_folder_may_be_a_link_of_its_user(self) -> None:
+    def test_the_state_directory_may_be_a_link_of_its_user(self) -> None:
         """It is read and written where it leads, unless others can write beside it or there."""
         self.memory.write("kind", "n", RECORD)
         os.mkdir(self.path("disk"), 0o755)

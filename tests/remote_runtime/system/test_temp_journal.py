@@ -7,10 +7,10 @@ from typing import List
 from remote_runtime.system import state
 from remote_runtime.system.process import processes
 from remote_runtime.system.temp_journal import Unfinished, sweep
-from tests.remote_runtime.fakes import ROOT, FolderTest
+from tests.remote_runtime.fakes import ROOT, DirectoryTest
 
 
-class UnfinishedTest(FolderTest):
+class UnfinishedTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         self.state = self.path("state")
@@ -27,7 +27,7 @@ class UnfinishedTest(FolderTest):
             out.write(b"secret")
         return path
 
-    def folder(self, noted: bool = True) -> str:
+    def directory(self, noted: bool = True) -> str:
         path = self.begun(".")
         os.mkdir(path, 0o700)
         descriptor = os.open(path, os.O_RDONLY)
@@ -60,8 +60,8 @@ class UnfinishedTest(FolderTest):
         self.assertEqual(state.journals(self.state), [])
 
     def test_what_a_dead_run_left(self) -> None:
-        """Its files and folders go, whatever is in these; its journal goes last."""
-        left = [self.begun_file(), self.folder()]
+        """Its files and directories go, whatever is in these; its journal goes last."""
+        left = [self.begun_file(), self.directory()]
         os.makedirs(os.path.join(left[1], "a", "b"))
         with open(os.path.join(left[1], "a", "f"), "w"):
             os.symlink("/etc", os.path.join(left[1], "a", "link"))
@@ -70,9 +70,9 @@ class UnfinishedTest(FolderTest):
         self.assertEqual(os.listdir(self.path("work")), ["stays"])
         self.assertEqual((state.journals(self.state), self.warnings), ([], []))
 
-    def test_folder_however_deep(self) -> None:
-        """A folder with more in each other than a path can name goes as well."""
-        left = self.folder()
+    def test_directory_however_deep(self) -> None:
+        """A directory with more in each other than a path can name goes as well."""
+        left = self.directory()
         at = os.open(left, os.O_RDONLY)
         for _ in range(3000):
             os.mkdir("d", dir_fd=at)
@@ -102,9 +102,9 @@ class UnfinishedTest(FolderTest):
             out.write("\n".join(['"of before"'] + lines[1:] + [""]))
         self.assertEqual(sweep(journal, self.fail), [path])
 
-    def test_folder_that_somebody_else_put_there(self) -> None:
-        """A folder of our name whose inode was not noted loses nothing; an empty one is removed."""
-        empty, other = self.folder(noted=False), self.folder(noted=False)
+    def test_directory_that_somebody_else_put_there(self) -> None:
+        """A directory of our name with another inode keeps its content; an empty one is removed."""
+        empty, other = self.directory(noted=False), self.directory(noted=False)
         kept = os.path.join(other, "theirs")
         with open(kept, "w"):
             pass
@@ -120,8 +120,8 @@ class UnfinishedTest(FolderTest):
         self.swept()
         self.assertEqual(sorted(os.listdir(self.path("work"))), sorted(names))
 
-    def test_folder_that_is_gone(self) -> None:
-        """A folder that nobody has any more holds nothing up."""
+    def test_directory_that_is_gone(self) -> None:
+        """A directory that nobody has any more holds nothing up."""
         os.unlink(self.begun_file())
         os.rmdir(self.path("work"))
         self.assertEqual((self.swept(), state.journals(self.state)), ([], []))

@@ -7,13 +7,14 @@ from typing import Any, List
 
 from remote_runtime.system.attributes import Attributes, with_mode
 from remote_runtime.system.files import Files
-from tests.remote_runtime.fakes import ROOT, FolderTest
+from tests.remote_runtime.fakes import ROOT, DirectoryTest
 
 ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
 NOBODY, BOB = 0xFFFFFFFF, 61001
 OWNER, USER, GROUP, MASK, OTHER = 0x01, 0x02, 0x04, 0x10, 0x20
 
-# Reads whatever appears in a folder, as Bob, until it is told to end; then says what it has read.
+# Reads whatever appears in a directory, as Bob, until it is told to end; then says what it has
+# read.
 READER = """
 import os, select, sys
 os.setgid(61001), os.setuid(61001)
@@ -55,7 +56,7 @@ class ModeTest(unittest.TestCase):
 
 
 @unittest.skipUnless(ROOT, "only root gives files away")
-class AclTest(FolderTest):
+class AclTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         os.chmod(self.root, 0o755)
@@ -78,7 +79,7 @@ class AclTest(FolderTest):
         self.assertEqual(os.stat(self.path("a")).st_mode & 0o7777, 0o640)
 
     def test_an_acl_that_was_not_there(self) -> None:
-        """A file without an ACL does not get the one that its folder gives to new files."""
+        """A file without an ACL does not get the one that its directory gives to new files."""
         os.removexattr(self.path("a"), ACCESS)
         os.setxattr(self.root, DEFAULT, of_bob())
         self.replace(b"new", 0o644)

@@ -5,13 +5,13 @@ from unittest import mock
 from remote_runtime.system import walk
 from remote_runtime.system.files import Files
 from remote_runtime.system.walk import Walker
-from tests.remote_runtime.fakes import ROOT, FolderTest, failure_of
+from tests.remote_runtime.fakes import ROOT, DirectoryTest, failure_of
 
 BOB, EVE = 61001, 61002
 
 
 @unittest.skipUnless(ROOT, "only root gives files away")
-class WalkTest(FolderTest):
+class WalkTest(DirectoryTest):
     """``srv`` is root's, ``home`` is Bob's."""
 
     def setUp(self) -> None:
@@ -27,40 +27,40 @@ class WalkTest(FolderTest):
         os.chown(self.path(name), owner, owner, follow_symlinks=False)
         return self.path(name)
 
-    def folder(self, name: str) -> str:
-        return self.walker.folder(self.path(name)).path
+    def directory(self, name: str) -> str:
+        return self.walker.directory(self.path(name)).path
 
     def refused(self, name: str) -> str:
-        error = failure_of(self.walker.folder, self.path(name))
+        error = failure_of(self.walker.directory, self.path(name))
         self.assertEqual(error.kind, "resource.file.link")
         self.assertTrue(error.hint)
         return error.message
 
     def test_a_link_of_root_is_followed(self) -> None:
-        """A link of root leads on, through others and from a sticky folder too."""
+        """A link of root leads on, through others and from a sticky directory too."""
         self.link("srv/a", "real", 0)
         self.link("srv/b", self.path("srv/a"), 0)
         os.mkdir(self.path("tmp"))
         os.chmod(self.path("tmp"), 0o1777)
         self.link("tmp/c", "../srv/./b/", 0)
         for name in ("srv/a", "srv/b", "tmp/c"):
-            self.assertEqual(self.folder(name), self.path("srv/real"))
+            self.assertEqual(self.directory(name), self.path("srv/real"))
 
-    def test_a_folder_that_is_given_away(self) -> None:
+    def test_a_directory_that_is_given_away(self) -> None:
         """It is judged by whose it is now, not by whose it was when the run first came there."""
         self.link("srv/a", "real", 0)
-        self.assertEqual(self.folder("srv/a"), self.path("srv/real"))
-        before = self.walker.place(self.path("srv/x")).folder
+        self.assertEqual(self.directory("srv/a"), self.path("srv/real"))
+        before = self.walker.place(self.path("srv/x")).directory
         self.assertFalse(before.shared())
-        self.assertIs(self.walker.place(self.path("srv/y")).folder, before)
+        self.assertIs(self.walker.place(self.path("srv/y")).directory, before)
         os.chown(self.path("srv"), BOB, BOB)
-        self.assertTrue(self.walker.place(self.path("srv/x")).folder.shared())
+        self.assertTrue(self.walker.place(self.path("srv/x")).directory.shared())
         os.chown(self.path("srv"), 0, 0)
         os.chmod(self.path("srv"), 0o777)
-        self.assertTrue(self.walker.place(self.path("srv/x")).folder.shared())
+        self.assertTrue(self.walker.place(self.path("srv/x")).directory.shared())
 
     def test_a_link_of_root_where_others_write(self) -> None:
-        """Whoever writes a folder may have moved root's link there: it is not followed."""
+        """Whoever writes a directory may have moved root's link there: it is not followed."""
         link = self.link("home/a", self.path("srv/real"), 0)
         self.assertIn("symlink %s: owned by root, leads to " % link, self.refused("home/a"))
         os.mkdir(self.path("open"))
@@ -70,7 +70,7 @@ class WalkTest(FolderTest):
             os.chmod(self.path("open"), mode)
             self.assertIn("in a directory of root that others can write", self.refused("open/a"))
         os.chown(self.path("open"), 0, 0)
-        self.assertEqual(self.folder("open/a"), self.path("srv/real"))
+        self.assertEqual(self.directory("open/a"), self.path("srv/real"))
 
     def test_a_link_of_another_to_what_is_theirs(self) -> None:
         """A user's link leads to what is that user's, however it gets there."""
@@ -78,21 +78,21 @@ class WalkTest(FolderTest):
         self.link("home/again", self.path("home/current"), BOB)
         os.mkdir(self.path("home/real/inner"))
         os.chown(self.path("home/real/inner"), BOB, BOB)
-        self.assertEqual(self.folder("home/again/inner"), self.path("home/real/inner"))
+        self.assertEqual(self.directory("home/again/inner"), self.path("home/real/inner"))
 
     def test_a_link_of_another_to_what_is_not_theirs(self) -> None:
-        """A user's link to a folder of somebody else is refused, named with its owner."""
+        """A user's link to a directory of somebody else is refused, named with its owner."""
         link = self.link("home/out", self.path("srv/real"), BOB)
         message = self.refused("home/out")
         self.assertIn("symlink %s: owned by user %d, leads to" % (link, BOB), message)
         self.assertIn("%s, which is owned by root" % self.path("srv/real"), message)
 
     def test_what_is_below_a_link_of_another(self) -> None:
-        """Behind a user's link every folder is that user's; one of root is refused."""
+        """Behind a user's link every directory is that user's; one of root is refused."""
         link = self.link("home/current", "real", BOB)
         os.mkdir(self.path("home/real/inner"))
         self.assertIn("symlink %s: owned by" % link, self.refused("home/current/inner"))
-        self.assertEqual(self.folder("home/real/inner"), self.path("home/real/inner"))
+        self.assertEqual(self.directory("home/real/inner"), self.path("home/real/inner"))
 
     def test_a_link_of_a_third_behind_one_of_another(self) -> None:
         """A user's link that leads through the link of yet another user is refused."""
@@ -106,7 +106,7 @@ class WalkTest(FolderTest):
         """Links that lead to each other end as they do for everybody."""
         self.link("srv/a", "b", 0)
         self.link("srv/b", "a", 0)
-        self.assertRaises(OSError, self.walker.folder, self.path("srv/a"))
+        self.assertRaises(OSError, self.walker.directory, self.path("srv/a"))
 
     def test_a_place_that_links_stand_for(self) -> None:
         """The links at the end of a path are followed on request, by the same rules."""
@@ -123,32 +123,32 @@ class WalkTest(FolderTest):
         place = self.walker.place(self.path("home/theirs"), follow=True)
         failure_of(place.admit, os.stat(place.path))
 
-    def test_a_folder_that_was_opened_is_looked_up_again(self) -> None:
+    def test_a_directory_that_was_opened_is_looked_up_again(self) -> None:
         """What is at a path now counts, not what was there at the first look."""
-        self.assertEqual(self.folder("srv/real"), self.path("srv/real"))
+        self.assertEqual(self.directory("srv/real"), self.path("srv/real"))
         os.rename(self.path("srv/real"), self.path("srv/old"))
         self.link("srv/real", self.path("home"), BOB)
-        self.assertEqual(self.folder("srv/real"), self.path("home"))
+        self.assertEqual(self.directory("srv/real"), self.path("home"))
 
-    def test_a_folder_that_was_missing_is_looked_for_again(self) -> None:
+    def test_a_directory_that_was_missing_is_looked_for_again(self) -> None:
         """It is opened as soon as it is there, and a link of another user in its place is not."""
         for _ in range(2):
             with self.assertRaises(FileNotFoundError):
-                self.folder("srv/later/on")
+                self.directory("srv/later/on")
         os.makedirs(self.path("srv/later/on"))
-        self.assertEqual(self.folder("srv/later/on"), self.path("srv/later/on"))
+        self.assertEqual(self.directory("srv/later/on"), self.path("srv/later/on"))
         with self.assertRaises(FileNotFoundError):
-            self.folder("home/later")
+            self.directory("home/later")
         self.link("home/later", self.path("srv/real"), BOB)
         self.assertIn("owned by user %d" % BOB, self.refused("home/later"))
 
-    def test_a_missing_folder_is_looked_for_in_one_call(self) -> None:
+    def test_a_missing_directory_is_looked_for_in_one_call(self) -> None:
         """Many files may be to come to it."""
         opened = []
         with mock.patch.object(walk, "_open", side_effect=walk._open) as begun:
             for _ in range(9):
                 with self.assertRaises(FileNotFoundError):
-                    self.folder("srv/later")
+                    self.directory("srv/later")
                 opened.append(begun.call_count)
         self.assertEqual(opened, opened[:1] * 9)
 
@@ -177,22 +177,22 @@ class WalkTest(FolderTest):
         """What is created behind a user's link is theirs, so that it is followed again."""
         self.link("home/current", "real", BOB)
         for _ in range(2):
-            found = self.walker.folder(self.path("home/current/a/b"), 0o755)
+            found = self.walker.directory(self.path("home/current/a/b"), 0o755)
             self.assertEqual(found.found.st_uid, BOB)
 
-    def test_folders_are_closed(self) -> None:
-        """However many folders are walked, few stay open."""
+    def test_directories_are_closed(self) -> None:
+        """However many directories are walked, few stay open."""
         before = len(os.listdir("/proc/self/fd"))
         for number in range(200):
-            self.walker.folder(self.path("srv/%d" % number), 0o755)
+            self.walker.directory(self.path("srv/%d" % number), 0o755)
         self.assertLess(len(os.listdir("/proc/self/fd")) - before, 50)
 
 
-class GroupTest(FolderTest):
+class GroupTest(DirectoryTest):
     def test_a_group_that_a_user_is_alone_in(self) -> None:
-        """A folder that is ours is not shared by bits for our own group, but by those for all."""
+        """Group bits do not make our own directory shared; bits for others do."""
         os.chmod(self.root, 0o775)
         if os.getegid() == 0:
-            self.assertFalse(Walker().folder(self.root).shared())
+            self.assertFalse(Walker().directory(self.root).shared())
         os.chmod(self.root, 0o777)
-        self.assertTrue(Walker().folder(self.root).shared())
+        self.assertTrue(Walker().directory(self.root).shared())

@@ -8,12 +8,12 @@ from remote_runtime.cancellation import Cancellation
 from remote_runtime.protocol import wire
 from remote_runtime.session import Session
 from tests.calls import calls_of
-from tests.remote_runtime.fakes import FolderTest
+from tests.remote_runtime.fakes import DirectoryTest
 
 _FEW, _MANY = 10, 60
 
 
-class WorkTest(FolderTest):
+class WorkTest(DirectoryTest):
     def files(self, count: int) -> List[Dict[str, Any]]:
         found = []
         for number in range(count):

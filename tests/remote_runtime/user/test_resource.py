@@ -9,7 +9,7 @@ from remote_runtime.host import lockout
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.resources.user.resource import Resource
 from remote_runtime.system import account_files
-from tests.remote_runtime.fakes import ROOT, FolderTest, context, item, one
+from tests.remote_runtime.fakes import ROOT, DirectoryTest, context, item, one
 from tests.remote_runtime.host.kinds import run
 
 SHADOW = """\
@@ -21,7 +21,7 @@ dora:!:20000:0:99999:7:::
 GROUP = "root:x:0:\nanna:x:1000:\nadm:x:4:anna,carl\nsudo:x:27:deploy\nteam:x:4100:anna\n"
 
 
-class UserTest(FolderTest):
+class UserTest(DirectoryTest):
     """A host of files of accounts, on which nothing is run."""
 
     def setUp(self) -> None:

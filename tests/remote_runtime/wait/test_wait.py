@@ -5,7 +5,7 @@ from typing import Any, Dict, List
 
 from remote_runtime.cancellation import Cancelled
 from tests.remote_runtime.archive.server import Web, content
-from tests.remote_runtime.fakes import FolderTest, close, context, item, one, run_items
+from tests.remote_runtime.fakes import DirectoryTest, close, context, item, one, run_items
 
 
 def wait(name: str = "it", index: int = 0, **properties: Any) -> Any:
@@ -20,7 +20,7 @@ def wait(name: str = "it", index: int = 0, **properties: Any) -> Any:
     )
 
 
-class WaitTest(FolderTest):
+class WaitTest(DirectoryTest):
     def run_one(self, **properties: Any) -> Dict[str, Any]:
         """The event of one wait that is not given much time."""
         properties.setdefault("timeout", "300ms")
@@ -130,7 +130,7 @@ class WaitTest(FolderTest):
         return "http://127.0.0.1:%d/" % listening.getsockname()[1]
 
 
-class PreviewTest(FolderTest):
+class PreviewTest(DirectoryTest):
     def preview(self, *items: Any) -> List[Dict[str, Any]]:
         return run_items(items, noop=True)
 

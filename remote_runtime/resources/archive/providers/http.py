@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from remote_runtime.resources.archive.staging import Staging
     from remote_runtime.system.files import Status
     from remote_runtime.system.temporary import Temporary
-    from remote_runtime.system.walk import Folder
+    from remote_runtime.system.walk import Directory
 
 _BLOCK = 256 << 10
 _LARGE = 1 << 30  # a guess where the server does not say
@@ -173,9 +173,9 @@ class Provider(BaseProvider):
 
         Nothing is written before all members are found harmless, nothing below ``extract_parent``
         is replaced before all of them are written. ``known``: its checksum was that of the manifest
-        when this was its status. The file may be another one by now, by the swap of a folder on its
-        way, so the checksum is that of what is opened here. Where others can change that since, a
-        copy is extracted.
+        when this was its status. The file may be another one by now, by the swap of a directory on
+        its way, so the checksum is that of what is opened here. Where others can change that since,
+        a copy is extracted.
         """
         if fetched is not None:
             return self._extract(archive, settings, fetched.reopened())
@@ -198,7 +198,7 @@ class Provider(BaseProvider):
     def _open_to_others(self, archive: str, found: os.stat_result) -> bool:
         """Whether a user who is neither root nor ours can change what is in this file."""
         others = found.st_uid not in (0, os.geteuid()) or bool(found.st_mode & _OTHERS_WRITE)
-        return others or self.context.files.in_shared_folder(archive)
+        return others or self.context.files.in_shared_directory(archive)
 
     def _copied(self, file: Any, archive: str, *, settings: Settings, size: int) -> "Temporary":
         """A copy of so many bytes, ours alone and with the checksum that it must have; it is where
@@ -257,9 +257,9 @@ class Provider(BaseProvider):
             try:
                 kinds = self._survey(file, archive, settings, pulse)
                 self._make_parent(parent)
-                folder = files.folder(parent)
-                staging.in_the_way(archive, folder, kinds)
-                return self._write(file, folder, archive=archive, settings=settings, pulse=pulse)
+                directory = files.directory(parent)
+                staging.in_the_way(archive, directory, kinds)
+                return self._write(file, directory, archive=archive, settings=settings, pulse=pulse)
             except OSError as error:
                 raise failure("extract into", parent, error) from error
 
@@ -284,7 +284,7 @@ class Provider(BaseProvider):
         return reading.members(settings.kind, file, beat=beat, most=most, program=program)
 
     def _write(
-        self, file: Any, parent: "Folder", *, archive: str, settings: Settings, pulse: "Pulse"
+        self, file: Any, parent: "Directory", *, archive: str, settings: Settings, pulse: "Pulse"
     ) -> List[str]:
         from contextlib import closing
 
@@ -300,7 +300,7 @@ class Provider(BaseProvider):
 
         files = self.context.files
         name = files.stage(parent.path)
-        folder = staging.Staging(parent, name, files.unfinished.made)
+        directory = staging.Staging(parent, name, files.unfinished.made)
         try:
             found = self._members(file, settings, beat)
             with reading.Reading(archive, settings.kind), closing(found):
@@ -309,19 +309,19 @@ class Provider(BaseProvider):
                     if path:
                         hard = member.kind == members.HARDLINK
                         linked = admission.linked(member) if hard else ""
-                        folder.add(path, member, linked, beat)
-            folder.finish()
+                        directory.add(path, member, linked, beat)
+            directory.finish()
             with self.context.unkillable():
-                moved = folder.move(_below(settings.creates, settings.extract_parent))
+                moved = directory.move(_below(settings.creates, settings.extract_parent))
         finally:
-            self._discard(folder)
+            self._discard(directory)
             files.staged(name)
         return [os.path.join(settings.extract_parent, path) for path in moved]
 
-    def _discard(self, folder: "Staging") -> None:
-        """A large folder takes its time to remove; a cancelled run waits for that as well."""
+    def _discard(self, directory: "Staging") -> None:
+        """A large directory takes its time to remove; a cancelled run waits for that as well."""
         with self.context.cancellation.protected(begun=True):
-            folder.discard()
+            directory.discard()
 
 
 def _mismatch(path: str, settings: Settings, found: str) -> UnsettledError:
@@ -339,6 +339,6 @@ def _admission(archive: str, settings: Settings) -> "Admission":
 
 
 def _below(path: str, parent: str) -> str:
-    """A path relative to the folder that it is in, "" where it is not."""
+    """A path relative to the directory that it is in, "" where it is not."""
     top = parent.rstrip("/") + "/"
     return path[len(top) :] if path.startswith(top) else ""

@@ -106,8 +106,8 @@ class Provider(BaseProvider):
         it is a private one.
         """
         if os.geteuid() == 0 and content.size <= _LAID:
-            folder, name = os.path.split(path)
-            beside = os.path.join(folder, ".%s.preview" % name[:_NAME_ROOM])
+            directory, name = os.path.split(path)
+            beside = os.path.join(directory, ".%s.preview" % name[:_NAME_ROOM])
             copy = PathEffect(beside, "file", mode=mode, uid=uid, gid=gid, content=content)
             try:
                 self._validate(validate, beside, path, self.context.world_with([copy]).commands)
@@ -120,9 +120,9 @@ class Provider(BaseProvider):
     def _rehearse_privately(self, path: str, content: Content, *, mode: int, validate: str) -> None:
         from contextlib import closing
 
-        folder = self.context.files.private_folder()
+        directory = self.context.files.private_directory()
         try:
-            copy = os.path.join(folder, ".%s" % os.path.basename(path))
+            copy = os.path.join(directory, ".%s" % os.path.basename(path))
             descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as out, closing(content.chunks()) as chunks:
                 for chunk in chunks:
@@ -133,7 +133,7 @@ class Provider(BaseProvider):
         except OSError as error:
             raise failure("copy", path, error) from error
         finally:
-            self.context.files.remove_private_folder(folder)
+            self.context.files.remove_private_directory(directory)
 
     @staticmethod
     def _validate(command: str, finished: str, path: str, commands: "Commands") -> None:

@@ -28,7 +28,7 @@ from remote_runtime.effects import ASSUMED, UNKNOWN
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.dpkg.contents import (
     SYSUSERS,
-    UNIT_FOLDERS,
+    UNIT_DIRECTORIES,
     Contents,
     Look,
     Member,
@@ -76,7 +76,9 @@ class Consequences(object):
         self._units = self._units_of({}, set())
         self._owners: Optional[Dict[str, int]] = None
         self._looks: Dict[str, Optional[Look]] = {}
-        self._moved: Set[str] = set()  # where a link gives way to a folder, or a folder to a link
+        self._moved: Set[str] = (
+            set()
+        )  # where a link gives way to a directory, or a directory to a link
 
     def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
         """All effects: what nobody can tell, what goes, what comes."""
@@ -95,7 +97,7 @@ class Consequences(object):
         own = {
             unit
             for contents in packed.values()
-            for unit in units_below([member.path for member in contents.members], UNIT_FOLDERS)
+            for unit in units_below([member.path for member in contents.members], UNIT_DIRECTORIES)
         }
         restarted = {unit for done in deeds.values() for unit in done.restarted}
         self._units = self._units_of(started, own, restarted)
@@ -214,7 +216,7 @@ class Consequences(object):
             )
             self._effects += told.effects
             self._scripted += script_uncertainty.fog(change.name, told.open, kept.paths)
-        units = units_below(kept.paths, UNIT_FOLDERS)
+        units = units_below(kept.paths, UNIT_DIRECTORIES)
         self._effects += [self._units.stop(unit) for unit in deeds.stopped - set(units)]
         for unit in units:
             stops = unit in deeds.stopped
@@ -225,7 +227,7 @@ class Consequences(object):
                 self._effects.append(PathEffect(os.path.join(MASKED, unit), "something"))
 
     def _without(self, paths: Sequence[str], staying: Set[str]) -> List[str]:
-        """Those of a package's paths that go with it, what is in a folder before the folder."""
+        """The paths that are removed with a package; the content of a directory comes before it."""
         files = self._context.files
         gone: Set[str] = set()
         found: List[str] = []
@@ -285,7 +287,7 @@ class Consequences(object):
         if member.kind == "directory":
             moved = member.path in self._moved
             if self._context.files.is_directory(member.path) and not moved:
-                return  # dpkg leaves a folder that is there as it is, a link to one as well
+                return  # dpkg leaves a directory that is there as it is, a link to one as well
             effect = PathEffect(
                 member.path, "directory", mode=member.mode, uid=member.uid, gid=member.gid
             )
@@ -343,7 +345,7 @@ class Consequences(object):
     ) -> Callable[[str, str, bool], bool]:
         """What a package may bring or change, the paths that are ``told`` of it as well."""
         own = set(self._kept(change).paths) | told if change.before else told
-        units = set(units_below(sorted(own), UNIT_FOLDERS))
+        units = set(units_below(sorted(own), UNIT_DIRECTORIES))
 
         def covers(kind: str, value: str, present: bool) -> bool:
             if kind == "host" or not present:

@@ -49,9 +49,9 @@ class Lists(object):
     def refreshed(self) -> None:
         """Note that apt has just refreshed them: it touches no file when nothing was new."""
         self._refreshed = True
-        folder = os.path.join(self._root, _LISTS)
-        if os.path.isdir(folder):
-            os.utime(folder, None)
+        directory = os.path.join(self._root, _LISTS)
+        if os.path.isdir(directory):
+            os.utime(directory, None)
 
     def cache_is_stale(self) -> bool:
         """Whether dpkg's database is newer than apt's cache of what is installed.
@@ -71,18 +71,20 @@ class Lists(object):
 
     def _updated(self) -> List[float]:
         """When they were refreshed, by all that says so; nothing where there are none."""
-        folder = os.path.join(self._root, _LISTS)
+        directory = os.path.join(self._root, _LISTS)
         try:
-            some = any(name not in ("lock", "partial", "auxfiles") for name in os.listdir(folder))
+            some = any(
+                name not in ("lock", "partial", "auxfiles") for name in os.listdir(directory)
+            )
         except OSError:
             return []
         return [self._time(_LISTS), self._time(_STAMP)] if some else []
 
     def _sources_changed(self) -> float:
         files: List[str] = list(_SOURCES)
-        folder = os.path.join(self._root, _SOURCES[1])
-        if os.path.isdir(folder):
-            files += [os.path.join(_SOURCES[1], name) for name in os.listdir(folder)]
+        directory = os.path.join(self._root, _SOURCES[1])
+        if os.path.isdir(directory):
+            files += [os.path.join(_SOURCES[1], name) for name in os.listdir(directory)]
         return max(self._time(path) for path in files)
 
     def _time(self, path: str) -> float:

@@ -7,7 +7,7 @@ from typing import List, Optional, Tuple
 from remote_runtime.resources.package.apt import simulation as apt_simulation
 
 _FILE = "etc/apt/preferences"
-_FOLDER = "etc/apt/preferences.d"
+_DIRECTORY = "etc/apt/preferences.d"
 
 
 def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
@@ -35,8 +35,10 @@ def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
 def _files(root: str) -> List[str]:
     found = [_FILE]
     try:
-        names = sorted(os.listdir(os.path.join(root, _FOLDER)))
+        names = sorted(os.listdir(os.path.join(root, _DIRECTORY)))
     except OSError:
         names = []
     # apt reads no others.
-    return found + [os.path.join(_FOLDER, n) for n in names if n.endswith(".pref") or "." not in n]
+    return found + [
+        os.path.join(_DIRECTORY, n) for n in names if n.endswith(".pref") or "." not in n
+    ]

@@ -10,22 +10,22 @@ _KEYS = ("pkgcache", "srcpkgcache")
 
 
 class Workbench(object):
-    """A private folder that stands for apt's caches of the lists; it goes with the run.
+    """A private directory that stands for apt's caches of the lists; it goes with the run.
 
     apt reads through a link what is current there, and puts a file of its own in the place of the
-    link where it is not; where the host has no caches, apt makes none, and there is no folder.
+    link where it is not; where the host has no caches, apt makes none, and there is no directory.
     """
 
     def __init__(self, files: "Files", cache: str) -> None:
         self._files = files
         self._cache = cache
-        self._folder = ""
+        self._directory = ""
         self._laid_out: Dict[Sequence[Tuple[str, int]], Tuple[str, str]] = {}
         self._places = 0
 
     def settings(self, files: "Files", planned: Sequence[Tuple[str, int]]) -> Tuple[str, str]:
         """The file of settings that makes apt see what is planned of its sources and settings, and
-        the folder that it names in the place of the host's.
+        the directory that it names in the place of the host's.
         """
         from remote_runtime.resources.package.apt import sources as apt_sources
 
@@ -52,10 +52,10 @@ class Workbench(object):
         return os.path.isfile(os.path.join(self._cache, key + ".bin"))
 
     def path(self, name: str) -> str:
-        """The path of a file of this name in the folder, which is there then."""
-        if not self._folder:
-            self._folder = self._files.private_folder()
+        """The path of a file of this name in the directory, which is there then."""
+        if not self._directory:
+            self._directory = self._files.private_directory()
             for key in filter(self._is_cached, _KEYS):
-                link = os.path.join(self._folder, key + ".bin")
+                link = os.path.join(self._directory, key + ".bin")
                 os.symlink(os.path.join(self._cache, key + ".bin"), link)
-        return os.path.join(self._folder, name)
+        return os.path.join(self._directory, name)

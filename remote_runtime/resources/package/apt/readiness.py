@@ -30,11 +30,11 @@ class Readiness(object):
                 "package.root",
                 "set `become: true` for this host",
             )
-        for folder in _WRITTEN:
-            path = os.path.join(self._root, folder)
+        for directory in _WRITTEN:
+            path = os.path.join(self._root, directory)
             if os.path.isdir(path) and os.statvfs(path).f_flag & os.ST_RDONLY:
                 return ResourceError(
-                    "%s would fail: /%s is on a read-only file system" % (what, folder),
+                    "%s would fail: /%s is on a read-only file system" % (what, directory),
                     "package.readonly",
                     "remount the file system writable",
                 )
@@ -47,5 +47,5 @@ class Readiness(object):
         return None
 
     def _interrupted(self) -> bool:
-        folder = os.path.join(self._root, _JOURNAL)
-        return os.path.isdir(folder) and any(name.isdigit() for name in os.listdir(folder))
+        directory = os.path.join(self._root, _JOURNAL)
+        return os.path.isdir(directory) and any(name.isdigit() for name in os.listdir(directory))

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Sequence
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
-FOLDER = "/etc/apt"
+DIRECTORY = "/etc/apt"
 
 
-def lay_out(files: "Files", planned: Sequence[str], place: str, folder: str = FOLDER) -> str:
-    """Make a folder in ``place`` that is as ``folder`` will be; return apt's settings for it.
+def lay_out(files: "Files", planned: Sequence[str], place: str, directory: str = DIRECTORY) -> str:
+    """Make a directory in ``place`` that is as ``directory`` will be; return apt's settings for it.
 
     What is ``planned`` is copied as ``files`` shows it, the rest are links. ``Unknowable`` where
     the content of such a file cannot be told.
     """
     os.mkdir(place, 0o700)
-    for name in files.entries(folder) if files.is_directory(folder) else ():
-        path, made = os.path.join(folder, name), os.path.join(place, name)
+    for name in files.entries(directory) if files.is_directory(directory) else ():
+        path, made = os.path.join(directory, name), os.path.join(place, name)
         if not any((one + "/").startswith(path + "/") for one in planned):
             os.symlink(path, made)
         elif files.is_directory(path):
@@ -34,7 +34,7 @@ def lay_out(files: "Files", planned: Sequence[str], place: str, folder: str = FO
 
 def _copy(files: "Files", path: str, made: str) -> None:
     if files.is_directory(path):
-        os.symlink(path, made)  # apt reads no folders in there
+        os.symlink(path, made)  # apt reads no directories in there
     elif files.exists(path):
         with open(made, "wb") as file:
             for block in files.blocks(path, follow=True):

@@ -54,8 +54,8 @@ def _names(pattern: str, name: str) -> bool:
 
 def _excludes(root: str) -> Iterator[Tuple[str, str]]:
     paths = [_CONFIGURATION]
-    for folder in (*_DROP_INS, *_REPOSITORIES):
-        paths += [os.path.join(folder, name) for name in _entries(root, folder)]
+    for directory in (*_DROP_INS, *_REPOSITORIES):
+        paths += [os.path.join(directory, name) for name in _entries(root, directory)]
     for path in paths:
         key = ""
         for line in _lines(root, path):
@@ -78,9 +78,9 @@ def _locks(root: str) -> Iterator[Tuple[str, str]]:
         yield _NEW_LOCKS, found.group(1)
 
 
-def _entries(root: str, folder: str) -> List[str]:
+def _entries(root: str, directory: str) -> List[str]:
     try:
-        return sorted(os.listdir(os.path.join(root, folder)))
+        return sorted(os.listdir(os.path.join(root, directory)))
     except OSError:
         return []
 

@@ -1,8 +1,8 @@
 """Running dnf and rpm in a preview, where nothing of what they write stays (target).
 
 dnf keeps logs, caches and a history, whatever it is asked, rpm a shared memory and a journal. In a
-mount namespace of its own these folders have an overlay over them, with its upper side on a tmpfs;
-both end with the command.
+mount namespace of its own these directories have an overlay over them, with its upper side on a
+tmpfs; both end with the command.
 """
 
 import os
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.process.commands import Result
 
 _FAILED = 125  # how the script ends where it could not begin
-_FOLDERS = (
+_DIRECTORIES = (
     "/tmp",
     "/var/tmp",
     "/var/log",
@@ -57,7 +57,7 @@ exec "$@"
 def isolated(context: Context, argv: Sequence[str], keep: str = "") -> Tuple[str, ...]:
     """The command to run for one of theirs: in a push the same, in a preview one without traces.
 
-    What it writes to the folder ``keep``, where one is named, stays.
+    What it writes to the directory ``keep``, where one is named, stays.
 
     Another user than root has a cache of its own, and no right to write elsewhere. ``Unknowable``
     where root cannot have such a command; see also ``not_begun``.
@@ -67,7 +67,19 @@ def isolated(context: Context, argv: Sequence[str], keep: str = "") -> Tuple[str
     base = next((base for base in _BASES if os.path.isdir(base)), "")
     if not base or not context.commands.find("unshare"):
         raise Unknowable("%s: unshare is not installed" % _WHY)
-    return ("unshare", "--mount", "sh", "-c", _SCRIPT, "ccm", base, keep, *_FOLDERS, "--", *argv)
+    return (
+        "unshare",
+        "--mount",
+        "sh",
+        "-c",
+        _SCRIPT,
+        "ccm",
+        base,
+        keep,
+        *_DIRECTORIES,
+        "--",
+        *argv,
+    )
 
 
 def has_failed(result: "Result") -> bool:

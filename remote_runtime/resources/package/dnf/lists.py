@@ -65,8 +65,8 @@ class Lists(object):
     def repositories(self) -> Dict[str, Repository]:
         """Every repository that is configured, by its id."""
         found: Dict[str, Repository] = {}
-        for folder in _REPOSITORIES:
-            full = os.path.join(self._root, folder)
+        for directory in _REPOSITORIES:
+            full = os.path.join(self._root, directory)
             for name in sorted(os.listdir(full)) if os.path.isdir(full) else ():
                 if name.endswith(".repo"):
                     _read(os.path.join(full, name), found)
@@ -81,19 +81,21 @@ class Lists(object):
         """When the lists of each repository were found to be the newest."""
         found: Dict[str, float] = {}
         for cache in _CACHES:
-            folder = os.path.join(self._root, cache)
-            for name in os.listdir(folder) if os.path.isdir(folder) else ():
+            directory = os.path.join(self._root, cache)
+            for name in os.listdir(directory) if os.path.isdir(directory) else ():
                 cached = _CACHE.match(name)
-                when = _newest(os.path.join(folder, name, "repodata"))
+                when = _newest(os.path.join(directory, name, "repodata"))
                 if cached and when:
                     found[cached.group(1)] = max(when, found.get(cached.group(1), 0.0))
         return found
 
 
-def _newest(folder: str) -> float:
+def _newest(directory: str) -> float:
     """dnf dates one of the files anew when the repository has nothing newer."""
     try:
-        return max(os.stat(os.path.join(folder, name)).st_mtime for name in os.listdir(folder))
+        return max(
+            os.stat(os.path.join(directory, name)).st_mtime for name in os.listdir(directory)
+        )
     except (OSError, ValueError):
         return 0.0
 

@@ -19,11 +19,11 @@ MOST_TEXTS = 512 << 10  # and of all of them together
 TRIGGERS = "triggers"
 CONFIG = "config"  # debconf's
 SCRIPTS = ("preinst", "postinst", "prerm", "postrm", CONFIG, TRIGGERS)  # with dpkg's control file
-UNIT_FOLDERS = ("/lib/systemd/system/", "/usr/lib/systemd/system/")
+UNIT_DIRECTORIES = ("/lib/systemd/system/", "/usr/lib/systemd/system/")
 SYSUSERS = "/usr/lib/sysusers.d/"
 TMPFILES = "/usr/lib/tmpfiles.d/"
 _PRESETS = ("/lib/systemd/system-preset/", "/usr/lib/systemd/system-preset/")
-_TEXTS = ("/etc/", SYSUSERS, TMPFILES, *UNIT_FOLDERS, *_PRESETS)
+_TEXTS = ("/etc/", SYSUSERS, TMPFILES, *UNIT_DIRECTORIES, *_PRESETS)
 _DATA = ("/var/", "/srv/", "/opt/")
 _MOST_DATA = 64 << 10  # bytes of the texts below these
 _KINDS = ("file", "directory", "symlink", "something")
@@ -155,9 +155,9 @@ def _is_text(value: Any, longest: int) -> bool:
     return True
 
 
-def read(folder: str) -> Contents:
-    """Read a folder that ``dpkg-deb --raw-extract`` filled. ``OSError``, ``ValueError``."""
-    control = os.path.join(folder, "DEBIAN")
+def read(directory: str) -> Contents:
+    """Read a directory that ``dpkg-deb --raw-extract`` filled. ``OSError``, ``ValueError``."""
+    control = os.path.join(directory, "DEBIAN")
     scripts = {}
     for name in SCRIPTS:
         path = os.path.join(control, name)
@@ -169,7 +169,7 @@ def read(folder: str) -> Contents:
         with open(listed, encoding="utf-8") as file:
             words = [line.split() for line in file]
         conffiles = [w[0] for w in words if len(w) == 1]  # more is a flag, as "remove-on-upgrade"
-    return Contents(members_below(folder, _is_own), conffiles, scripts)
+    return Contents(members_below(directory, _is_own), conffiles, scripts)
 
 
 def _is_own(path: str) -> bool:
@@ -177,7 +177,7 @@ def _is_own(path: str) -> bool:
 
 
 def members_below(root: str, own: Callable[[str], bool]) -> List[Member]:
-    """What stands below a folder that a package was unpacked to, as far as it is its ``own``.
+    """What stands below a directory that a package was unpacked to, as far as it is its ``own``.
 
     ``OSError``, ``ValueError``.
     """

@@ -84,7 +84,7 @@ class HostRules(object):
                 comes = one.include
         if comes or member.kind not in ("directory", "symlink"):
             return comes
-        return any(one.include and path.startswith(one.folder) for one in self._settings.filters)
+        return any(one.include and path.startswith(one.directory) for one in self._settings.filters)
 
     def applied(self, contents: Contents, package: str) -> Contents:
         """What a package brings to this host, and where; it is the same one for each name."""
@@ -114,10 +114,10 @@ class HostRules(object):
         if [member.path for member in applied] == [member.path for member in contents.members]:
             return
         self._refuse_links(files, contents, package)
-        folders = {"/"} | {m.path for m in applied if m.kind in ("directory", "symlink")}
+        directories = {"/"} | {m.path for m in applied if m.kind in ("directory", "symlink")}
         for member in applied:
             above = os.path.dirname(member.path)
-            if above not in folders and not files.is_directory(above):
+            if above not in directories and not files.is_directory(above):
                 raise _not_unpacked(package, "the directory %s for its file will not exist", above)
 
     def _refuse_links(self, files: "Files", contents: Contents, package: str) -> None:

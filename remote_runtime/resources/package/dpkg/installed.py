@@ -22,12 +22,12 @@ class Installations(object):
         return Kept((), {}, {})
 
     def owners(self) -> Dict[str, int]:
-        """How many installed packages have each folder or file."""
+        """How many installed packages have each directory or file."""
         return {}
 
 
 class Registry(Installations):
-    """dpkg's folder below ``root``; ``native`` is the host's own architecture."""
+    """dpkg's directory below ``root``; ``native`` is the host's own architecture."""
 
     def __init__(self, native: str, root: str = "/var/lib/dpkg") -> None:
         self._root = root
@@ -85,8 +85,8 @@ def _read(path: str) -> str:
         return ""
 
 
-def units_below(paths: Sequence[str], folders: Sequence[str]) -> List[str]:
+def units_below(paths: Sequence[str], directories: Sequence[str]) -> List[str]:
     """The units among some paths, without the templates of instances."""
     names = [path.rpartition("/") for path in paths]
-    inside = tuple(folder.rstrip("/") for folder in folders)
-    return [name for folder, _, name in names if folder in inside and "@." not in name]
+    inside = tuple(directory.rstrip("/") for directory in directories)
+    return [name for directory, _, name in names if directory in inside and "@." not in name]

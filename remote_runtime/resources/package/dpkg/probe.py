@@ -32,8 +32,8 @@ class Debs(Packages):
     def __init__(self, context: "Context", run: Run) -> None:
         self._context, self._run = context, run
 
-    def download(self, wanted: Sequence[Indexed], folder: str) -> None:
-        result = self._run(["download", *("%s=%s" % one[:2] for one in wanted)], folder, TIMEOUT)
+    def download(self, wanted: Sequence[Indexed], directory: str) -> None:
+        result = self._run(["download", *("%s=%s" % one[:2] for one in wanted)], directory, TIMEOUT)
         if result.code != 0 and not any(self._is_cached(one) for one in wanted):
             raise _not_fetched(result)
 
@@ -44,11 +44,11 @@ class Debs(Packages):
         names = files.entries(ARCHIVES) if files.is_directory(ARCHIVES) else ()
         return any(name.startswith(begins) for name in names)
 
-    def unpack(self, path: str, folder: str) -> Contents:
-        argv = ("dpkg-deb", "--raw-extract", path, folder)
+    def unpack(self, path: str, directory: str) -> Contents:
+        argv = ("dpkg-deb", "--raw-extract", path, directory)
         if self._context.commands.run(argv, timeout=TIMEOUT).code != 0:
             raise ValueError("dpkg-deb cannot unpack it")
-        return deb_contents.read(folder)
+        return deb_contents.read(directory)
 
 
 def _not_fetched(result: "Result") -> CcmError:

@@ -48,13 +48,13 @@ _PLAIN = ("--no-debsig", "--log")
 
 
 class Filter(NamedTuple):
-    """A pattern of paths that come or do not. ``folder`` is what it has before its first wildcard:
-    folders that begin so come although another pattern leaves them out.
+    """A pattern of paths that come or do not. ``directory`` is what it has before its first
+    wildcard: directories that begin so come although another pattern leaves them out.
     """
 
     pattern: "Pattern[bytes]"
     include: bool
-    folder: bytes
+    directory: bytes
 
 
 class Settings(NamedTuple):
@@ -138,9 +138,9 @@ class _Reader(object):
             return
         pattern = os.fsencode(value)
         wild = re.search(b"[%s]" % re.escape(path_patterns.SPECIAL), pattern)
-        folder = pattern[: wild.start()] if wild else pattern
+        directory = pattern[: wild.start()] if wild else pattern
         self.filters.append(
-            Filter(path_patterns.compiled(pattern), name == _INCLUDE, folder.rstrip(b"/"))
+            Filter(path_patterns.compiled(pattern), name == _INCLUDE, directory.rstrip(b"/"))
         )
 
 

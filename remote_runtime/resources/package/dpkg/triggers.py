@@ -16,10 +16,10 @@ _MOST = 1 << 20  # bytes of one file
 
 def interests(files: "Files", admin: str = ADMIN) -> Dict[str, Set[str]]:
     """The triggers that installed packages wait for: paths and names, each with the packages."""
-    folder = os.path.join(admin, "triggers")
+    directory = os.path.join(admin, "triggers")
     found: Dict[str, Set[str]] = {}
-    for name in files.entries(folder) if files.is_directory(folder) else ():
-        path = os.path.join(folder, name)
+    for name in files.entries(directory) if files.is_directory(directory) else ():
+        path = os.path.join(directory, name)
         if name in ("Lock", "Unincorp") or files.is_directory(path):
             continue
         for line in files.read(path, _MOST, follow=True).decode("utf-8", "replace").splitlines():

@@ -14,7 +14,7 @@ from remote_runtime.base import (
 )
 from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package.dpkg.contents import UNIT_FOLDERS, Contents, Member
+from remote_runtime.resources.package.dpkg.contents import UNIT_DIRECTORIES, Contents, Member
 from remote_runtime.resources.package.dpkg.installed import units_below
 from remote_runtime.resources.package.maintainer_scripts import package_scripts
 from remote_runtime.resources.package.maintainer_scripts.scripts import Deeds
@@ -65,7 +65,7 @@ class Units(object):
         members = [
             (unit, member)
             for member in contents.members
-            for unit in units_below([member.path], UNIT_FOLDERS)
+            for unit in units_below([member.path], UNIT_DIRECTORIES)
         ]
         members += self._instances(contents, deeds)
         for unit, member in members:
@@ -82,9 +82,9 @@ class Units(object):
         found = []
         for name in sorted(deeds.started | deeds.enabled):
             template = _template(name)
-            for folder in UNIT_FOLDERS if template else ():
-                if folder + template in files:
-                    found.append((name, files[folder + template]))
+            for directory in UNIT_DIRECTORIES if template else ():
+                if directory + template in files:
+                    found.append((name, files[directory + template]))
         self._own.update(name for name, _ in found)
         return found
 
@@ -97,7 +97,7 @@ class Units(object):
         masked = self._is_masked(unit)
         if masked and self._is_unmasked(unit, deeds):
             masked = False
-            paths = (os.path.join(folder, unit) for folder in (LINKS, MASKED))
+            paths = (os.path.join(directory, unit) for directory in (LINKS, MASKED))
             effects += [PathEffect(path, "absent") for path in paths]
         text = self._definition(unit, member)[1]
         links = _wanted(unit, text)
@@ -171,8 +171,8 @@ class Units(object):
         if any(files.is_there(link) for link in links):
             return True
         names = files.entries(LINKS) if unit and files.is_directory(LINKS) else ()
-        folders = [name for name in names if name.endswith((".wants", ".requires"))]
-        return any(files.is_there("%s/%s/%s" % (LINKS, name, unit)) for name in folders)
+        directories = [name for name in names if name.endswith((".wants", ".requires"))]
+        return any(files.is_there("%s/%s/%s" % (LINKS, name, unit)) for name in directories)
 
     def _is_to_enable(self, unit: str, links: Sequence[str], deeds: Deeds) -> bool:
         """Whether the links of a unit are made that are not there.
@@ -220,9 +220,9 @@ class Units(object):
     def _linked(self, links: Sequence[str], path: str) -> List[Effect]:
         effects: List[Effect] = []
         for link in links:
-            folder = os.path.dirname(link)
-            if not self._context.files.is_directory(folder):
-                effects.append(PathEffect(folder, "directory"))
+            directory = os.path.dirname(link)
+            if not self._context.files.is_directory(directory):
+                effects.append(PathEffect(directory, "directory"))
             if not self._context.files.is_there(link):
                 effects.append(PathEffect(link, "symlink", target=path))
         return effects
@@ -306,10 +306,10 @@ def stopped_for_upgrade(package: str, prerm: str, after: str) -> Set[str]:
 def _wanted(unit: str, text: str) -> List[str]:
     """The links that enable a unit, as its text says."""
     found = []
-    for key, folder in (("WantedBy", "wants"), ("RequiredBy", "requires"), ("Alias", "")):
+    for key, directory in (("WantedBy", "wants"), ("RequiredBy", "requires"), ("Alias", "")):
         for line in re.findall(r"^%s=(.*)$" % key, text, re.MULTILINE):
             for word in filter(_UNIT.match, line.split()):
-                place = "%s.%s/%s" % (word, folder, unit) if folder else word
+                place = "%s.%s/%s" % (word, directory, unit) if directory else word
                 found.append(os.path.join(LINKS, place))
     return found
 

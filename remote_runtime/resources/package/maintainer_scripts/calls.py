@@ -40,10 +40,10 @@ def named(call: Call) -> List[str]:
     found = []
     account = KNOWN[call.name].reason == ACCOUNT if call.name in KNOWN else False
     for word in words:
-        path = word if word.startswith(("/", UNKNOWN)) else "%s/%s" % (call.folder, word)
+        path = word if word.startswith(("/", UNKNOWN)) else "%s/%s" % (call.directory, word)
         if account and not word.startswith("/"):
             continue
-        if word.startswith("/") or call.folder != "/" or UNKNOWN in word:
+        if word.startswith("/") or call.directory != "/" or UNKNOWN in word:
             found.append(path.replace("//", "/").rstrip("/") or "/")
     return found + valued
 
@@ -59,7 +59,7 @@ def _short(word: str, letter: str) -> bool:
 
 
 def _find(call: Call) -> Optional[List[str]]:
-    """``find`` changes what is below its folders, with actions that do."""
+    """``find`` changes what is below its directories, with actions that do."""
     acting = ("-delete", "-exec", "-execdir", "-ok", "-fprint", "-fprintf", "-fls")
     if not any(word in acting for word in call.words):
         return []
@@ -69,12 +69,12 @@ def _find(call: Call) -> Optional[List[str]]:
             row = KNOWN.get(program[0].rpartition("/")[2]) if program else None
             if row is None or row.writes:
                 return None
-    folders = []
+    directories = []
     for word in call.words[1:]:
         if word.startswith(("-", "(", "!")):
             break
-        folders.append(word)
-    return [word if word.startswith("/") else UNKNOWN for word in folders]
+        directories.append(word)
+    return [word if word.startswith("/") else UNKNOWN for word in directories]
 
 
 def _inner(call: Call) -> Optional[List[str]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _OVERRIDES, _DIVERSIONS = "/var/lib/dpkg/statoverride", "/var/lib/dpkg/diversions"
 _MOST = 1 << 20  # bytes of one of them
 _SHELL = re.compile(r"#![ \t]*(?:/usr)?/bin/(?:env )?(?:sh|dash|bash)\b")
-_FOLDERS = ("/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/local/sbin")
+_DIRECTORIES = ("/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/local/sbin")
 _TEMPORARY = "/tmp/.ccm-mktemp"
 # What dpkg and debconf set, and what of the rest of the environment a script may ask for.
 _ENVIRONMENT = {
@@ -162,8 +162,8 @@ class ScriptEffects(object):
         return True if kind == "w" else None
 
     def _program(self, name: str) -> bool:
-        folders = [""] if name.startswith("/") else _FOLDERS
-        found = (self._files.status(os.path.join(f, name), follow=True) for f in folders)
+        directories = [""] if name.startswith("/") else _DIRECTORIES
+        found = (self._files.status(os.path.join(f, name), follow=True) for f in directories)
         return any(one is not None and one.mode & 0o111 for one in found)
 
     def _account(self, words: Sequence[str]) -> Optional[bool]:

@@ -66,7 +66,7 @@ class Interpreter(Shell):
         self._certain = True
         self._left = _MOST_STEPS
         self._depth = 0
-        self._folder = "/"
+        self._directory = "/"
         self._words = Words(self)
         self._given = ""
         self._exited = False
@@ -97,14 +97,14 @@ class Interpreter(Shell):
 
     def _apart(self, nodes: Sequence[Node]) -> Optional[bool]:
         """Follow commands of a subshell."""
-        kept = dict(self.variables), list(self.arguments), self._folder
+        kept = dict(self.variables), list(self.arguments), self._directory
         sure = self._certain, self._exited
         try:
             return self.nodes(nodes)
         except _Ended:
             return None
         finally:
-            self.variables, self.arguments, self._folder = kept
+            self.variables, self.arguments, self._directory = kept
             self._certain, self._exited = sure
 
     def _printed(self, words: Sequence[str]) -> Optional[str]:
@@ -284,10 +284,10 @@ class Interpreter(Shell):
         appends: bool = False,
         given: str = "",
     ) -> Call:
-        return Call(words, self._certain, self._folder, writes, appends, given, self.umask)
+        return Call(words, self._certain, self._directory, writes, appends, given, self.umask)
 
     def _path(self, word: str) -> str:
-        return word if word.startswith(("/", UNKNOWN)) else os.path.join(self._folder, word)
+        return word if word.startswith(("/", UNKNOWN)) else os.path.join(self._directory, word)
 
     def _simple(self, node: Simple) -> Optional[bool]:
         words = self._words.fields(node.words)
@@ -341,9 +341,9 @@ class Interpreter(Shell):
         """See the base class."""
         self._perhaps(None, script_parser.parse(text))
 
-    def enter(self, folder: str) -> None:
+    def enter(self, directory: str) -> None:
         """See the base class."""
-        self._folder = self._path(folder)
+        self._directory = self._path(directory)
 
     def report(self, words: Sequence[str]) -> Optional[bool]:
         """See the base class."""

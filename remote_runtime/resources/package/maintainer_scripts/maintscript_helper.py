@@ -57,7 +57,7 @@ class Conffiles(NamedTuple):
 
 
 def moves(requests: Sequence[Request], files: "Files", before: str, paths: Set[str]) -> Set[str]:
-    """The paths where a link gives way to a folder, or a folder to a link, before unpacking.
+    """The paths where a link gives way to a directory, or a directory to a link, before unpacking.
 
     ``files`` are the host's, ``before`` is the version that is upgraded and ``paths`` are its own.
     """
@@ -71,8 +71,8 @@ def moves(requests: Sequence[Request], files: "Files", before: str, paths: Set[s
         if kind == "symlink_to_dir" and files.link(path).rstrip("/") == given[1].rstrip("/"):
             found.add(path)
         status = files.status(path)
-        folder = status is not None and status.kind == "directory"
-        if kind == "dir_to_symlink" and folder:
+        directory = status is not None and status.kind == "directory"
+        if kind == "dir_to_symlink" and directory:
             own = ["%s/%s" % (path, name) in paths for name in files.entries(path)]
             found |= {path} if all(own) else set()
     return found

@@ -76,7 +76,7 @@ class PathCommands(object):
         """Absolute paths; None where one of them is not plain."""
         found = []
         for word in words:
-            path = os.path.join(call.folder, word)
+            path = os.path.join(call.directory, word)
             if UNKNOWN in path or os.path.normpath(path) != path.rstrip("/") or path == "/":
                 return None
             found.append(path.rstrip("/"))
@@ -225,10 +225,10 @@ class PathCommands(object):
         split = self._split(words, call, ("-f", "-r", "-rf", "-fr", "-R", "-v", "--force"))
         if split is None:
             return None
-        folders = any("r" in option.lower() for option in split[0] if option != "--force")
+        directories = any("r" in option.lower() for option in split[0] if option != "--force")
         for path in split[2]:
             status = self._files.status(path)
-            if status is not None and status.kind == "directory" and not folders:
+            if status is not None and status.kind == "directory" and not directories:
                 return None
         return [PathEffect(path, "absent") for path in split[2] if self._files.is_there(path)]
 

@@ -10,14 +10,14 @@ class Call(NamedTuple):
     """A command that a script runs.
 
     ``UNKNOWN`` stands in ``words`` and ``writes`` for text that nobody can tell. ``certain``: it
-    runs, whatever cannot be known; ``folder`` is where, and ``umask`` what it makes files with.
+    runs, whatever cannot be known; ``directory`` is where, and ``umask`` what it makes files with.
     ``writes`` are the files that its output goes to, with ``appends`` at their end; ``given`` is
     the text that it reads, "" for none or an unknown one.
     """
 
     words: Tuple[str, ...]
     certain: bool
-    folder: str = "/"
+    directory: str = "/"
     writes: Tuple[str, ...] = ()
     appends: bool = False
     given: str = ""
@@ -25,7 +25,7 @@ class Call(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The program, without its folder."""
+        """The program, without its directory."""
         return self.words[0].rpartition("/")[2] if self.words else ""
 
     @property
@@ -64,8 +64,8 @@ class Shell(object):
         """Follow the commands of a text of which nobody can tell when they run."""
         raise NotImplementedError
 
-    def enter(self, folder: str) -> None:
-        """Paths are relative to this folder from here on."""
+    def enter(self, directory: str) -> None:
+        """Paths are relative to this directory from here on."""
         raise NotImplementedError
 
     def report(self, words: Sequence[str]) -> Optional[bool]:

@@ -146,12 +146,12 @@ class Provider(PackageProvider):
         planned, env, run = self.planned_sources(), ENVIRONMENT, self.context.commands.run
         if not planned:
             return run(argv, env=env, limit=_LIMIT, **options)
-        from remote_runtime.resources.package.apt.sources import FOLDER
+        from remote_runtime.resources.package.apt.sources import DIRECTORY
 
         settings, place = self._bench().settings(self.context.files, planned)
         env = dict(env, APT_CONFIG=settings)
         found = run(argv, env=env, limit=_LIMIT, **options)
-        told = [text.replace(place, FOLDER) for text in (found.stdout, found.stderr)]
+        told = [text.replace(place, DIRECTORY) for text in (found.stdout, found.stderr)]
         return found._replace(stdout=told[0], stderr=told[1])
 
     def providers_of(self, name: str) -> Sequence[str]:
@@ -324,9 +324,16 @@ class Provider(PackageProvider):
         wanted = indexed(coming, shown, self._architecture)
         return self.probe().contents(wanted, Debs(self.context, self._fetch))
 
-    def _fetch(self, words: Sequence[str], folder: str, timeout: float) -> "Result":
-        argv = ["apt-get", "-q", *self._private(), "-o", "Dir::Cache::archives=" + folder, *words]
-        return self._ask(argv, cwd=folder, timeout=timeout)
+    def _fetch(self, words: Sequence[str], directory: str, timeout: float) -> "Result":
+        argv = [
+            "apt-get",
+            "-q",
+            *self._private(),
+            "-o",
+            "Dir::Cache::archives=" + directory,
+            *words,
+        ]
+        return self._ask(argv, cwd=directory, timeout=timeout)
 
     def _private(self) -> List[str]:
         """The options that keep apt from writing to the host's caches."""

@@ -289,12 +289,12 @@ class Provider(PackageProvider):
         from remote_runtime.resources.package.dnf.transaction import INDEX, indexed
         from remote_runtime.resources.package.rpm import probe as rpm_probe
 
-        def fetch(folder: str) -> None:
+        def fetch(directory: str) -> None:
             from remote_runtime.resources.package.dnf import isolated_run
             from remote_runtime.resources.package.probing import TIMEOUT
 
-            words = (*self._words([operation]), "--downloadonly", "--downloaddir=" + folder)
-            argv = isolated_run.isolated(self.context, words, folder)
+            words = (*self._words([operation]), "--downloadonly", "--downloaddir=" + directory)
+            argv = isolated_run.isolated(self.context, words, directory)
             result = self.context.commands.run(argv, timeout=TIMEOUT, limit=_LIMIT)
             if result.code != 0:
                 rpm_probe.refuse(self._explain(what, result), result)

@@ -49,13 +49,13 @@ class Header(object):
         self.kept = [row[0] for row in brought if int(row[1]) & _NOREPLACE]
         self._owned = {row[0] for row in brought if row[2:] != (_ROOT, _ROOT)}
 
-    def contents(self, folder: str) -> Contents:
-        """With the files, which were unpacked to a folder. ``OSError``, ``ValueError``.
+    def contents(self, directory: str) -> Contents:
+        """With the files, which were unpacked to a directory. ``OSError``, ``ValueError``.
 
         The number of an owner other than root is that of each host.
         """
         own = set(self.paths)
-        found = members_below(folder, own.__contains__)
+        found = members_below(directory, own.__contains__)
         if len(found) != len(own):
             raise ValueError("not all files of the package were unpacked")
         return Contents([self._as_owned(member) for member in found], self.kept, self.scripts)
@@ -89,7 +89,7 @@ def _script(program: str, text: str) -> str:
     return text + "\n" * bool(text)
 
 
-def unpacking(path: str, folder: str) -> Sequence[str]:
+def unpacking(path: str, directory: str) -> Sequence[str]:
     """The command that unpacks an RPM."""
     script = 'mkdir "$2" && rpm2archive "$1" && tar -xpzf "$1.tgz" -C "$2"'
-    return ("sh", "-c", script, "ccm", path, folder)
+    return ("sh", "-c", script, "ccm", path, directory)

@@ -25,24 +25,27 @@ _FINAL = re.compile(
 
 
 class Rpms(Packages):
-    """``fetch(folder)`` has dnf download a transaction to a folder."""
+    """``fetch(directory)`` has dnf download a transaction to a directory."""
 
     suffix = ".rpm"
 
     def __init__(self, context: "Context", fetch: Callable[[str], None]) -> None:
         self._context, self._fetch = context, fetch
 
-    def download(self, wanted: Sequence[Indexed], folder: str) -> None:
-        self._fetch(folder)
+    def download(self, wanted: Sequence[Indexed], directory: str) -> None:
+        self._fetch(directory)
 
-    def unpack(self, path: str, folder: str) -> Contents:
+    def unpack(self, path: str, directory: str) -> Contents:
         from remote_runtime.resources.package.dnf.isolated_run import isolated
 
         run = self._context.commands.run
         header = run(isolated(self._context, (*HEADER, path)), timeout=TIMEOUT, limit=64 << 20)
-        if header.code != 0 or run(rpm_contents.unpacking(path, folder), timeout=TIMEOUT).code != 0:
+        if (
+            header.code != 0
+            or run(rpm_contents.unpacking(path, directory), timeout=TIMEOUT).code != 0
+        ):
             raise ValueError("rpm cannot unpack it")
-        return rpm_contents.Header(header.stdout).contents(folder)
+        return rpm_contents.Header(header.stdout).contents(directory)
 
 
 def refuse(error: CcmError, result: "Result") -> None:

@@ -15,16 +15,16 @@ def matches(files: "Files", pattern: str) -> Iterator[str]:
     return _below(files, "/", [part for part in pattern.split("/") if part])
 
 
-def _below(files: "Files", folder: str, parts: Sequence[str]) -> Iterator[str]:
-    """What is below a folder and has names like these, one for each level."""
+def _below(files: "Files", directory: str, parts: Sequence[str]) -> Iterator[str]:
+    """What is below a directory and has names like these, one for each level."""
     if not parts:
-        yield folder
+        yield directory
         return
     name = parts[0]
     names = [name]
     if set(name) & _SIGNS:
-        held = files.entries(folder + "/.") if files.is_directory(folder) else []
+        held = files.entries(directory + "/.") if files.is_directory(directory) else []
         names = [n for n in held if fnmatchcase(n, name) and (n[0] != "." or name[0] == ".")]
-    for path in [os.path.join(folder, one) for one in names]:
+    for path in [os.path.join(directory, one) for one in names]:
         if files.is_there(path):
             yield from _below(files, path, parts[1:])

@@ -56,11 +56,11 @@ class Linking(object):
             )
         there = self._files.status(link)
         if there is None:
-            folder = os.path.dirname(link)
-            if self._files.is_directory(folder):
+            directory = os.path.dirname(link)
+            if self._files.is_directory(directory):
                 self._files.obstacles(link).writing(0)
             else:
-                self._files.obstacles(folder).making()
+                self._files.obstacles(directory).making()
             return True
         other = os.path.basename(self._files.link(link)) != unit.name
         if there.kind != "symlink" or (rule == ALIAS and other):

@@ -13,8 +13,8 @@ from remote_runtime.effects import (
     UnknownEffect,
     below,
 )
+from remote_runtime.resources.service.unit.directories import named_directories, parsed_mode
 from remote_runtime.resources.service.unit.files import Definition
-from remote_runtime.resources.service.unit.folders import named_folders, parsed_mode
 from remote_runtime.resources.service.unit.text import escaped, unescaped
 from remote_runtime.system.preconditions import PAGE, mount_points
 
@@ -61,7 +61,7 @@ def needed(unit: Definition) -> List[str]:
     if suffix == "service":
         paths += [p for key in ("WorkingDirectory", "RootDirectory", "RootImage")
                   for p in unit.text.words("Service", key)]  # fmt: skip
-        paths += named_folders(unit)
+        paths += named_directories(unit)
         if unit.text.flag("Service", "PrivateTmp"):
             paths += ["/tmp", "/var/tmp"]
     elif suffix in ("mount", "automount"):
@@ -115,7 +115,7 @@ class Mounting(object):
             yield "mounts %s, which does not exist" % source
 
     def _is_known(self, kind: str) -> bool:
-        if any(self._context.files.exists(folder + kind) for folder in _HELPERS):
+        if any(self._context.files.exists(directory + kind) for directory in _HELPERS):
             return True
         try:
             with open(_SYSTEMS) as file:
@@ -172,7 +172,7 @@ class Mounting(object):
         return int(text) if text.isdigit() else self._context.accounts.number(kind, text)
 
     def _source(self, unit: Definition) -> Optional[MountEffect]:
-        """A folder that is seen in a second place as it is in the first."""
+        """A directory that is seen in a second place as it is in the first."""
         source = unit.text.expand(unit.text.last("Mount", "What")) or ""
         where = place(unit)
         plain = all(option in _BINDING for option in _options(unit))

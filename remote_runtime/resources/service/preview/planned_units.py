@@ -50,7 +50,11 @@ class ForeseenUnits(object):
         if self._read is None:
             world = self._context.world
             planned = world.layer.nodes if world is not None else ()
-            there = [folder for folder in SEARCHED if folder in planned or os.path.isdir(folder)]
+            there = [
+                directory
+                for directory in SEARCHED
+                if directory in planned or os.path.isdir(directory)
+            ]
             self._read = UnitFiles(self._context.files, there)
         return self._read
 
@@ -145,7 +149,7 @@ class ForeseenUnits(object):
             return True
         if any(_concerns(path, names) for path in nodes):
             return True
-        files = [os.path.join(folder, each) for folder in SEARCHED for each in names]
+        files = [os.path.join(directory, each) for directory in SEARCHED for each in names]
         return any(os.path.islink(f) and world.layer.find(f, follow=True).laid for f in files)
 
     def by(self, key: str, name: str) -> List[str]:
@@ -164,19 +168,19 @@ class ForeseenUnits(object):
         return self._context.world is not None and self._touched(name, self._show(name))
 
 
-def _held(folder: str, names: Set[str]) -> bool:
-    """Whether a folder of the host has a part in the definition of one of these units."""
-    if any((searched + "/").startswith(folder + "/") for searched in SEARCHED):
+def _held(directory: str, names: Set[str]) -> bool:
+    """Whether a directory of the host has a part in the definition of one of these units."""
+    if any((searched + "/").startswith(directory + "/") for searched in SEARCHED):
         return True
-    linked = any(os.path.lexists(os.path.join(folder, name)) for name in names)
-    return linked and any(folder.startswith(searched + "/") for searched in SEARCHED)
+    linked = any(os.path.lexists(os.path.join(directory, name)) for name in names)
+    return linked and any(directory.startswith(searched + "/") for searched in SEARCHED)
 
 
 def _concerns(path: str, names: Set[str]) -> bool:
     """Whether what is planned at a path has a part in the definition of one of these units."""
-    for folder in SEARCHED:
-        if path.startswith(folder + "/"):
-            parts = path[len(folder) + 1 :].split("/")
+    for directory in SEARCHED:
+        if path.startswith(directory + "/"):
+            parts = path[len(directory) + 1 :].split("/")
             drop_in = parts[0][:-2] if parts[0].endswith(".d") else ""
             prefixed = drop_in.rpartition("-.")[0]
             return (

@@ -23,9 +23,9 @@ def _covered(text: UnitText) -> Iterator[Tuple[str, str]]:
     for word in text.words("Service", "TemporaryFileSystem"):
         yield "TemporaryFileSystem", word.partition(":")[0]
     if text.flag("Service", "ProtectHome") or text.last("Service", "ProtectHome") == "tmpfs":
-        yield from (("ProtectHome", folder) for folder in _HOMES)
+        yield from (("ProtectHome", directory) for directory in _HOMES)
     if text.flag("Service", "PrivateTmp") or text.flag("Service", "DynamicUser"):
-        yield from (("PrivateTmp", folder) for folder in _TEMPORARY)
+        yield from (("PrivateTmp", directory) for directory in _TEMPORARY)
 
 
 def _bound(text: UnitText) -> List[str]:

@@ -4,8 +4,8 @@ import os
 from typing import TYPE_CHECKING, Iterator, List, Tuple
 
 from remote_runtime.changes import Unknowable
+from remote_runtime.resources.service.unit.directories import parsed_mode
 from remote_runtime.resources.service.unit.files import Definition
-from remote_runtime.resources.service.unit.folders import parsed_mode
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -40,7 +40,7 @@ class Listening(object):
                     yield "cannot listen at %s: %s" % (value, why)
 
     def _at_path(self, unit: Definition, key: str, path: str) -> str:
-        """systemd makes the folders above, and replaces what is there unless that is one."""
+        """systemd makes the directories above, and replaces what is there unless that is one."""
         files = self._context.files
         above = os.path.dirname(path)
         while above != "/" and not files.exists(above):

@@ -8,8 +8,8 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.overlay.rights import Rights, interpreter_of, is_foreign, needs_reading
 from remote_runtime.resources.service.preview import globbing
 from remote_runtime.resources.service.preview.sandboxing import BINDING, hiding
+from remote_runtime.resources.service.unit.directories import linked_directories, made_directories
 from remote_runtime.resources.service.unit.files import Definition
-from remote_runtime.resources.service.unit.folders import linked_folders, made_folders
 from remote_runtime.resources.service.unit.text import Program, UnitText
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Process(object):
         yield from self._accounts(text, user)
         yield from self._environment(text)
         yield from self._streams(text)
-        yield from self._own_folders(unit)
+        yield from self._own_directories(unit)
         yield from self._mounted(unit)
         elsewhere = [key for key in _ELSEWHERE if text.all("Service", key)]
         if not elsewhere:
@@ -72,10 +72,11 @@ class Process(object):
         named = accounts.user_name if kind == "user" else accounts.group_name
         return named(int(name)) != str(int(name)) or int(name) in _BUILT_IN
 
-    # -- files and folders ------------------------------------------------------------------------
+    # -- files and directories
+    # ------------------------------------------------------------------------
 
     def _environment(self, text: UnitText) -> Iterator[str]:
-        """Files that have to be there, and no folders; a dash in front allows all of that."""
+        """Files that have to be there, and no directories; a dash in front allows all of that."""
         for pattern in text.words("Service", "EnvironmentFile"):
             if not pattern.startswith("/") or "{" in pattern:
                 continue  # optional, not read at all, or what only systemd makes out
@@ -101,10 +102,10 @@ class Process(object):
                 if path.startswith("/") and not files.exists(path):
                     yield "requires its credential %s, which does not exist" % path
 
-    def _own_folders(self, unit: Definition) -> Iterator[str]:
-        for path in linked_folders(unit, self._context):
+    def _own_directories(self, unit: Definition) -> Iterator[str]:
+        for path in linked_directories(unit, self._context):
             yield "needs the directory %s, where a symbolic link is: systemd follows none" % path
-        for own in made_folders(unit, self._context):
+        for own in made_directories(unit, self._context):
             there = own.kind == "directory" and self._files.exists(own.path)
             if there and not self._files.is_directory(own.path):
                 yield "requires the directory %s, but another file is in its place" % own.path
@@ -117,7 +118,7 @@ class Process(object):
             yield "requires its RootDirectory %s, which does not exist" % root
         if root or any(text.all("Service", key) for key in _IMAGES):
             return
-        own = [made.path for made in made_folders(unit, self._context)]
+        own = [made.path for made in made_directories(unit, self._context)]
         bound = [w.split(":")[1] for w in text.words("Service", "BindPaths") if ":" in w]
         for key in _IN_PLACE + BINDING:
             for word in text.words("Service", key):
@@ -128,14 +129,14 @@ class Process(object):
     def _on_this_root(self, unit: Definition, user: str) -> Iterator[str]:
         text = unit.text
         rights = self._rights(text, user)
-        folder = text.expand(text.last("Service", "WorkingDirectory")) or ""
-        if folder == "~":
-            folder = self._home(user)
-        if folder.startswith("/") and folder not in self._made(unit):
-            if not self._files.is_directory(folder):
-                yield "requires its WorkingDirectory %s, which does not exist" % folder
-            elif not rights.reach(folder + "/"):
-                yield "requires its WorkingDirectory %s, which %s cannot enter" % (folder, user)
+        directory = text.expand(text.last("Service", "WorkingDirectory")) or ""
+        if directory == "~":
+            directory = self._home(user)
+        if directory.startswith("/") and directory not in self._made(unit):
+            if not self._files.is_directory(directory):
+                yield "requires its WorkingDirectory %s, which does not exist" % directory
+            elif not rights.reach(directory + "/"):
+                yield "requires its WorkingDirectory %s, which %s cannot enter" % (directory, user)
         for key in ("ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost"):
             for program in text.programs(key):
                 ignored = program.ignored and (key != "ExecStart" or unit.kind == "oneshot")
@@ -147,7 +148,7 @@ class Process(object):
                     yield from [why] if why else []
 
     def _home(self, user: str) -> str:
-        """The folder of a user that is named; root's is there."""
+        """The directory of a user that is named; root's is there."""
         named = user and "%" not in user
         return self._context.accounts.identity(user).home if named else ""
 
@@ -163,7 +164,7 @@ class Process(object):
                 yield "runs %s, which does not exist below %s" % (path, root)
 
     def _made(self, unit: Definition) -> Tuple[str, ...]:
-        return tuple(own.path for own in made_folders(unit, self._context))
+        return tuple(own.path for own in made_directories(unit, self._context))
 
     # -- programs ---------------------------------------------------------------------------------
 
@@ -211,7 +212,7 @@ class Process(object):
         """The file that a program is, and why there is none."""
         programs = self._context.user_commands
         if "/" not in program:
-            paths = ["%s/%s" % (folder, program) for folder in _PATH.split(":")]
+            paths = ["%s/%s" % (directory, program) for directory in _PATH.split(":")]
             found = next((path for path in paths if programs.is_program(path)), "")
             return found, "" if found else "runs %s, which systemd cannot find" % program
         if programs.is_program(program):

@@ -18,8 +18,8 @@ from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
 from remote_runtime.resources.service.preview.run_checks import Rehearsal
 from remote_runtime.resources.service.provider import DISABLE, ENABLE, RESTART, START, STOP
 from remote_runtime.resources.service.unit import written_paths
+from remote_runtime.resources.service.unit.directories import own_directories, runtime_directories
 from remote_runtime.resources.service.unit.files import CONFIGURED, Definition, install_links
-from remote_runtime.resources.service.unit.folders import own_folders, runtime_folders
 from remote_runtime.resources.service.unit.named_paths import sockets
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Consequences(object):
         else:
             self._start(name, running)
         if verb == RESTART:
-            gone += runtime_folders(self._units.definition(name), restart=True)
+            gone += runtime_directories(self._units.definition(name), restart=True)
         return once(gone + self._effects(running, name if verb == RESTART else ""))
 
     def _start(self, name: str, running: Dict[str, bool]) -> None:
@@ -98,13 +98,13 @@ class Consequences(object):
                 mounting = mounts.Mounting(self._context)
                 effects += mounting.mounted(unit) if runs else mounts.unmounted(unit)
             elif runs:
-                effects += own_folders(unit, self._context)
+                effects += own_directories(unit, self._context)
                 effects += [PathEffect(path, "something") for path in sockets(unit)]
                 effects += [_triggered(unit, other) for other in _triggers(unit)]
             elif unit.name.endswith(".slice"):
                 effects.append(_emptied(unit))
             else:
-                effects += runtime_folders(unit, restart=False)
+                effects += runtime_directories(unit, restart=False)
             if not runs:
                 effects += [_unneeded(unit, other) for other in self._let_go(unit)]
             if unit.name.endswith(".service"):

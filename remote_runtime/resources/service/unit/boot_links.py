@@ -13,17 +13,19 @@ _LINKED = {"enabled": True, "disabled": False}
 
 
 class BootLinks(object):
-    """The links below a folder, which is read once."""
+    """The links below a directory, which is read once."""
 
-    def __init__(self, folder: str = CONFIGURED) -> None:
-        self._folders: Optional[List[str]] = None
-        if os.path.isdir(folder):
-            names = [name for name in os.listdir(folder) if name.endswith(_ENDINGS)]
-            self._folders = [os.path.join(folder, name) for name in names]
+    def __init__(self, directory: str = CONFIGURED) -> None:
+        self._directories: Optional[List[str]] = None
+        if os.path.isdir(directory):
+            names = [name for name in os.listdir(directory) if name.endswith(_ENDINGS)]
+            self._directories = [os.path.join(directory, name) for name in names]
 
     def contradict(self, unit: str, state: str) -> bool:
         """Whether the links say something else of a unit than the state that systemd remembers."""
-        if self._folders is None or state not in _LINKED:
+        if self._directories is None or state not in _LINKED:
             return False
-        linked = any(os.path.lexists(os.path.join(folder, unit)) for folder in self._folders)
+        linked = any(
+            os.path.lexists(os.path.join(directory, unit)) for directory in self._directories
+        )
         return linked is not _LINKED[state]

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
 from remote_runtime.resources.service.unit.text import UnitText, escaped
-from remote_runtime.resources.service.unit.unit import FOLDERS, init_script, template
+from remote_runtime.resources.service.unit.unit import DIRECTORIES, init_script, template
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
@@ -21,9 +21,9 @@ _OF_SCRIPT = (
 )
 SEARCHED = (
     ("/run/systemd/transient", "/run/systemd/generator.early")
-    + FOLDERS[:2]
+    + DIRECTORIES[:2]
     + (_GENERATED,)
-    + FOLDERS[2:]
+    + DIRECTORIES[2:]
     + ("/run/systemd/generator.late",)
 )
 _LIMIT = 1 << 20  # bytes of a unit file
@@ -99,13 +99,13 @@ class Definition(NamedTuple):
 class UnitFiles(object):
     """Unit files as ``files`` shows them: those of the host, or as they are planned.
 
-    ``folders`` are those of ``SEARCHED`` that are there.
+    ``directories`` are those of ``SEARCHED`` that are there.
     """
 
-    def __init__(self, files: "Files", folders: Sequence[str]) -> None:
+    def __init__(self, files: "Files", directories: Sequence[str]) -> None:
         self._files = files
-        self._names = {folder: set(self._held(folder)) for folder in folders}
-        self._folders = [folder for folder in SEARCHED if folder in self._names]
+        self._names = {directory: set(self._held(directory)) for directory in directories}
+        self._directories = [directory for directory in SEARCHED if directory in self._names]
 
     def find(self, name: str) -> "Definition":
         """The definition that a name leads to; one without a path where there is none."""
@@ -132,8 +132,8 @@ class UnitFiles(object):
 
     def aliased(self, name: str) -> str:
         """The unit whose ``[Install]`` has a name as another of its own, "" where there is none."""
-        for folder in self._folders:
-            for other in sorted(self._names[folder]):
+        for directory in self._directories:
+            for other in sorted(self._names[directory]):
                 if other.rpartition(".")[2] != name.rpartition(".")[2] or "@" in other:
                     continue
                 unit = self.find(other)
@@ -142,17 +142,17 @@ class UnitFiles(object):
         return ""
 
     def _pulled_by_links(self, own: str) -> Iterator[Tuple[str, str]]:
-        """What links in folders of the unit have started with it, such as ``own.wants``."""
+        """What links in directories of the unit have started with it, such as ``own.wants``."""
         names = [name for name in (own, template(own)) if name]
         for entry, key in [(name + end, key) for name in names for end, key in _PULLING.items()]:
-            for folder in self._folders:
-                below = "%s/%s" % (folder, entry)
-                if entry in self._names[folder]:
+            for directory in self._directories:
+                below = "%s/%s" % (directory, entry)
+                if entry in self._names[directory]:
                     yield from [(key, other) for other in sorted(self._held(below))]
 
-    def _held(self, folder: str) -> List[str]:
-        """The names in a folder, or in one that a link leads to; systemd lets others be."""
-        return self._files.entries(folder + "/.") if self._files.is_directory(folder) else []
+    def _held(self, directory: str) -> List[str]:
+        """The names in a directory, or in one that a link leads to; systemd lets others be."""
+        return self._files.entries(directory + "/.") if self._files.is_directory(directory) else []
 
     def _file(self, name: str) -> Tuple[str, str, bool]:
         """The unit's own name, its file, and whether that is a mask."""
@@ -171,8 +171,8 @@ class UnitFiles(object):
         return name, "", False
 
     def _first(self, name: str) -> str:
-        there = (f for f in self._folders if name in self._names[f])
-        return next(("%s/%s" % (folder, name) for folder in there), "")
+        there = (f for f in self._directories if name in self._names[f])
+        return next(("%s/%s" % (directory, name) for directory in there), "")
 
     def _read(self, path: str) -> str:
         status = self._files.status(path, follow=True)
@@ -182,18 +182,18 @@ class UnitFiles(object):
 
     def _drop_ins(self, name: str) -> List[str]:
         found: Dict[str, str] = {}
-        for below in self._drop_in_folders(name):
+        for below in self._drop_in_directories(name):
             for entry in self._held(below):
                 if entry.endswith(".conf"):
                     found.setdefault(entry, "%s/%s" % (below, entry))
         return [found[entry] for entry in sorted(found)]
 
-    def _drop_in_folders(self, name: str) -> List[str]:
+    def _drop_in_directories(self, name: str) -> List[str]:
         """Where drop-ins of a unit stand; of two with one name the earlier counts."""
         names = [n + ".d" for n in _drop_in_names(name)]
         kind = name.rpartition(".")[2] + ".d"
-        own = ["%s/%s" % (f, n) for f in self._folders for n in names if n in self._names[f]]
-        return own + ["%s/%s" % (f, kind) for f in self._folders if kind in self._names[f]]
+        own = ["%s/%s" % (f, n) for f in self._directories for n in names if n in self._names[f]]
+        return own + ["%s/%s" % (f, kind) for f in self._directories if kind in self._names[f]]
 
     def file_state(self, unit: Definition) -> str:
         """What systemd calls the state of the unit's file."""
@@ -219,7 +219,7 @@ class UnitFiles(object):
     def _is_started_at_boot(self, name: str) -> bool:
         """Whether a link of the old runlevels starts an init script at boot."""
         stem = name.rpartition(".")[0]
-        names = (n for folder in _BOOT_LEVELS for n in self._held(folder))
+        names = (n for directory in _BOOT_LEVELS for n in self._held(directory))
         return any(n[:1] == "S" and n[3:] == stem for n in names)
 
     def elsewhere(self, unit: Definition) -> bool:
@@ -227,11 +227,11 @@ class UnitFiles(object):
         target = self._files.link(unit.path) if unit.path else ""
         return target.startswith("/") and os.path.dirname(target) not in SEARCHED
 
-    def links(self, unit: Definition, folder: str = CONFIGURED) -> List[str]:
-        """The links in a folder that have the unit started."""
+    def links(self, unit: Definition, directory: str = CONFIGURED) -> List[str]:
+        """The links in a directory that have the unit started."""
         found = []
-        for entry in sorted(self._names.get(folder, ())):
-            below = "%s/%s" % (folder, entry)
+        for entry in sorted(self._names.get(directory, ())):
+            below = "%s/%s" % (directory, entry)
             if entry.endswith(tuple(LINKED_FROM.values())):
                 found += ["%s/%s" % (below, unit.name)] if unit.name in self._held(below) else []
             elif entry in unit.text.words("Install", "Alias"):

@@ -47,7 +47,7 @@ class NamedPaths(NamedTuple):
         return any(named in text for named in self.whole + self.begun)
 
     def covers(self, path: str, present: bool) -> bool:
-        """Whether a program may write or remove a path; folders above a named one may be made."""
+        """Whether a program may write or remove a path; it may create parents of a named path."""
         if any(path.startswith(start) for start in self.begun):
             return True
         if any(is_within(path, named) for named in self.whole):
@@ -82,8 +82,10 @@ class _Reader(object):
     def __init__(self, unit: Definition, context: "Context") -> None:
         self._unit, self._files = unit, context.files
         self._programs = context.user_commands
-        folder = unit.text.expand(unit.text.last("Service", "WorkingDirectory").lstrip("-")) or ""
-        self._folder = folder if folder.startswith("/") and folder != "/" else ""
+        directory = (
+            unit.text.expand(unit.text.last("Service", "WorkingDirectory").lstrip("-")) or ""
+        )
+        self._directory = directory if directory.startswith("/") and directory != "/" else ""
         self._whole: Set[str] = set()
         self._begun: Set[str] = set()
         self._scripts: Set[str] = set()  # by path, and by name those that were looked up
@@ -107,10 +109,10 @@ class _Reader(object):
         """Note what a command line or a script names, and read on in the scripts that it starts."""
         for path in _ABSOLUTE.findall(text):
             self._note(path)
-        if self._folder:
+        if self._directory:
             for word in _WORD.findall(text):
                 if word[0] not in "/-$" and not _OPEN_END.search(word):
-                    self._note(os.path.join(self._folder, word))
+                    self._note(os.path.join(self._directory, word))
         if depth:
             for script in self._started(text):
                 if script not in self._scripts:
@@ -121,7 +123,7 @@ class _Reader(object):
         rest = _OPEN_END.search(path)
         start = path[: rest.start()] if rest else path
         plain = os.path.normpath(start) if not rest else start
-        if any(is_within(plain, folder) for folder in _KERNEL) or plain in ("/", "//"):
+        if any(is_within(plain, directory) for directory in _KERNEL) or plain in ("/", "//"):
             return
         if rest:
             self._begun.add(plain)
@@ -144,7 +146,7 @@ class _Reader(object):
                         yield word
                 elif at == 0 and "/" not in word and word not in self._scripts:
                     self._scripts.add(word)
-                    places = ("%s/%s" % (folder, word) for folder in _PATHS)
+                    places = ("%s/%s" % (directory, word) for directory in _PATHS)
                     yield from [place for place in places if self._is_program(place)][:1]
 
     def _text(self, path: str) -> str:
@@ -164,5 +166,5 @@ def _reads(word: str) -> bool:
 
 
 def _is_searched(path: str) -> bool:
-    """A folder of the system that stands in a PATH or is the home of very much."""
+    """A directory of the system that stands in a PATH or is the home of very much."""
     return path in (*_PATHS, "/usr", "/etc", "/var", "/lib", "/usr/lib", "/var/lib", "/run", "/tmp")

@@ -10,7 +10,7 @@ _COMMANDS = (
     "ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost", "ExecReload", "ExecStop",
     "ExecStopPost",
 )  # fmt: skip
-_ROOT_FOLDERS = {"t": "/run", "S": "/var/lib", "C": "/var/cache", "L": "/var/log", "E": "/etc"}
+_ROOT_DIRECTORIES = {"t": "/run", "S": "/var/lib", "C": "/var/cache", "L": "/var/log", "E": "/etc"}
 
 
 class Program(NamedTuple):
@@ -129,7 +129,7 @@ class UnitText(object):
             "J": unescaped(final),
             "f": "/" + unescaped(instance or prefix).lstrip("/"),
         }
-        known.update(_ROOT_FOLDERS)
+        known.update(_ROOT_DIRECTORIES)
         if letter in ("H", "l"):
             host = os.uname().nodename
             return host if letter == "H" else host.partition(".")[0]

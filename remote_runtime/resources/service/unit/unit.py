@@ -22,7 +22,7 @@ PROPERTIES = (
     "ConflictedBy",
     "TriggeredBy",
 )
-FOLDERS = (
+DIRECTORIES = (
     "/etc/systemd/system",
     "/run/systemd/system",
     "/usr/local/lib/systemd/system",
@@ -92,9 +92,9 @@ def words(value: str) -> List[str]:
     return [re.sub(r"\\(.)", r"\1", w[1:-1]) if w[:1] == '"' else w for w in value.split()]
 
 
-def is_below(path: str, folders: Sequence[str] = FOLDERS) -> bool:
+def is_below(path: str, directories: Sequence[str] = DIRECTORIES) -> bool:
     """Whether a file is a unit file, or a drop-in or link of one."""
-    return path.startswith(tuple(folder + "/" for folder in folders))
+    return path.startswith(tuple(directory + "/" for directory in directories))
 
 
 def is_source(path: str) -> bool:

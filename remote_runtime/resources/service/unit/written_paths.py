@@ -4,8 +4,8 @@ previews only)."""
 from typing import TYPE_CHECKING, List
 
 from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect
+from remote_runtime.resources.service.unit.directories import given_away, named_directories
 from remote_runtime.resources.service.unit.files import Definition
-from remote_runtime.resources.service.unit.folders import given_away, named_folders
 from remote_runtime.resources.service.unit.named_paths import (
     STARTING,
     STOPPING,
@@ -23,15 +23,17 @@ CREATES = "creates"
 
 
 def effects(unit: Definition, context: "Context", *, starts: bool, stops: bool) -> List[Effect]:
-    """What is left at the paths that its command lines name, and below its own folders."""
+    """What is left at the paths that its command lines name, and below its own directories."""
     keys = (STOPPING if stops else ()) + (STARTING if starts else ())
     with context.ignoring():
         named = of_unit(unit, context, keys)
-        folders = tuple(folder + "/" for folder in named_folders(unit)) if starts else ()
+        directories = (
+            tuple(directory + "/" for directory in named_directories(unit)) if starts else ()
+        )
         outputs = streams(unit) if starts else []
     found: List[Effect] = [PathEffect(path, "something") for path in outputs]
     if not named.harmless:
-        named = named._replace(begun=named.begun + folders)
+        named = named._replace(begun=named.begun + directories)
         found.append(_fog(unit, named, starts))
     given = given_away(unit, context) if starts else []
     if given:
@@ -55,15 +57,15 @@ def _fog(unit: Definition, named: NamedPaths, starts: bool) -> UnknownEffect:
     )
 
 
-def _owners(unit: Definition, folders: List[str]) -> UnknownEffect:
-    """Systemd gives the whole tree to the unit's user where the folder itself is not that one's."""
+def _owners(unit: Definition, directories: List[str]) -> UnknownEffect:
+    """systemd changes the owner of the whole tree if the unit's user does not own its top."""
     why = "systemd changes the owner of %s and its contents to the user of %s" % (
-        folders[0],
+        directories[0],
         unit.name,
     )
 
     def covers(kind: str, value: str, present: bool) -> bool:
-        below = any(value != folder and is_within(value, folder) for folder in folders)
+        below = any(value != directory and is_within(value, directory) for directory in directories)
         return kind == "attributes" and below
 
     return UnknownEffect(Uncertainty(UNKNOWN, why), covers)

@@ -10,7 +10,7 @@ from orchestrator.fleet.checks.origin import Origin, origin_of
 from remote_runtime.version import VERSION
 
 
-def git(folder: Path, *words: str) -> str:
+def git(directory: Path, *words: str) -> str:
     """Run git as a user that no configuration names."""
     who = {
         f"GIT_{role}_{part}": "t@t"
@@ -18,7 +18,7 @@ def git(folder: Path, *words: str) -> str:
         for part in ("NAME", "EMAIL")
     }
     done = subprocess.run(
-        ["git", "-C", str(folder), *words],
+        ["git", "-C", str(directory), *words],
         check=True,
         capture_output=True,
         text=True,
@@ -30,7 +30,7 @@ def git(folder: Path, *words: str) -> str:
 def test_a_commit_is_named_and_whether_it_is_clean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Changed and new files make it unclean, also in another folder of the repository."""
+    """Changed and new files make it unclean, also in another directory of the repository."""
     monkeypatch.setenv("CCM_ACTOR", "deploy\x1b[0m bot")
     site = tmp_path / "infra" / "site.yaml"
     site.parent.mkdir()

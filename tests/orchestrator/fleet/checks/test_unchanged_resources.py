@@ -1,4 +1,4 @@
-"""Resources that are as desired, as a run's folder keeps them."""
+"""Resources that are as desired, as a run's directory keeps them."""
 
 import json
 from typing import Any

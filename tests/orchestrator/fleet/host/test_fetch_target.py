@@ -10,8 +10,8 @@ import pytest
 
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host.fetch_target import (
+    MAX_DIRECTORIES,
     MAX_FILES,
-    MAX_FOLDERS,
     BrokenOffError,
     FetchTarget,
     HostFetchTarget,
@@ -30,17 +30,17 @@ from tests.orchestrator.fleet.fakes import (
 )
 
 
-def taking(folder: Path, file: int = 100, total: int = 1000) -> HostFetchTarget:
+def taking(directory: Path, file: int = 100, total: int = 1000) -> HostFetchTarget:
     """What takes the files of web1, which was asked for /srv/a and /srv/d."""
-    return FetchTarget(folder, file, total).of("web1", ["/srv/a", "/srv/d/"])
+    return FetchTarget(directory, file, total).of("web1", ["/srv/a", "/srv/d/"])
 
 
 def file(*name: Any, path: Any = 1) -> dict[str, Any]:
     return {"t": "file", "path": path, "name": list(name)}
 
 
-def below(folder: Path) -> list[str]:
-    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if not p.is_dir())
+def below(directory: Path) -> list[str]:
+    return sorted(str(p.relative_to(directory)) for p in directory.rglob("*") if not p.is_dir())
 
 
 def test_files_lie_below_their_host(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_fetch_left_is_swept(tmp_path: Path) -> None:
-    """In each folder that is written to, and not what another file of this fetch is."""
+    """In each directory that is written to, and not what another file of this fetch is."""
     for name in ("web1/srv/d", "web1/srv/d/x", "web2/srv/d"):
         (tmp_path / name).mkdir(parents=True, exist_ok=True)
         (tmp_path / name / ".ccm-0123456789ab.part").touch(0o200)
@@ -116,21 +116,21 @@ def test_a_name_that_no_file_can_have_is_refused(tmp_path: Path, message: dict[s
 
 
 def test_no_link_is_followed(tmp_path: Path) -> None:
-    """A link in the place of a folder is refused, one in the place of a file is replaced."""
+    """A link in the place of a directory is refused, one in the place of a file is replaced."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "kept").write_text("kept")
-    folder = tmp_path / "out"
-    (folder / "web1/srv").mkdir(parents=True)
-    (folder / "web1/srv/d").symlink_to(outside)
-    (folder / "web1/srv/a").symlink_to(outside / "kept")
-    landing = taking(folder)
+    directory = tmp_path / "out"
+    (directory / "web1/srv").mkdir(parents=True)
+    (directory / "web1/srv/d").symlink_to(outside)
+    (directory / "web1/srv/a").symlink_to(outside / "kept")
+    landing = taking(directory)
     with pytest.raises(PlanError, match=r"d/x cannot be written: .*link or a file is in the way"):
         landing.take(file("x"), iter([b"x"]))
     landing.take(file(path=0), iter([b"mine"]))
     assert below(outside) == ["kept"]
     assert (outside / "kept").read_text() == "kept"
-    assert not (folder / "web1/srv/a").is_symlink()
+    assert not (directory / "web1/srv/a").is_symlink()
 
 
 def test_bounds_hold_whatever_a_host_sends(tmp_path: Path) -> None:
@@ -148,11 +148,11 @@ def test_bounds_hold_whatever_a_host_sends(tmp_path: Path) -> None:
         many.take(file("x"), iter([]))
 
 
-def test_folders_without_a_byte_are_bounded(tmp_path: Path) -> None:
+def test_directories_without_a_byte_are_bounded(tmp_path: Path) -> None:
     """Each takes room here, however little is sent."""
     landing = taking(tmp_path)
     landing.take(file("deep", "deeper", "x"), iter([]))
-    landing._folders = MAX_FOLDERS - 1
+    landing._directories = MAX_DIRECTORIES - 1
     landing.take(file("deep", "one", "x"), iter([]))
     landing.take(file("deep", "one", "y"), iter([]))
     with pytest.raises(ProtocolError):
@@ -221,7 +221,7 @@ def test_nobody_sends_files_unasked() -> None:
     assert result.outcome == "unreachable"
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     """The path and the reason are named."""
     (tmp_path / "web1").write_text("a file")
     with pytest.raises(PlanError, match="web1/srv/a cannot be written: Not a directory"):

@@ -118,7 +118,7 @@ def test_what_is_no_such_file_counts_as_nothing(
     assert store.of(HOST) is not None
 
 
-def test_a_folder_in_its_place_is_no_file(store: KeptFacts, tmp_path: Path) -> None:
+def test_a_directory_in_its_place_is_no_file(store: KeptFacts, tmp_path: Path) -> None:
     """What cannot be read counts as nothing."""
     store.keep(HOST, {"n": 1})
     path = path_of(tmp_path)

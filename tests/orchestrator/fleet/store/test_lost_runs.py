@@ -189,7 +189,7 @@ def test_a_run_that_ended_between_begin_and_outcome(run: SavedRun) -> None:
 
 
 def test_another_user(run: SavedRun) -> None:
-    """A runtime of another user, which has a state folder of its own, is not asked."""
+    """A runtime of another user, which has a state directory of its own, is not asked."""
     lost_runs.note(RUN_ID, "web1", 0)
     lost_runs._lost.cache_clear()
     assert Recall("web1", 1000).wish() == {}

@@ -9,7 +9,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.past_runs import PastRuns
-from orchestrator.fleet.store.run_folder import RunFolder
+from orchestrator.fleet.store.run_directory import RunDirectory
 from orchestrator.manifest.identity import identity as identity_of
 from remote_runtime.errors import InputError
 
@@ -42,12 +42,12 @@ class Diary:
         started = happening.RunStarted(
             run_id, 1.0, tuple(results), noop, manifest, command, identity
         )
-        folder = RunFolder(started, options)
+        directory = RunDirectory(started, options)
         for host, told in results.items():
             members = {"outcome": told} if isinstance(told, str) else told
-            folder.handle(happening.HostFinished(HostResult(host, Tally())._replace(**members)))
-        folder.handle(happening.RunFinished(2.0, False))
-        folder.close()
+            directory.handle(happening.HostFinished(HostResult(host, Tally())._replace(**members)))
+        directory.handle(happening.RunFinished(2.0, False))
+        directory.close()
         return run_id
 
 
@@ -110,7 +110,7 @@ def test_of_a_plan_its_own_hosts_only(diary: Diary) -> None:
 
 
 def test_the_same_manifest_in_another_checkout(diary: Diary, tmp_path: Path) -> None:
-    """A pipeline that checks out into a new folder each time repeats what failed there."""
+    """A pipeline that checks out into a new directory each time repeats what failed there."""
     for place in ("1", "2"):
         (tmp_path / place / "site" / ".git").mkdir(parents=True)
     diary.run(str(tmp_path / "1" / "site" / "web.yaml"), web1="failed")

@@ -10,7 +10,7 @@ from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store import records
 from orchestrator.fleet.store.kept_runs import kept_run
 from remote_runtime.errors import InputError
-from tests.orchestrator.fleet.store.test_run_folder import keep
+from tests.orchestrator.fleet.store.test_run_directory import keep
 
 ID = "20260314T091502Z-aaaa"
 ODD: tuple[object, ...] = (
@@ -105,8 +105,8 @@ def test_a_spoilt_result_is_refused(name: str) -> None:
 )
 def test_a_spoilt_line_is_told_with_its_file(file: str, line: str) -> None:
     """It is no defect of ccm, and no report is made of it."""
-    folder = keep(ID)
-    with open(folder.path / file, "a", encoding="utf-8") as out:
+    directory = keep(ID)
+    with open(directory.path / file, "a", encoding="utf-8") as out:
         out.write(line + "\n")
     with pytest.raises(InputError, match=f"{file} cannot be read"):
         list(kept_run().replay())

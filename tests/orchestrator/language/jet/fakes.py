@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.expressions import EvaluationError, Scope
 from orchestrator.language import jet
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.language.jet import Delimiters, Library
 from remote_runtime.errors import InputError
 from tests.orchestrator.expressions.fakes import scope
@@ -28,8 +28,8 @@ DATA = {
 JET = Delimiters("{{", "}}")
 
 
-def host(folder: Path = Path("."), **changes: Any) -> Scope:
-    return scope(folder, **{"data": DATA, **changes})
+def host(directory: Path = Path("."), **changes: Any) -> Scope:
+    return scope(directory, **{"data": DATA, **changes})
 
 
 def render(
@@ -39,19 +39,19 @@ def render(
     **changes: Any,
 ) -> str:
     """The text of a template that stands alone."""
-    library = Library(Folder(Path(".")), delimiters, functions or ())
+    library = Library(Directory(Path(".")), delimiters, functions or ())
     return jet.render(library.parse(text, "t.jet"), host(**changes).names, functions)
 
 
-def render_files(folder: Path, first: str = "main.jet", **texts: str) -> str:
+def render_files(directory: Path, first: str = "main.jet", **texts: str) -> str:
     """The text of ``main.jet`` among other templates, whose names have _ for a dot."""
-    write(folder, **texts)
-    return jet.render(Library(Folder(folder), JET).load(first), host(folder).names)
+    write(directory, **texts)
+    return jet.render(Library(Directory(directory), JET).load(first), host(directory).names)
 
 
-def write(folder: Path, **texts: str) -> None:
+def write(directory: Path, **texts: str) -> None:
     for name, text in texts.items():
-        path = folder / name.replace("__", "/").replace("_jet", ".jet")
+        path = directory / name.replace("__", "/").replace("_jet", ".jet")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
@@ -59,7 +59,7 @@ def write(folder: Path, **texts: str) -> None:
 def refused(text: str, delimiters: Delimiters = JET) -> str:
     """Why a text is no template."""
     with pytest.raises(InputError) as caught:
-        Library(Folder(Path(".")), delimiters).parse(text, "t.jet")
+        Library(Directory(Path(".")), delimiters).parse(text, "t.jet")
     return str(caught.value)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.language.jet import Library, render
 from remote_runtime.errors import InputError
 from tests.orchestrator.language.jet.fakes import JET, host, render_files, write
@@ -46,7 +46,7 @@ def test_an_included_template_sees_blocks_variables_and_context(tmp_path: Path) 
 
 
 def test_paths_are_relative_to_the_template_that_names_them(tmp_path: Path) -> None:
-    """A slash in front means the folder, and no path leads out of it."""
+    """A slash in front means the directory, and no path leads out of it."""
     texts = {
         "main_jet": '{{ include "a/x.jet" }}',
         "a__x_jet": '{{ include "y" }}{{ include "/z.jet" }}{{ include "../../z.jet" }}',
@@ -91,14 +91,14 @@ def test_other_templates_are_checked_with_the_first(
     (tmp_path / "folder/out.jet").symlink_to("../secret")
     write(tmp_path / "folder", main_jet=text, bad_jet='{{ uper("x") }}')
     with pytest.raises(InputError) as caught:
-        Library(Folder(tmp_path / "folder"), JET).load("main.jet")
+        Library(Directory(tmp_path / "folder"), JET).load("main.jet")
     assert message in str(caught.value)
 
 
 def test_a_template_is_compiled_once(tmp_path: Path) -> None:
     """The same text at the same place is the same template for every host."""
     write(tmp_path, main_jet='{{ include "part.jet" }}', part_jet="{{ Host.name }}")
-    library = Library(Folder(tmp_path), JET)
+    library = Library(Directory(tmp_path), JET)
     first = library.load("main.jet")
     assert render(first, host(tmp_path).names) == "web1"
     assert library.load("main.jet") is first

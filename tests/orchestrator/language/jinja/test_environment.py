@@ -128,7 +128,7 @@ def test_a_template_that_includes_itself_twice_is_stopped(tmp_path: Path) -> Non
     (tmp_path / "a.j2").write_text(
         "{% set n = n - 1 %}{% if n %}{% include 'a.j2' %}{% include 'a.j2' %}{% endif %}"
     )
-    told = failure("{% set n = 40 %}{% include 'a.j2' %}", folder=tmp_path)
+    told = failure("{% set n = 40 %}{% include 'a.j2' %}", directory=tmp_path)
     assert "takes more than 1000000 steps" in told or "nested too deeply" in told
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.expressions import EvaluationError
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.language.jinja import Library, library_of, render
 from remote_runtime.errors import InputError
 from tests.orchestrator.language.jet.fakes import host
@@ -15,7 +15,7 @@ from .fakes import file_text, refused, text
 
 
 def test_paths_are_relative_to_the_template_that_names_them(tmp_path: Path) -> None:
-    """A slash in front stands for the manifest's folder."""
+    """A slash in front stands for the manifest's directory."""
     files = {
         "a__main_j2": "{% extends '../b/base.j2' %}"
         "{% block body %}{% include 'p.j2' %}{% endblock %}",
@@ -39,7 +39,7 @@ def test_includes_see_what_is_set_around_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["../x.j2", "/../../x.j2", "link.j2", "nope.j2", "/etc/passwd"])
-def test_no_include_leads_out_of_the_folder(path: str, tmp_path: Path) -> None:
+def test_no_include_leads_out_of_the_directory(path: str, tmp_path: Path) -> None:
     """Neither dots nor links nor absolute paths; told with the place before any host."""
     fill(tmp_path, {"x.j2": "secret", "site/": ""})
     (tmp_path / "site" / "link.j2").symlink_to(tmp_path / "x.j2")
@@ -51,24 +51,24 @@ def test_no_include_leads_out_of_the_folder(path: str, tmp_path: Path) -> None:
         text(computed, tmp_path / "site")
 
 
-def test_beside_a_template_out_of_the_folder(tmp_path: Path) -> None:
+def test_beside_a_template_out_of_the_directory(tmp_path: Path) -> None:
     """A template whose path is written out may stand elsewhere, and include what is beside it."""
     fill(
         tmp_path, {"shared/a.j2": "a{% include 'b.j2' %}", "shared/b.j2": "b", "site/": "", "c": ""}
     )
-    library = Library(Folder(tmp_path / "site"))
+    library = Library(Directory(tmp_path / "site"))
     assert render(library.load("../shared/a.j2"), host().names) == "ab"
     (tmp_path / "shared" / "a.j2").write_text("{% include '../c' %}")
     with pytest.raises(InputError, match=r"'../c' is not in"):
-        Library(Folder(tmp_path / "site")).load("../shared/a.j2")
+        Library(Directory(tmp_path / "site")).load("../shared/a.j2")
 
 
 def test_a_template_is_compiled_once(tmp_path: Path) -> None:
     """All hosts of a run share what a library made of a file."""
     fill(tmp_path, {"a.j2": "{% include 'b.j2' %}", "b.j2": "{{ Host.name }}"})
-    folder = Folder(tmp_path)
-    library = library_of(folder, False)
-    assert library is library_of(folder, False)
+    directory = Directory(tmp_path)
+    library = library_of(directory, False)
+    assert library is library_of(directory, False)
     assert library.load("a.j2") is library.load("a.j2")
     assert [part.name for part in library.load("a.j2").reached] == ["a.j2", "b.j2"]
 

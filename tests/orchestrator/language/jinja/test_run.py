@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.expressions import EvaluationError, FactsUnavailableError, NeedFileError
-from orchestrator.language.files import Folder
+from orchestrator.language.files import Directory
 from orchestrator.language.jinja import Library, render
 from tests.orchestrator.language.jet.fakes import host
 from tests.orchestrator.templates.trees import fill
@@ -85,7 +85,7 @@ def test_hosts_do_not_see_each_other(tmp_path: Path) -> None:
         "{% macro m(y) %}{% set n.x = n.x ~ y %}{{ n.x }}{% endmacro %}"
     )
     fill(tmp_path, {"m.j2": module, "t.j2": "{% from 'm.j2' import m %}{{ m(Host.name) }}"})
-    library = Library(Folder(tmp_path))
+    library = Library(Directory(tmp_path))
     told = [
         render(library.load("t.j2"), host(host={"name": name}).names) for name in ("web1", "web2")
     ]

@@ -5,10 +5,10 @@ from tests.orchestrator.manifest.site import load
 ABOUT = "owner: root, group: root"
 
 
-def told(folder: Path, *resources: str) -> list[str]:
+def told(directory: Path, *resources: str) -> list[str]:
     """The warnings of a manifest with these resources."""
     lines = "".join(f"    - {line}\n" for line in resources)
-    site = load(folder, "ccm:\n  resources:\n" + lines)
+    site = load(directory, "ccm:\n  resources:\n" + lines)
     return [
         f"{problem.where.line}: {problem.message}" for problem in site.warnings if problem.where
     ]

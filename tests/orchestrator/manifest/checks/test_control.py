@@ -14,9 +14,9 @@ def text(control: str, more: str = "", name: str = "x") -> str:
     return f"data: {{d: srv, u: 33}}\nccm: {{resources: [{{exec: [{resource}]}}]}}"
 
 
-def asked(folder: Path, control: str, more: str = "", name: str = "x") -> list[list[Any]]:
+def asked(directory: Path, control: str, more: str = "", name: str = "x") -> list[list[Any]]:
     """What the plan of a host asks, resource by resource."""
-    return [one.get("control", []) for one in entries(plan(folder, text(control, more, name)))]
+    return [one.get("control", []) for one in entries(plan(directory, text(control, more, name)))]
 
 
 def test_what_is_asked_travels_in_the_plan(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from tests.orchestrator.planning.planned import planner, refused
 HEAD = "ccm:\n  ask: {java: {command: x}}\n  resources:\n"
 
 
-def resource(folder: Path, text: str) -> str:
+def resource(directory: Path, text: str) -> str:
     """A manifest with one resource."""
     return f"{HEAD}    - {text}\n"
 
@@ -57,7 +57,7 @@ def test_a_template_that_another_one_names(
         ("go", "{{ .Asked.jva.stdout }}"),
     ],
 )
-def test_a_folder_of_templates(tmp_path: Path, engine: str, text: str) -> None:
+def test_a_directory_of_templates(tmp_path: Path, engine: str, text: str) -> None:
     """Each file of a scaffold is looked into, in every language."""
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "a.conf").write_text("x\n" + text)

@@ -10,8 +10,8 @@ SCRIPT = b"#!/bin/sh\r\necho\r\n"
 FILE = "    - file: [{/s: {owner: root, group: root, mode: '755', %s}}]"
 
 
-def warned(folder: Path, resource: str) -> list[str]:
-    site = load(folder, f"ccm:\n  resources:\n{resource}\n")
+def warned(directory: Path, resource: str) -> list[str]:
+    site = load(directory, f"ccm:\n  resources:\n{resource}\n")
     return [str(one) for one in site.warnings if one.kind == "input.line_ends"]
 
 

@@ -105,7 +105,7 @@ def test_what_is_no_script_is_refused(tmp_path: Path, content: bytes, told: str)
 
 
 def test_a_script_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    """So is a folder."""
+    """So is a directory."""
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(UsageError, match="--script"):
             FleetCommand.of_script(path, [])

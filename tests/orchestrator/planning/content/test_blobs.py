@@ -43,7 +43,7 @@ def test_a_file_that_shrinks_while_it_is_sent_is_an_error(tmp_path: Path) -> Non
 
 
 def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path) -> None:
-    """A folder and a pipe that nobody writes to are errors at once."""
+    """A directory and a pipe that nobody writes to are errors at once."""
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe"):
         with pytest.raises((ValueError, IsADirectoryError)):

@@ -1,4 +1,4 @@
-"""Folders of templates in the plan of a host."""
+"""Directories of templates in the plan of a host."""
 
 import json
 from pathlib import Path
@@ -23,19 +23,19 @@ from tests.orchestrator.templates.trees import fill
 SITE = "data: {name: web, n: 2}\nccm: {resources: [{scaffold: [{/srv/x: {source: t%s}}]}]}"
 
 
-def tree(folder: Path, files: dict[str, str | bytes], properties: str = "") -> dict[str, Any]:
-    """What stands in a plan in the place of the folder."""
-    fill(folder / "t", files)
-    (item,) = plan(folder, SITE % properties).items
+def tree(directory: Path, files: dict[str, str | bytes], properties: str = "") -> dict[str, Any]:
+    """What stands in a plan in the place of the directory."""
+    fill(directory / "t", files)
+    (item,) = plan(directory, SITE % properties).items
     assert not item.deferred_error, item.deferred_error
     found: dict[str, Any] = item.properties["source"]
     return found
 
 
-def texts(folder: Path, files: dict[str, str | bytes], properties: str = "") -> dict[str, str]:
+def texts(directory: Path, files: dict[str, str | bytes], properties: str = "") -> dict[str, str]:
     """The rendered files by path."""
-    fill(folder / "t", files)
-    made = plan(folder, SITE % properties)
+    fill(directory / "t", files)
+    made = plan(directory, SITE % properties)
     (item,) = made.items
     return {
         entry["path"]: b"".join(made.blob(entry["$blob"]).chunks()).decode()
@@ -151,8 +151,10 @@ def test_settings_that_cannot_be(properties: str, message: str, tmp_path: Path) 
     assert "site.yaml:2:" in told
 
 
-def test_the_folder_may_be_chosen_by_data(tmp_path: Path) -> None:
-    """A folder whose name is computed is found per host, and stays inside the manifest's folder."""
+def test_the_directory_may_be_chosen_by_data(tmp_path: Path) -> None:
+    """A directory whose name is computed is found per host, and stays inside the manifest's
+    directory.
+    """
     fill(tmp_path, {"t-web/a": "[[ data.n ]]"})
     site = SITE.replace("source: t%s", "source: '%s'")
     (item,) = plan(tmp_path, site % "t-{{ Data.name }}").items
@@ -161,8 +163,8 @@ def test_the_folder_may_be_chosen_by_data(tmp_path: Path) -> None:
     assert "is outside the manifest's directory" in item.deferred_error
 
 
-def test_an_absolute_folder_is_one_of_the_controller(tmp_path: Path) -> None:
-    """An absolute path that is written out names a folder of this machine."""
+def test_an_absolute_directory_is_one_of_the_controller(tmp_path: Path) -> None:
+    """An absolute path that is written out names a directory of this machine."""
     fill(tmp_path / "else" / "t", {"a": "x"})
     (item,) = plan(tmp_path, (SITE % "").replace("source: t", f"source: {tmp_path}/else/t")).items
     assert [file["path"] for file in item.properties["source"]["files"]] == ["a"]

@@ -28,14 +28,14 @@ ccm:
 """
 
 
-def made(folder: Path, text: str = SITE, **options: Any) -> Planner:
-    (folder / "roles").mkdir(exist_ok=True)
-    (folder / "roles" / "web.yaml").write_text(CHILD)
-    return planner(folder, text, **options)
+def made(directory: Path, text: str = SITE, **options: Any) -> Planner:
+    (directory / "roles").mkdir(exist_ok=True)
+    (directory / "roles" / "web.yaml").write_text(CHILD)
+    return planner(directory, text, **options)
 
 
-def check(folder: Path, text: str = SITE, *roles: str, **options: Any) -> SiteCheck:
-    site = made(folder, text, **options)
+def check(directory: Path, text: str = SITE, *roles: str, **options: Any) -> SiteCheck:
+    site = made(directory, text, **options)
     return SiteCheck(
         site.examine(FakeHost(name=f"h{number}", vars={"role": role}))
         for number, role in enumerate(roles or ("web",))

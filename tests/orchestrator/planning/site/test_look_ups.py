@@ -44,8 +44,8 @@ def site(asks: str, command: str, head: str = "") -> str:
     return f'{head}\nccm: {{ask: {asks}, resources: [{{exec: [{{x: {{command: "{command}"}}}}]}}]}}'
 
 
-def shown(folder: Path, text: str, answer: Answer = echo) -> Any:
-    plan, _ = made(planner(folder, text), answer)
+def shown(directory: Path, text: str, answer: Answer = echo) -> Any:
+    plan, _ = made(planner(directory, text), answer)
     (item,) = plan.items
     assert not item.deferred_error, item.deferred_error
     return item.properties["command"]
@@ -280,7 +280,7 @@ def _told(content: str, question: dict[str, Any]) -> dict[str, Any]:
     return {"content": content}
 
 
-def _inventory(folder: Path) -> Path:
-    path = folder / "hosts.yaml"
+def _inventory(directory: Path) -> Path:
+    path = directory / "hosts.yaml"
     path.write_text("groups: {web: {hosts: [web1, web2]}}")
     return path

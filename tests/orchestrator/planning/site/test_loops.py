@@ -161,7 +161,7 @@ def test_mistakes_of_a_host_s_data_refuse_its_plan(
         pytest.param("go", "{{ .item }}{{ .index }}", marks=needs_gotpl),
     ],
 )
-def test_a_folder_of_templates_sees_the_element(engine: str, text: str, tmp_path: Path) -> None:
+def test_a_directory_of_templates_sees_the_element(engine: str, text: str, tmp_path: Path) -> None:
     """The templates of a scaffold see it in each language."""
     fill(tmp_path, {"tpl/f": text})
     entry = f'"/x/{{{{ item }}}}": {{foreach: Data.users, source: tpl, engine: {engine}}}'

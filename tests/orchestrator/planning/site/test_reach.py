@@ -18,14 +18,14 @@ ccm:
 CHILD = f"ccm: {{resources: [{{file: [{{/c: {{source: deep/in.txt, {FILE}}}}}]}}]}}"
 
 
-def reach(folder: Path, text: str) -> "set[str] | None":
-    """Names from the folder, in which more lies than a manifest names."""
+def reach(directory: Path, text: str) -> "set[str] | None":
+    """Names from the directory, in which more lies than a manifest names."""
     for name in ("in.txt", "other.txt", "deep/in.txt", "deep/more.txt", "stray.key"):
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(name)
-    (folder / "child.yaml").write_text(CHILD)
-    found = planner(folder, text).reach()
-    return None if found is None else {str(path.relative_to(folder)) for path in found}
+        (directory / name).parent.mkdir(exist_ok=True)
+        (directory / name).write_text(name)
+    (directory / "child.yaml").write_text(CHILD)
+    found = planner(directory, text).reach()
+    return None if found is None else {str(path.relative_to(directory)) for path in found}
 
 
 def test_what_a_manifest_spells_out(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_what_a_manifest_spells_out(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_template_may_name(tmp_path: Path, text: str) -> None:
-    """A computed name, a function that reads, or a tree may need any file of the folder."""
+    """A computed name, a function that reads, or a tree may need any file of the directory."""
     assert reach(tmp_path, text) is None
 
 

@@ -25,7 +25,7 @@ ccm:
 """
 
 
-def folder(path: Path) -> Path:
+def directory(path: Path) -> Path:
     (path / "child.yaml").write_text(CHILD)
     return path
 
@@ -52,12 +52,12 @@ def folder(path: Path) -> Path:
 )
 def test_what_chooses_nothing(tmp_path: Path, options: dict[str, list[str]], told: str) -> None:
     """It is told with what was probably meant."""
-    assert told in refused(folder(tmp_path), SITE, **options)
+    assert told in refused(directory(tmp_path), SITE, **options)
 
 
 def test_all_at_once(tmp_path: Path) -> None:
     """Everything that is wrong with a selection is told together."""
-    told = refused(folder(tmp_path), SITE, only=["exec#x"], skip=["exec#y"], tags=["z"])
+    told = refused(directory(tmp_path), SITE, only=["exec#x"], skip=["exec#y"], tags=["z"])
     assert all(f"'{word}'" in told for word in ("exec#x", "exec#y", "z"))
 
 
@@ -66,13 +66,13 @@ def test_all_at_once(tmp_path: Path) -> None:
 )
 def test_what_only_a_host_tells(tmp_path: Path, pattern: str) -> None:
     """A name that a template gives may be meant; aliases and types are known."""
-    made = plan(folder(tmp_path), SITE, only=[pattern])
+    made = plan(directory(tmp_path), SITE, only=[pattern])
     assert any(not item.left_out for item in made.items)
 
 
 def test_a_template_that_begins_otherwise(tmp_path: Path) -> None:
     """A template whose beginning is another one's cannot come to be meant."""
-    assert "matches no resource" in refused(folder(tmp_path), SITE, only=["exec#on web1"])
+    assert "matches no resource" in refused(directory(tmp_path), SITE, only=["exec#on web1"])
 
 
 def test_a_child_that_is_not_known(tmp_path: Path) -> None:

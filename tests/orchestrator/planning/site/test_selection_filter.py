@@ -44,9 +44,9 @@ EVERY = [
 ]
 
 
-def made(folder: Path, **options: list[str]) -> HostPlan:
-    (folder / "child.yaml").write_text(CHILD)
-    return plan(folder, SITE, **options)
+def made(directory: Path, **options: list[str]) -> HostPlan:
+    (directory / "child.yaml").write_text(CHILD)
+    return plan(directory, SITE, **options)
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ ccm:
 """
 
 
-def warnings(folder: Path, **files: str) -> list[str]:
+def warnings(directory: Path, **files: str) -> list[str]:
     """What is told of these data files."""
-    (folder / "data" / "role").mkdir(parents=True)
+    (directory / "data" / "role").mkdir(parents=True)
     for name, text in files.items():
-        (folder / "data" / f"{name.replace('_', '/')}.yaml").write_text(text)
-    made = planner(folder, SITE, data_dir=str(folder / "data"))
+        (directory / "data" / f"{name.replace('_', '/')}.yaml").write_text(text)
+    made = planner(directory, SITE, data_dir=str(directory / "data"))
     return [str(one) for one in made.data_warnings() if one.kind == "data.ask"]
 
 

@@ -22,14 +22,14 @@ ccm:
 """
 
 
-def warnings(folder: Path, *data: str) -> list[str]:
+def warnings(directory: Path, *data: str) -> list[str]:
     """What is said of these assignments."""
-    (folder / "app").mkdir(exist_ok=True)
-    (folder / "app" / "conf").write_text("[[ Data.scaffolded ]]")
-    (folder / "part.jet").write_text("[[ isset(Data.jetted) ]]")
+    (directory / "app").mkdir(exist_ok=True)
+    (directory / "app" / "conf").write_text("[[ Data.scaffolded ]]")
+    (directory / "part.jet").write_text("[[ isset(Data.jetted) ]]")
     child = "data: {below: 1}\nccm: {resources: [{exec: [{'true': {}}]}]}\n"
-    (folder / "child.yaml").write_text(child)
-    return [str(p) for p in planner(folder, SITE, data=data).site.warnings]
+    (directory / "child.yaml").write_text(child)
+    return [str(p) for p in planner(directory, SITE, data=data).site.warnings]
 
 
 @pytest.mark.parametrize(

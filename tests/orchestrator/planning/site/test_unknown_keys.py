@@ -28,19 +28,21 @@ ccm:
 """
 
 
-def told(folder: Path, *, over: str = "{}", handed: str = "level: 1", file: str = "") -> list[str]:
+def told(
+    directory: Path, *, over: str = "{}", handed: str = "level: 1", file: str = ""
+) -> list[str]:
     """What is told of these keys, without the file."""
-    (folder / "t.j2").write_text(
+    (directory / "t.j2").write_text(
         "Plain text about prto.zzz\n"
         "{% if item.max_body is defined %}{{ item['max_body'] }}{% endif %}"
     )
-    (folder / "child.yaml").write_text(
+    (directory / "child.yaml").write_text(
         "data: {level: 0}\nccm: {resources: [{exec: [{'l {{ Data.level }}': {}}]}]}"
     )
-    (folder / "data" / "role").mkdir(parents=True)
-    (folder / "data" / "role" / "web.yaml").write_text(file or "{}")
+    (directory / "data" / "role").mkdir(parents=True)
+    (directory / "data" / "role" / "web.yaml").write_text(file or "{}")
     text = SITE.replace("OVER", over).replace("PASS", handed)
-    made = planner(folder, text, data_dir=str(folder / "data"))
+    made = planner(directory, text, data_dir=str(directory / "data"))
     return [str(one).rpartition("/")[2] for one in made.data_warnings()]
 
 

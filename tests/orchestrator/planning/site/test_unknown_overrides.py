@@ -20,8 +20,10 @@ overrides:
 """
 
 
-def warnings(folder: Path, head: str, resources: str = RESOURCES, **options: object) -> list[str]:
-    return list(map(str, planner(folder, head + resources, **options).data_warnings()))
+def warnings(
+    directory: Path, head: str, resources: str = RESOURCES, **options: object
+) -> list[str]:
+    return list(map(str, planner(directory, head + resources, **options).data_warnings()))
 
 
 def test_a_misspelt_key_of_an_override(tmp_path: Path) -> None:

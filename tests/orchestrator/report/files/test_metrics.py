@@ -65,7 +65,7 @@ def test_names_that_need_quoting_are_quoted() -> None:
 
 
 def test_names_are_shown_without_what_acts_on_a_terminal() -> None:
-    """Whoever has put it into the run's folder, and what no text in UTF-8 can hold is left out."""
+    """Metrics contain no text that is not UTF-8, whoever put it into the run directory."""
     kept = Kept("web1")
     kept.event("web1", "/a\x1b[2J\ud800b", "changed")
     assert 'name="/ab"' in written(kept.end())

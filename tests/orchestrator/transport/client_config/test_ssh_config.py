@@ -115,8 +115,8 @@ def test_identity_files_add_up(config: Path, tmp_path: Path) -> None:
 
 def test_include_keeps_to_its_block(config: Path) -> None:
     """What is included under Host holds for that host, its own Host blocks included."""
-    folder = config.parent
-    (folder / "inner").write_text("User inner\nHost db*\n Port 3\n")
+    directory = config.parent
+    (directory / "inner").write_text("User inner\nHost db*\n Port 3\n")
     text = "Host web1\n Include inner\n IdentitiesOnly yes\nHost *\n User outer\n"
     assert route(config, text).user == "inner"
     assert route(config, text).identities_only
@@ -126,10 +126,10 @@ def test_include_keeps_to_its_block(config: Path) -> None:
 
 def test_include_takes_globs_in_order(config: Path) -> None:
     """Files are read sorted, relative to ~/.ssh, and one that is missing is empty."""
-    folder = config.parent / "conf.d"
-    folder.mkdir()
-    (folder / "20.conf").write_text("User late\n")
-    (folder / "10.conf").write_text("User early\n")
+    directory = config.parent / "conf.d"
+    directory.mkdir()
+    (directory / "20.conf").write_text("User late\n")
+    (directory / "10.conf").write_text("User early\n")
     assert route(config, "Include conf.d/*.conf nowhere\n").user == "early"
 
 

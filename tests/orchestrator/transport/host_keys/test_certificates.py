@@ -24,9 +24,11 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("ca"))
 
 
-def made(authority: Authority, folder: Path, *options: str, kind: str = "ed25519") -> Certificate:
+def made(
+    authority: Authority, directory: Path, *options: str, kind: str = "ed25519"
+) -> Certificate:
     """A new certificate, as it is read."""
-    found = read_certificate(authority.sign(make_key(folder / "key", kind), *options))
+    found = read_certificate(authority.sign(make_key(directory / "key", kind), *options))
     assert found is not None
     return found
 

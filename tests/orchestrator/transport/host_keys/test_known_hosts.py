@@ -152,7 +152,7 @@ def test_a_changed_key_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     assert path.read_text() == f"web2 {text(KEY_A)} note\nweb1 {text(KEY_B)}\n"
 
 
-def test_a_new_file_is_private_and_its_folder_is_made(tmp_path: Path) -> None:
+def test_a_new_file_is_private_and_its_directory_is_made(tmp_path: Path) -> None:
     """~/.ssh may not be there yet."""
     path = tmp_path / "ssh" / "known_hosts"
     trust([shown(path, KEY_A)])

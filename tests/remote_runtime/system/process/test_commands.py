@@ -9,10 +9,10 @@ from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.files import Files
 from remote_runtime.system.process.commands import DEFAULT_PATH, CommandNotStarted, Commands
 from tests.remote_runtime.controller import alive, within
-from tests.remote_runtime.fakes import ROOT, FolderTest
+from tests.remote_runtime.fakes import ROOT, DirectoryTest
 
 
-class CommandsTest(FolderTest):
+class CommandsTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         self.cancellation = Cancellation()
@@ -152,9 +152,9 @@ class SpawnedCommandsTest(CommandsTest):
         held = os.open(self.write("held", b""), os.O_RDONLY)
         self.addCleanup(os.close, held)
         script = "echo $$ $(ps -o sid= -p $$); pwd; cat; ls -l /proc/$$/fd | grep -c held"
-        numbers, folder, count = self.shell(script).stdout.splitlines()
+        numbers, directory, count = self.shell(script).stdout.splitlines()
         pid, session = numbers.split()
-        self.assertEqual((session, folder, count), (pid, "/", "0"))
+        self.assertEqual((session, directory, count), (pid, "/", "0"))
 
     def test_signals(self) -> None:
         """A command that writes into a closed pipe is ended by it, as its author expects."""

@@ -1,10 +1,10 @@
 import os
 
 from remote_runtime.system.process.filters import Filtered
-from tests.remote_runtime.fakes import FolderTest
+from tests.remote_runtime.fakes import DirectoryTest
 
 
-class FiltersTest(FolderTest):
+class FiltersTest(DirectoryTest):
     def filtered(self, *argv: str, data: bytes = b"0123456789" * 1000) -> Filtered:
         with open(self.path("in"), "wb") as file:
             file.write(data)

@@ -8,7 +8,7 @@ from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.content import Text
 from remote_runtime.system.attributes import Attributes
 
-FOLDER = "/etc/cron.d"
+DIRECTORY = "/etc/cron.d"
 HEADER = "# written by ccm\n"
 LIMIT = 64 << 10  # bytes; a job is one line
 
@@ -25,19 +25,19 @@ class Provider(BaseProvider):
 
     name = "cron_d"
     priority = 1
-    folder = FOLDER
+    directory = DIRECTORY
 
     def unmanageable(self, properties: Properties) -> str:
         """Return why files in cron.d cannot be used on this host, or ""."""
         if os.geteuid() != 0:
-            return f"only root may write to {self.folder}"
-        if not self.context.files.is_directory(self.folder):
-            return f"there is no {self.folder}"
+            return f"only root may write to {self.directory}"
+        if not self.context.files.is_directory(self.directory):
+            return f"there is no {self.directory}"
         return ""
 
     def read(self, name: str, user: str) -> str:
         """The job without its user, or "" if there is none."""
-        path = os.path.join(self.folder, name)
+        path = os.path.join(self.directory, name)
         if self.context.files.status(path) is None:
             return ""
         text = self.context.files.read(path, LIMIT).decode("utf-8", "replace")
@@ -53,16 +53,16 @@ class Provider(BaseProvider):
 
     def written(self, name: str, user: str, job: str) -> List[Effect]:
         """The effects of ``write``, for previews."""
-        path = os.path.join(self.folder, name)
+        path = os.path.join(self.directory, name)
         return [PathEffect(path, "file", 0o644, 0, 0, Text(self.text(user, job)))]
 
     def removed(self, name: str, user: str) -> List[Effect]:
         """The effects of ``remove``, for previews."""
-        return [PathEffect(os.path.join(self.folder, name), "absent")]
+        return [PathEffect(os.path.join(self.directory, name), "absent")]
 
     def write(self, name: str, user: str, job: str) -> None:
         """Write the file of the job."""
-        temporary = self.context.files.temporary(os.path.join(self.folder, name))
+        temporary = self.context.files.temporary(os.path.join(self.directory, name))
         try:
             temporary.write(self.text(user, job).encode("utf-8"))
             temporary.finish(0, 0, 0o644, Attributes(self.context.commands))
@@ -72,4 +72,4 @@ class Provider(BaseProvider):
 
     def remove(self, name: str, user: str) -> None:
         """Remove the file."""
-        self.context.files.remove(os.path.join(self.folder, name))
+        self.context.files.remove(os.path.join(self.directory, name))

@@ -13,20 +13,20 @@ from pathlib import Path
 
 from remote_runtime.errors import Problem
 
-FOLDER = "types"
+DIRECTORY = "types"
 MARKS = ("__init__.py", "resource.py", "schema.json")
-"""A folder that holds two of these is a type, or wants to be one: others have a schema, too."""
+"""A directory that holds two of these is a type, or wants to be one: others have a schema, too."""
 
 MOST_FILES = 200
 MAX_BYTES = 1 << 20
 _LEFT_OUT = {"__pycache__", "tests"}
 
 
-def homes(folder: Path) -> list[Path]:
-    """The folders of types, by name; OSError where the folder cannot be read."""
+def homes(directory: Path) -> list[Path]:
+    """The directories of types, by name; OSError where the directory cannot be read."""
     return [
         path
-        for path in sorted(folder.iterdir())
+        for path in sorted(directory.iterdir())
         if path.is_dir()
         and not path.name.startswith((".", "_"))
         and sum((path / mark).exists() for mark in MARKS) >= 2
@@ -34,9 +34,9 @@ def homes(folder: Path) -> list[Path]:
 
 
 def read_type(home: Path, owners: Collection[int], problems: list[Problem]) -> dict[str, bytes]:
-    """The modules and the schema of one type, by their path in its folder.
+    """The modules and the schema of one type, by their path in its directory.
 
-    ``owners``: the user ids whose files are believed. Tests are left out: a folder ``tests``,
+    ``owners``: the user ids whose files are believed. Tests are left out: a directory ``tests``,
     ``test_*.py`` and ``conftest.py``.
     """
     files: dict[str, bytes] = {}
@@ -78,8 +78,10 @@ def unreadable(error: OSError) -> Problem:
 
 
 def _members(home: Path) -> Iterator[Path]:
-    for parent, folders, names in os.walk(home):
-        folders[:] = sorted(f for f in folders if f not in _LEFT_OUT and not f.startswith("."))
+    for parent, directories, names in os.walk(home):
+        directories[:] = sorted(
+            f for f in directories if f not in _LEFT_OUT and not f.startswith(".")
+        )
         for name in sorted(names):
             ours = name.endswith(".py") and not name.startswith((".", "test_", "conftest."))
             if ours or (name == "schema.json" and Path(parent) == home):

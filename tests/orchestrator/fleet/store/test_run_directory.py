@@ -1,4 +1,4 @@
-"""The folder that keeps a run."""
+"""The directory that keeps a run."""
 
 import contextlib
 import json
@@ -17,14 +17,14 @@ import pytest
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.store import kept_lines, run_folder
+from orchestrator.fleet.store import kept_lines, run_directory
 from orchestrator.fleet.store.kept_runs import SavedRun, kept_run, kept_runs
-from orchestrator.fleet.store.run_folder import (
+from orchestrator.fleet.store.run_directory import (
     MAX_NOTICES,
-    RunFolder,
+    RunDirectory,
     new_run_id,
     prune,
-    runs_folder,
+    runs_directory,
 )
 from remote_runtime.errors import InputError
 from tests.orchestrator.fleet.fakes import make_event, unchanged
@@ -36,29 +36,29 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def begin(run_id: str = "20260314T091502Z-aaaaaa", parent: Path | None = None) -> RunFolder:
+def begin(run_id: str = "20260314T091502Z-aaaaaa", parent: Path | None = None) -> RunDirectory:
     """A run of two hosts that has begun."""
     hosts = ("web1", "web2")
-    return RunFolder(
+    return RunDirectory(
         happening.RunStarted(run_id, time.time(), hosts, False, "/s/site.yaml"), {}, parent=parent
     )
 
 
-def keep(run_id: str, failed: tuple[str, ...] = ()) -> RunFolder:
-    folder = begin(run_id)
+def keep(run_id: str, failed: tuple[str, ...] = ()) -> RunDirectory:
+    directory = begin(run_id)
     event = {**make_event(), "host": "web1", "run_id": run_id}
-    folder.handle(happening.ResourceEvent("web1", event, json.dumps(event)))
+    directory.handle(happening.ResourceEvent("web1", event, json.dumps(event)))
     for host in ("web1", "web2"):
         result = HostResult(host, Tally(), "failed" if host in failed else "ok", seconds=1.5)
         result.tally.add(event, again=False)
-        folder.handle(happening.HostFinished(result))
-    folder.handle(happening.RunFinished(time.time(), False))
-    folder.close()
-    return folder
+        directory.handle(happening.HostFinished(result))
+    directory.handle(happening.RunFinished(time.time(), False))
+    directory.close()
+    return directory
 
 
 def test_a_run_is_read_back_as_it_was() -> None:
-    """What subscribers were told is told again from the folder."""
+    """What subscribers were told is told again from the directory."""
     keep("20260314T091502Z-aaaaaa", ("web2",))
     told = list(kept_run().replay())
     started, event, first, second, ended = told
@@ -75,12 +75,12 @@ def test_a_run_is_read_back_as_it_was() -> None:
 
 def test_stable_resources_are_kept_short_and_read_back_whole() -> None:
     """What the plans of two hosts say is kept once; the events of each are those that were told."""
-    folder = begin()
+    directory = begin()
     told = [unchanged(host, "/a", "/b") for host in ("web1", "web2")]
     for turns in told:
-        folder.handle(happening.ResourcesStable(turns.host, turns))
-    folder.handle(happening.RunFinished(time.time(), False))
-    folder.close()
+        directory.handle(happening.ResourcesStable(turns.host, turns))
+    directory.handle(happening.RunFinished(time.time(), False))
+    directory.close()
     kept, whole = kept_run(), [one for turns in told for one in turns.events()]
     assert list(kept.events()) == whole
     assert list(kept.lines()) == [line for _, line in whole]
@@ -91,8 +91,8 @@ def test_stable_resources_are_kept_short_and_read_back_whole() -> None:
         ("web1", 2, [0, 1]), ("web2", 2, [0, 1])
     ]  # fmt: skip
     assert not any(isinstance(e, happening.ResourcesStable) for e in kept.replay(whole=True))
-    assert len((folder.path / "resources.jsonl").read_text().splitlines()) == 2
-    assert len((folder.path / "events.jsonl").read_text().splitlines()) == 2
+    assert len((directory.path / "resources.jsonl").read_text().splitlines()) == 2
+    assert len((directory.path / "events.jsonl").read_text().splitlines()) == 2
     assert [(r.host, r.tally.stable, r.tally.unique) for r in kept.results()] == [
         ("web1", 2, 2), ("web2", 2, 2)
     ]  # fmt: skip
@@ -100,16 +100,16 @@ def test_stable_resources_are_kept_short_and_read_back_whole() -> None:
 
 def test_what_only_one_host_has_is_kept_beside_what_all_have() -> None:
     """What is the same is kept once, whatever stands between."""
-    folder = begin()
+    directory = begin()
     told = [
         unchanged(host, f"/own/{host}", "/a", "/\u263a", f"/{host}") for host in ("web1", "web2")
     ]
     for turns in told:
-        folder.handle(happening.ResourcesStable(turns.host, turns))
-    folder.close()
+        directory.handle(happening.ResourcesStable(turns.host, turns))
+    directory.close()
     kept, whole = kept_run(), [one for turns in told for one in turns.events()]
     assert list(kept.events()) == whole
-    lines = (folder.path / "resources.jsonl").read_text().splitlines()
+    lines = (directory.path / "resources.jsonl").read_text().splitlines()
     assert [json.loads(line)["name"] for line in lines] == [
         "/own/web1", "/a", "/\u263a", "/web1", "/own/web2", "/web2"
     ]  # fmt: skip
@@ -119,27 +119,27 @@ def test_very_many_resources_are_read_by_their_number(monkeypatch: pytest.Monkey
     """Each is found, in whatever order, though few of them are held."""
     monkeypatch.setattr(kept_lines, "_BLOCK", 3)
     monkeypatch.setattr(kept_lines, "_MOST_BLOCKS", 1)
-    folder = begin()
+    directory = begin()
     told = [unchanged(f"web{n}", f"/{n}", f"/{(n * 7) % 20}", "/a") for n in range(20)]
     for turns in told:
-        folder.handle(happening.ResourcesStable(turns.host, turns))
-    folder.close()
+        directory.handle(happening.ResourcesStable(turns.host, turns))
+    directory.close()
     assert list(kept_run().events()) == [one for turns in told for one in turns.events()]
 
 
 def test_a_run_that_goes_on_is_read_with_what_came_since() -> None:
     """A resource that the run met after the reader began is known to the reader."""
-    folder = begin()
-    folder.handle(happening.ResourcesStable("web1", unchanged("web1", "/a")))
+    directory = begin()
+    directory.handle(happening.ResourcesStable("web1", unchanged("web1", "/a")))
     events = kept_run().events()
     assert next(events)[0]["name"] == "/a"
-    folder.handle(happening.ResourcesStable("web2", unchanged("web2", "/b")))
+    directory.handle(happening.ResourcesStable("web2", unchanged("web2", "/b")))
     assert next(events)[0]["name"] == "/b"
-    folder.close()
+    directory.close()
 
 
 def test_a_line_that_nests_too_deep_is_told_as_damaged() -> None:
-    """However it is read, and whatever the folder holds."""
+    """However it is read, and whatever the directory holds."""
     keep("20260314T091502Z-aaaaaa")
     path = kept_run().path / "events.jsonl"
     path.write_text('{"stable":' + "[" * 200_000 + "\n", encoding="utf-8")
@@ -153,44 +153,44 @@ def test_texts_of_resources_are_at_hand_for_twice_the_largest_plan(
     planned: int, written: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What each host has of its own is not held to the end of a run of very many hosts."""
-    monkeypatch.setattr(run_folder, "LEAST_NUMBERED", 2)
-    folder = begin()
-    folder.handle(happening.HostPlanned("web1", ("file#/a", "file#/b")[:planned]))
+    monkeypatch.setattr(run_directory, "LEAST_NUMBERED", 2)
+    directory = begin()
+    directory.handle(happening.HostPlanned("web1", ("file#/a", "file#/b")[:planned]))
     for host, own in (("web1", "/1"), ("web2", "/2")):
-        folder.handle(happening.ResourcesStable(host, unchanged(host, "/shared", own)))
-    folder.close()
-    (path,) = folder.path.glob("resources*")
+        directory.handle(happening.ResourcesStable(host, unchanged(host, "/shared", own)))
+    directory.close()
+    (path,) = directory.path.glob("resources*")
     assert len(path.read_text().splitlines()) == written
 
 
 def test_stable_resources_that_are_not_known_are_told_with_their_line() -> None:
     """Where the record of the resources is damaged, the line is named that cannot be told."""
-    folder = begin()
-    folder.handle(happening.ResourcesStable("web1", unchanged("web1", "/a")))
-    folder.close()
+    directory = begin()
+    directory.handle(happening.ResourcesStable("web1", unchanged("web1", "/a")))
+    directory.close()
     for text in ("", "7\n", "{}\n"):
-        (folder.path / "resources.jsonl").write_text(text, encoding="utf-8")
+        (directory.path / "resources.jsonl").write_text(text, encoding="utf-8")
         whole = partial(kept_run().replay, whole=True)
         for read in (kept_run().events, kept_run().lines, whole):
             with pytest.raises(InputError, match=r"events\.jsonl cannot be read: line 1: "):
                 list(read())
 
 
-def test_folders_and_files_are_private() -> None:
+def test_directories_and_files_are_private() -> None:
     """Nobody else can read a run, and nothing unfinished is left beside it."""
-    folder = keep(new_run_id())
-    assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
-    assert stat.S_IMODE(runs_folder().stat().st_mode) == 0o700
-    modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in folder.path.iterdir()}
+    directory = keep(new_run_id())
+    assert stat.S_IMODE(directory.path.stat().st_mode) == 0o700
+    assert stat.S_IMODE(runs_directory().stat().st_mode) == 0o700
+    modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in directory.path.iterdir()}
     assert modes == dict.fromkeys(("run.json", "events.jsonl", "hosts.jsonl"), 0o600)
 
 
 def test_a_run_beside_the_kept_ones_is_not_listed(tmp_path: Path) -> None:
-    """A run that only makes a document has its folder elsewhere, and pushes out no other run."""
-    folder = begin(parent=tmp_path)
-    assert folder.path.parent == tmp_path
-    folder.handle(happening.RunFinished(2.0, False))
-    folder.close()
+    """A run that only makes a document has its directory elsewhere, and pushes out no other run."""
+    directory = begin(parent=tmp_path)
+    assert directory.path.parent == tmp_path
+    directory.handle(happening.RunFinished(2.0, False))
+    directory.close()
     assert list(kept_runs()) == []
 
 
@@ -218,7 +218,7 @@ def test_a_run_goes_with_whatever_was_put_there(state: Path) -> None:
     (old / "notes" / "a").write_text("mine")
     elsewhere = state / "elsewhere"
     keep("20260311T091502Z-bbbbbb").path.rename(elsewhere)
-    (runs_folder() / "20260311T091502Z-bbbbbb").symlink_to(elsewhere)
+    (runs_directory() / "20260311T091502Z-bbbbbb").symlink_to(elsewhere)
     keep("20260312T091502Z-cccccc")
     prune(1)
     assert not old.exists()
@@ -239,10 +239,12 @@ def test_a_run_is_found_by_the_beginning_of_its_id() -> None:
 
 def test_a_run_that_was_cut_off_is_shown_as_far_as_it_came() -> None:
     """Half an event and half a result at the end do not keep the rest from being read."""
-    folder = keep("20260314T091502Z-aaaaaa")
-    results = (folder.path / "hosts.jsonl").read_text(encoding="utf-8")
-    (folder.path / "hosts.jsonl").write_text(results[: results.index("\n") + 20], encoding="utf-8")
-    with open(folder.path / "events.jsonl", "a", encoding="utf-8") as events:
+    directory = keep("20260314T091502Z-aaaaaa")
+    results = (directory.path / "hosts.jsonl").read_text(encoding="utf-8")
+    (directory.path / "hosts.jsonl").write_text(
+        results[: results.index("\n") + 20], encoding="utf-8"
+    )
+    with open(directory.path / "events.jsonl", "a", encoding="utf-8") as events:
         events.write('{"half": ')
     told = list(kept_run().replay())
     assert [type(event).__name__ for event in told] == [
@@ -255,22 +257,22 @@ def test_a_run_that_was_cut_off_is_shown_as_far_as_it_came() -> None:
     ]
 
 
-def tell(folder: RunFolder, host: str, phase: Phase, names: tuple[str, ...] = ()) -> None:
+def tell(directory: RunDirectory, host: str, phase: Phase, names: tuple[str, ...] = ()) -> None:
     """A host enters a phase, maybe with a plan."""
-    folder.handle(happening.HostPhase(host, phase, 5.0))
+    directory.handle(happening.HostPhase(host, phase, 5.0))
     if names:
-        folder.handle(happening.HostPlanned(host, names))
+        directory.handle(happening.HostPlanned(host, names))
 
 
 def test_phases_that_are_told_together_are_kept_one_by_one() -> None:
     started = happening.RunStarted("run-1", 1.0, ("web1",), False)
-    folder = RunFolder(started, {})
-    folder.handle(happening.HostPhase("web1", Phase.RUNNING, 3.0, ((Phase.PLANNING, 2.0),)))
-    assert list(SavedRun(folder.path).turns()) == [
+    directory = RunDirectory(started, {})
+    directory.handle(happening.HostPhase("web1", Phase.RUNNING, 3.0, ((Phase.PLANNING, 2.0),)))
+    assert list(SavedRun(directory.path).turns()) == [
         happening.HostPhase("web1", Phase.PLANNING, 2.0),
         happening.HostPhase("web1", Phase.RUNNING, 3.0),
     ]
-    folder.close()
+    directory.close()
 
 
 def test_events_that_come_together_are_written_with_one_write_to_each_file() -> None:
@@ -302,14 +304,14 @@ def _noted(written: list[str], name: str, write: Callable[[str], None], text: st
 def test_what_was_told_outlives_a_killed_controller() -> None:
     """Nothing waits in memory: who ended how, who was in the middle of what, who had no turn."""
     started = happening.RunStarted("run-1", 1.0, ("web1", "web2", "web3"), False)
-    folder = RunFolder(started, {})
+    directory = RunDirectory(started, {})
     for host in ("web1", "web2"):
-        tell(folder, host, Phase.CONNECTING)
-        tell(folder, host, Phase.RUNNING, ("file#/etc/motd", "exec#later"))
+        tell(directory, host, Phase.CONNECTING)
+        tell(directory, host, Phase.RUNNING, ("file#/etc/motd", "exec#later"))
     event = {**make_event(), "host": "web2", "run_id": "run-1"}
-    folder.handle(happening.ResourceEvent("web2", event, json.dumps(event)))
-    folder.handle(happening.HostFinished(HostResult("web1", Tally())))
-    shutil.copytree(folder.path, runs_folder() / "run-2")  # as the disk is at that moment
+    directory.handle(happening.ResourceEvent("web2", event, json.dumps(event)))
+    directory.handle(happening.HostFinished(HostResult("web1", Tally())))
+    shutil.copytree(directory.path, runs_directory() / "run-2")  # as the disk is at that moment
     kept = kept_run("run-2")
     ok, cut, waiting = kept.results()
     assert (ok.host, ok.outcome) == ("web1", "ok")
@@ -322,28 +324,28 @@ def test_what_was_told_outlives_a_killed_controller() -> None:
 
 def test_a_run_that_is_at_work_is_told_as_such() -> None:
     """Hosts that are being pushed to have come to no end yet, and the report says why."""
-    folder = begin()
+    directory = begin()
     assert kept_run().running
     assert kept_run().results() == []
     (notice,) = kept_run().notices()
     assert notice.text == "this run is in progress; the results so far are shown"
-    folder.close()
+    directory.close()
     assert not kept_run().running
     assert len(kept_run().results()) == 2
 
 
 def test_a_run_without_results_has_none() -> None:
     """Of a run that ended before any host did only the end is known."""
-    folder = keep("20260314T091502Z-aaaaaa")
-    (folder.path / "hosts.jsonl").unlink()
+    directory = keep("20260314T091502Z-aaaaaa")
+    (directory.path / "hosts.jsonl").unlink()
     assert {result.outcome for result in kept_run().results()} == {"interrupted"}
 
 
 @pytest.mark.parametrize("text", ["{\n", '{"host": "web1", "colour": "red"}\n', "[]\n"])
 def test_results_that_cannot_be_read_are_told_with_their_file(text: str) -> None:
     """A file that a full disk cut off, or another version wrote, is no defect of ccm."""
-    folder = keep("20260314T091502Z-aaaa")
-    (folder.path / "hosts.jsonl").write_text(text, encoding="utf-8")
+    directory = keep("20260314T091502Z-aaaa")
+    (directory.path / "hosts.jsonl").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"hosts\.jsonl cannot be read"):
         kept_run().results()
     assert [run.run_id for run in kept_runs()] == ["20260314T091502Z-aaaa"]
@@ -352,8 +354,8 @@ def test_results_that_cannot_be_read_are_told_with_their_file(text: str) -> None
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"run_id": 1}'])
 def test_a_run_whose_description_is_damaged_is_told_with_its_file(text: str) -> None:
     """Asked for by its id it is an error that names the file; lists pass it over."""
-    folder = keep("20260314T091502Z-aaaa")
-    (folder.path / "run.json").write_text(text, encoding="utf-8")
+    directory = keep("20260314T091502Z-aaaa")
+    (directory.path / "run.json").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"run\.json cannot be read"):
         kept_run("20260314")
     assert list(kept_runs()) == []
@@ -362,19 +364,19 @@ def test_a_run_whose_description_is_damaged_is_told_with_its_file(text: str) -> 
 @pytest.mark.parametrize("line", ["{]", "[]", '{"host": "web1"}', '{"host": 1}', "\xff"])
 def test_an_event_that_is_damaged_is_told_with_its_line(line: str) -> None:
     """A report is not made of what is not an event: the file and the line are named."""
-    folder = keep("20260314T091502Z-aaaa")
-    with open(folder.path / "events.jsonl", "ab") as events:
+    directory = keep("20260314T091502Z-aaaa")
+    with open(directory.path / "events.jsonl", "ab") as events:
         events.write(line.encode("latin-1") + b"\n")
     with pytest.raises(InputError, match=r"events\.jsonl cannot be read"):
         list(kept_run().replay())
 
 
 def _noticed(*notices: happening.HostNotice) -> list[happening.HostNotice]:
-    folder = begin()
+    directory = begin()
     for notice in notices:
-        folder.handle(notice)
-    folder.handle(happening.RunFinished(2.0, False))
-    folder.close()
+        directory.handle(notice)
+    directory.handle(happening.RunFinished(2.0, False))
+    directory.close()
     return [event for event in kept_run().replay() if isinstance(event, happening.HostNotice)]
 
 
@@ -384,7 +386,7 @@ def test_warnings_are_kept_with_the_run() -> None:
     error = happening.HostNotice("web1", "error", "no")
     told = _noticed(warning, happening.HostNotice("web1", "info", "Reading lists"), error)
     assert told == [warning, error]
-    mode = (runs_folder() / kept_run().run_id / "notices.jsonl").stat().st_mode
+    mode = (runs_directory() / kept_run().run_id / "notices.jsonl").stat().st_mode
     assert stat.S_IMODE(mode) == 0o600
 
 
@@ -393,7 +395,7 @@ def test_a_fleet_that_warns_without_end_does_not_fill_the_disk() -> None:
     text = "x" * 400
     many = (happening.HostNotice("web1", "warning", text) for _ in range(MAX_NOTICES // 300))
     told = _noticed(*many)
-    kept = runs_folder() / kept_run().run_id / "notices.jsonl"
+    kept = runs_directory() / kept_run().run_id / "notices.jsonl"
     assert kept.stat().st_size < MAX_NOTICES + 1_000
     assert told[0].text == text
     assert told[-1].text == "more warnings than a run stores; the rest is omitted"
@@ -402,12 +404,14 @@ def test_a_fleet_that_warns_without_end_does_not_fill_the_disk() -> None:
 
 def test_a_fleet_that_prints_without_end_does_not_fill_the_disk() -> None:
     """What commands print beyond the bound is not kept, and their events say how much that was."""
-    folder = RunFolder(happening.RunStarted("run-1", 100.0, ("web1",), False), {}, most_output=900)
+    directory = RunDirectory(
+        happening.RunStarted("run-1", 100.0, ("web1",), False), {}, most_output=900
+    )
     for number in range(4):
         event = make_event(name=f"/{number}", output="x" * 400)
         event |= {"event_id": f"{number:026d}", "host": "web1", "run_id": "run-1"}
-        folder.handle(happening.ResourceEvent("web1", event, json.dumps(event)))
-    folder.close()
+        directory.handle(happening.ResourceEvent("web1", event, json.dumps(event)))
+    directory.close()
     kept = [event["output"] for event, _ in kept_run().events()]
     assert kept[:2] == ["x" * 400] * 2
     assert all(text.startswith("[... 400 characters left out") for text in kept[2:])
@@ -416,7 +420,7 @@ def test_a_fleet_that_prints_without_end_does_not_fill_the_disk() -> None:
 def test_half_a_notice_does_not_keep_a_run_from_being_read() -> None:
     """A line that a crash cut off is passed over, and the report says so."""
     _noticed(happening.HostNotice("web1", "warning", "w"))
-    path = runs_folder() / kept_run().run_id / "notices.jsonl"
+    path = runs_directory() / kept_run().run_id / "notices.jsonl"
     path.write_text(path.read_text(encoding="utf-8") + '{"host": ', encoding="utf-8")
     texts = [notice.text for notice in kept_run().notices()]
     assert texts == ["w", "the last line of notices.jsonl is incomplete and omitted"]
@@ -424,14 +428,14 @@ def test_half_a_notice_does_not_keep_a_run_from_being_read() -> None:
 
 def test_a_run_that_could_not_be_written_is_not_called_whole() -> None:
     """The end of a run that cannot be written is an error, and the run did not come to its end."""
-    folder = begin()
-    about = folder.path / "run.json"
-    aside = about.rename(folder.path / "aside")
+    directory = begin()
+    about = directory.path / "run.json"
+    aside = about.rename(directory.path / "aside")
     about.mkdir()
-    folder.handle(happening.RunFinished(2.0, False))
-    assert not folder.whole
+    directory.handle(happening.RunFinished(2.0, False))
+    assert not directory.whole
     with pytest.raises(OSError, match="Is a directory"):
-        folder.close()
+        directory.close()
     about.rmdir()
     aside.rename(about)
     assert kept_run().about["end"] is None
@@ -445,17 +449,17 @@ def test_a_full_disk_costs_events_only(tmp_path: Path, together: int) -> None:
     small.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", small], check=True)
     try:
-        folder = begin(parent=small)
+        directory = begin(parent=small)
         event = {**make_event(output="x" * 5_000), "host": "web1", "run_id": "run-1"}
         told = happening.ResourceEvent("web1", event, json.dumps(event))
         ended = [happening.HostFinished(HostResult(host, Tally())) for host in ("web1", "web2")]
         events: list[happening.Event] = [*[told] * 97, ended[0], *[told] * 2, ended[1], told]
         for at in range(0, len(events), together):
-            folder.handle_all(events[at : at + together])
-        folder.handle(happening.RunFinished(time.time(), False))
+            directory.handle_all(events[at : at + together])
+        directory.handle(happening.RunFinished(time.time(), False))
         with pytest.raises(OSError, match=r"No space left on device: .*events\.jsonl"):
-            folder.close()
-        kept = SavedRun(folder.path)
+            directory.close()
+        kept = SavedRun(directory.path)
         assert [result.outcome for result in kept.results()] == ["ok", "ok"]
         assert 0 < len(list(kept.events())) < 100
         assert kept.about["end"]
@@ -466,6 +470,6 @@ def test_a_full_disk_costs_events_only(tmp_path: Path, together: int) -> None:
             (small / "rest").write_bytes(b"x" * (1 << 20))
         with pytest.raises(OSError, match="No space left"):
             begin("20260315T091502Z-bbbbbb", small)
-        assert {path.name for path in small.iterdir()} == {folder.path.name, "rest"}
+        assert {path.name for path in small.iterdir()} == {directory.path.name, "rest"}
     finally:
         subprocess.run(["umount", small], check=True)

@@ -12,28 +12,28 @@ from typing import Callable, Dict, List, Tuple
 from remote_runtime.lean.threads import Thread
 
 _MOST = 64  # descriptors that wait
-_UNREADABLE = -1  # a folder that may be written, not read: all that waits for a disk is synced
-_KNOWS_NONE = (errno.EINVAL, errno.EOPNOTSUPP)  # a file system that syncs no folders
+_UNREADABLE = -1  # a directory that may be written, not read: all that waits for a disk is synced
+_KNOWS_NONE = (errno.EINVAL, errno.EOPNOTSUPP)  # a file system that syncs no directories
 
 
-def sync_now(folder: int) -> None:
-    """Make what was renamed in this open folder last. ``OSError``"""
-    _sync(_opened(folder))
+def sync_now(directory: int) -> None:
+    """Make what was renamed in this open directory last. ``OSError``"""
+    _sync(_opened(directory))
 
 
-class FolderSyncs(object):
-    """Folders that wait to be synced, each once; one thread adds, any may sync."""
+class DirectorySyncs(object):
+    """Directories that wait to be synced, each once; one thread adds, any may sync."""
 
     def __init__(self) -> None:
         self._waiting: Dict[Tuple[int, int], int] = {}
         self._lock = allocate_lock()
 
-    def add(self, folder: int) -> None:
-        """Something was renamed in this open folder. ``OSError``"""
-        found = os.fstat(folder)
+    def add(self, directory: int) -> None:
+        """Something was renamed in this open directory. ``OSError``"""
+        found = os.fstat(directory)
         key = (found.st_dev, found.st_ino)
         if key not in self._waiting:  # one that is there is synced after this rename
-            self._waiting[key] = _opened(folder)
+            self._waiting[key] = _opened(directory)
         if len(self._waiting) >= _MOST:
             self.sync()
 
@@ -73,10 +73,10 @@ class FolderSyncs(object):
         return None
 
 
-def _opened(folder: int) -> int:
+def _opened(directory: int) -> int:
     """A descriptor to sync it by, or ``_UNREADABLE``. ``OSError``"""
     try:
-        return os.open(".", os.O_RDONLY, dir_fd=folder)
+        return os.open(".", os.O_RDONLY, dir_fd=directory)
     except PermissionError:
         return _UNREADABLE
 

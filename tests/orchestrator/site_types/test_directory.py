@@ -1,4 +1,4 @@
-"""Which folders are types, and whose code is believed."""
+"""Which directories are types, and whose code is believed."""
 
 import os
 import shutil
@@ -11,8 +11,8 @@ from remote_runtime import resources
 from tests.orchestrator.site_types.types import accepted, copy_cron, refused
 
 
-def test_a_folder_is_a_type(tmp_path: Path) -> None:
-    """The type is known by its folder's name, with its providers and its modules."""
+def test_a_directory_is_a_type(tmp_path: Path) -> None:
+    """The type is known by its directory's name, with its providers and its modules."""
     copy_cron(tmp_path)
     types = accepted(tmp_path)
     assert types.names() == ["cron"]
@@ -28,8 +28,8 @@ def test_a_folder_is_a_type(tmp_path: Path) -> None:
     ]
 
 
-def test_other_files_and_folders_are_left_alone(tmp_path: Path) -> None:
-    """Texts, hidden folders and tests beside the modules are neither types nor shipped."""
+def test_other_files_and_directories_are_left_alone(tmp_path: Path) -> None:
+    """Texts, hidden directories and tests beside the modules are neither types nor shipped."""
     home = copy_cron(tmp_path)
     (tmp_path / "types" / "README.md").write_text("about")
     (tmp_path / "types" / ".git").mkdir()
@@ -44,12 +44,12 @@ def test_other_files_and_folders_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_site_without_types_has_none(tmp_path: Path) -> None:
-    """No folder is no mistake."""
+    """No directory is no mistake."""
     assert accepted(tmp_path).names() == []
 
 
 def test_a_built_in_type_cannot_be_replaced(tmp_path: Path) -> None:
-    """A folder by the name of one of ccm's types is refused."""
+    """A directory by the name of one of ccm's types is refused."""
     copy_cron(tmp_path, "file")
     assert [p.message for p in refused(tmp_path)] == [
         f"{tmp_path}/types/file: a type named file already exists"
@@ -96,7 +96,7 @@ def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
 
 
 def test_code_that_everybody_may_write_is_refused(tmp_path: Path) -> None:
-    """A module or folder that others can write to would let them run code."""
+    """A module or directory that others can write to would let them run code."""
     home = copy_cron(tmp_path)
     (home / "resource.py").chmod(0o666)
     problem = refused(tmp_path)[0]
@@ -123,7 +123,7 @@ def test_code_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_no_bytecode_is_written_beside_the_manifest(tmp_path: Path) -> None:
-    """Importing a type leaves its folder as it was."""
+    """Importing a type leaves its directory as it was."""
     home = copy_cron(tmp_path)
     before = sorted(home.rglob("*"))
     found = accepted(tmp_path).get("cron")

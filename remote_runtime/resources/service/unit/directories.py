@@ -1,4 +1,4 @@
-"""The folders that systemd makes and removes with a service (target; in previews only)."""
+"""The directories that systemd makes and removes with a service (target; in previews only)."""
 
 import os
 from typing import TYPE_CHECKING, List, NamedTuple, Optional, Tuple
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 _CONFIGURATION, _RUNTIME = "ConfigurationDirectory", "RuntimeDirectory"
-_FOLDERS = (
+_DIRECTORIES = (
     (_RUNTIME, "/run"),
     ("StateDirectory", "/var/lib"),
     ("CacheDirectory", "/var/cache"),
@@ -23,7 +23,7 @@ _YES = ("yes", "true", "1", "on")
 
 
 class _Own(NamedTuple):
-    """One folder: its setting, the path that is named, and the other names of it."""
+    """One directory: its setting, the path that is named, and the other names of it."""
 
     key: str
     base: str
@@ -33,7 +33,7 @@ class _Own(NamedTuple):
 
 def _named(unit: Definition) -> List[_Own]:
     found: List[_Own] = []
-    for key, base in _FOLDERS:
+    for key, base in _DIRECTORIES:
         for word in unit.text.words("Service", key):
             relative, *others = word.split(":")
             aliases = tuple(os.path.join(base, other) for other in others if other)
@@ -41,16 +41,16 @@ def _named(unit: Definition) -> List[_Own]:
     return found
 
 
-def named_folders(unit: Definition) -> List[str]:
-    """The paths of the folders that systemd keeps for a service, with those that links lead to."""
+def named_directories(unit: Definition) -> List[str]:
+    """The directories that systemd manages for a service, with the targets of links."""
     own = _named(unit)
     hidden = [_private(each) for each in own if _is_private(unit, each.key)]
     return [each.path for each in own] + hidden
 
 
-def linked_folders(unit: Definition, context: "Context") -> List[str]:
-    """The folders that systemd does not set up, because a symbolic link is there, or one to nowhere
-    is on the way; those where a link leads to what it keeps for a dynamic user are none.
+def linked_directories(unit: Definition, context: "Context") -> List[str]:
+    """The directories that systemd does not set up, because a symbolic link is there, or one to
+    nowhere is on the way; those where a link leads to what it keeps for a dynamic user are none.
     """
     found = []
     for own in _named(unit):
@@ -71,16 +71,16 @@ def _leads_to(path: str, link: str, target: str) -> bool:
     return os.path.normpath(os.path.join(os.path.dirname(path), link)) == target
 
 
-def made_folders(unit: Definition, context: "Context") -> List[PathEffect]:
-    """What ``own_folders`` says of paths."""
-    return [made for made in own_folders(unit, context) if isinstance(made, PathEffect)]
+def made_directories(unit: Definition, context: "Context") -> List[PathEffect]:
+    """What ``own_directories`` says of paths."""
+    return [made for made in own_directories(unit, context) if isinstance(made, PathEffect)]
 
 
-def own_folders(unit: Definition, context: "Context") -> List[Effect]:
-    """The folders that systemd makes for a service before it starts it, and the links to them."""
+def own_directories(unit: Definition, context: "Context") -> List[Effect]:
+    """The directories that systemd creates before it starts a service, and the links to them."""
     found: List[Effect] = []
     made: List[str] = []
-    linked = linked_folders(unit, context)
+    linked = linked_directories(unit, context)
     for own in _named(unit):
         private = _is_private(unit, own.key)
         if any(is_within(own.path, link) for link in linked):
@@ -97,7 +97,7 @@ def own_folders(unit: Definition, context: "Context") -> List[Effect]:
             found.append(PathEffect(above, "directory", mode=0o755, uid=0, gid=0))
         there = context.files.is_directory(real)
         if not (there and own.key == _CONFIGURATION):  # that is left as it is
-            found += _folder(unit, context, own, real)
+            found += _directory(unit, context, own, real)
         made.append(real)
         if private:
             for above in _missing_above(context, own, own.path, made):
@@ -107,8 +107,8 @@ def own_folders(unit: Definition, context: "Context") -> List[Effect]:
     return found
 
 
-def _folder(unit: Definition, context: "Context", own: _Own, real: str) -> List[Effect]:
-    """The folder itself; whose it is nobody can tell where systemd finds a user for the service."""
+def _directory(unit: Definition, context: "Context", own: _Own, real: str) -> List[Effect]:
+    """The directory itself; its owner is unknown if systemd allocates the user of the service."""
     mode = parsed_mode(unit.text.last("Service", own.key + "Mode"), 0o755)
     uid, gid, known = _owner(unit, context)
     effects: List[Effect] = [PathEffect(real, "directory", mode=mode, uid=uid, gid=gid)]
@@ -126,7 +126,7 @@ def _folder(unit: Definition, context: "Context", own: _Own, real: str) -> List[
 
 
 def given_away(unit: Definition, context: "Context") -> List[str]:
-    """The folders that are there and change hands when the service starts, with all in them."""
+    """The directories that are there and change hands when the service starts, with all in them."""
     found = []
     for own in _named(unit):
         real = _private(own) if _is_private(unit, own.key) else own.path
@@ -139,8 +139,8 @@ def given_away(unit: Definition, context: "Context") -> List[str]:
     return found
 
 
-def runtime_folders(unit: Definition, *, restart: bool) -> List[PathEffect]:
-    """The folders that systemd removes when it stops a service, or starts it again."""
+def runtime_directories(unit: Definition, *, restart: bool) -> List[PathEffect]:
+    """The directories that systemd removes when it stops a service, or starts it again."""
     if _preserved(unit) in (("restart", *_YES) if restart else _YES):
         return []
     own = [each for each in _named(unit) if each.key == _RUNTIME]
@@ -152,7 +152,7 @@ def _preserved(unit: Definition) -> str:
 
 
 def _is_private(unit: Definition, key: str) -> bool:
-    """Whether the folder stands below one that only root may enter, and a link leads to it."""
+    """Whether the directory stands below one that only root may enter, and a link leads to it."""
     if not unit.text.flag("Service", "DynamicUser") or key == _CONFIGURATION:
         return False
     return key != _RUNTIME or _preserved(unit) in ("restart", *_YES)
@@ -173,7 +173,7 @@ def _link(path: str, target: str) -> PathEffect:
 
 
 def _missing_above(context: "Context", own: _Own, path: str, made: List[str]) -> List[str]:
-    """The folders above one that are made with it, the outermost first."""
+    """The directories above one that are made with it, the outermost first."""
     missing: List[str] = []
     above = os.path.dirname(path)
     while above not in (own.base, "/") and above not in made:
@@ -191,7 +191,7 @@ def parsed_mode(text: str, default: int) -> int:
 
 
 def _owner(unit: Definition, context: "Context") -> Tuple[Optional[int], Optional[int], bool]:
-    """User and group of the folders, and whether they are known; a user that is there is taken,
+    """User and group of the directories, and whether they are known; a user that is there is taken,
     also where systemd were to find one."""
     user, group = (unit.text.last("Service", key) for key in ("User", "Group"))
     dynamic = unit.text.flag("Service", "DynamicUser")

@@ -6,7 +6,7 @@ from pathlib import Path
 from remote_runtime.errors import UsageError
 
 
-def state_folder() -> Path:
+def state_directory() -> Path:
     """``$XDG_STATE_HOME/ccm``, by default ``~/.local/state/ccm``. Nothing is created."""
     base = os.environ.get("XDG_STATE_HOME", "")
     # The XDG specification says to ignore a relative path.
@@ -14,18 +14,18 @@ def state_folder() -> Path:
     return root / "ccm"
 
 
-def make_private(folder: Path) -> Path:
-    """Create the folder, its new parents too, with mode 0700; refuse one that is someone else's."""
-    missing = [p for p in (folder, *folder.parents) if not p.exists()]
+def make_private(directory: Path) -> Path:
+    """Create the directory and its parents with mode 0700; refuse one of another user."""
+    missing = [p for p in (directory, *directory.parents) if not p.exists()]
     for path in reversed(missing):
         path.mkdir(mode=0o700, exist_ok=True)
-    info = folder.stat()
+    info = directory.stat()
     if info.st_uid != os.geteuid():
         raise UsageError(
-            f"{folder} belongs to another user",
+            f"{directory} belongs to another user",
             kind="usage.state",
             hint="set XDG_STATE_HOME to a directory of your own",
         )
     if info.st_mode & 0o077:
-        folder.chmod(0o700)
-    return folder
+        directory.chmod(0o700)
+    return directory

@@ -32,7 +32,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.project.settings import KEPT
 from orchestrator.support.hashing import sha256
 from orchestrator.support.line_file import FULL, LineFile
-from orchestrator.support.state_folder import make_private, state_folder
+from orchestrator.support.state_directory import make_private, state_directory
 from orchestrator.support.whole_file import replacing
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ LEAST_ROOM = 64 << 10  # bytes
 ROOM_OF_HOST = 1 << 10
 
 
-def runs_folder() -> Path:
+def runs_directory() -> Path:
     """Where the runs are."""
-    return state_folder() / "runs"
+    return state_directory() / "runs"
 
 
 def new_run_id(now: float | None = None) -> str:
@@ -79,7 +79,7 @@ class _Text(NamedTuple):
     has_room: bool
 
 
-class RunFolder:
+class RunDirectory:
     """Subscriber that writes a run to its directory as it happens.
 
     Each line is written at once, so a record survives a killed process. On a full disk it continues
@@ -98,7 +98,7 @@ class RunFolder:
         keep: int = KEPT,
         most_output: int = MAX_OUTPUT,
     ) -> None:
-        self.path = (parent or make_private(runs_folder())) / started.run_id
+        self.path = (parent or make_private(runs_directory())) / started.run_id
         self.path.mkdir(mode=0o700)
         self._keep = keep if parent is None else 0
         self._about = _about(started, options)
@@ -298,24 +298,24 @@ def _keep_room(path: Path, size: int) -> None:
 
 def prune(keep: int) -> None:
     """Remove the oldest runs beyond ``keep``."""
-    folder = runs_folder()
+    directory = runs_directory()
     # By name alone: a look into each of hundreds of directories would hold up the end of every run.
-    for name in sorted(os.listdir(folder), reverse=True)[keep:]:
-        if (folder / name / "run.json").is_file():
-            _remove(folder / name)
+    for name in sorted(os.listdir(directory), reverse=True)[keep:]:
+        if (directory / name / "run.json").is_file():
+            _remove(directory / name)
 
 
-def _remove(folder: Path) -> None:
-    if folder.is_symlink():
+def _remove(directory: Path) -> None:
+    if directory.is_symlink():
         return
     try:
-        for name in os.listdir(folder):
-            os.unlink(folder / name)
-        os.rmdir(folder)
+        for name in os.listdir(directory):
+            os.unlink(directory / name)
+        os.rmdir(directory)
     except OSError:  # it has directories, which ours have not
         import shutil
 
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _write_whole(path: Path, record: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Folders whose renames are made to last."""
+"""Directories whose renames are made to last."""
 
 import errno
 import os
@@ -6,11 +6,11 @@ import threading
 from typing import Any, List
 from unittest import mock
 
-from remote_runtime.system.folder_syncs import FolderSyncs, sync_now
-from tests.remote_runtime.fakes import FolderTest
+from remote_runtime.system.directory_syncs import DirectorySyncs, sync_now
+from tests.remote_runtime.fakes import DirectoryTest
 
 
-class FolderSyncsTest(FolderTest):
+class DirectorySyncsTest(DirectoryTest):
     def opened(self, name: str) -> int:
         os.makedirs(self.path(name), exist_ok=True)
         descriptor = os.open(self.path(name), os.O_RDONLY)
@@ -34,65 +34,65 @@ class FolderSyncsTest(FolderTest):
     def inode(self, name: str) -> int:
         return os.stat(self.path(name)).st_ino
 
-    def test_each_folder_once(self) -> None:
-        """Of several renames in one folder the last sync counts; then nothing waits."""
-        folders = [self.opened("a"), self.opened("a"), self.opened("b")]
+    def test_each_directory_once(self) -> None:
+        """Of several renames in one directory the last sync counts; then nothing waits."""
+        directories = [self.opened("a"), self.opened("a"), self.opened("b")]
         synced = self.synced()
-        syncs = FolderSyncs()
-        for folder in folders:
-            syncs.add(folder)
+        syncs = DirectorySyncs()
+        for directory in directories:
+            syncs.add(directory)
         self.assertEqual(synced, [])
         syncs.sync()
         syncs.sync()
         self.assertEqual(sorted(synced), sorted([self.inode("a"), self.inode("b")]))
 
     def test_a_rename_after_the_sync_waits_for_the_next(self) -> None:
-        """A folder that was synced is one again in which something may be lost."""
-        folder = self.opened("a")
+        """A directory that was synced is one again in which something may be lost."""
+        directory = self.opened("a")
         synced = self.synced()
-        syncs = FolderSyncs()
+        syncs = DirectorySyncs()
         for _ in range(2):
-            syncs.add(folder)
+            syncs.add(directory)
             syncs.sync()
         self.assertEqual(synced, [self.inode("a")] * 2)
 
-    def test_a_folder_that_may_be_written_and_not_read(self) -> None:
+    def test_a_directory_that_may_be_written_and_not_read(self) -> None:
         """What cannot be opened to be synced, as a drop box, is synced with all that waits."""
-        folder = self.opened("a")
+        directory = self.opened("a")
         refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        syncs = FolderSyncs()
+        syncs = DirectorySyncs()
         with mock.patch("os.open", side_effect=refused), mock.patch("os.sync") as all_synced:
-            sync_now(folder)
+            sync_now(directory)
             all_synced.assert_called_once_with()
-            syncs.add(folder)
+            syncs.add(directory)
             all_synced.assert_called_once_with()
             syncs.sync()
             self.assertEqual(all_synced.call_count, 2)
 
-    def test_no_more_folders_wait_than_descriptors_are_for(self) -> None:
-        """A run with a file in each of many folders does not run out of descriptors."""
-        folders = [self.opened(str(number)) for number in range(150)]
+    def test_no_more_directories_wait_than_descriptors_are_for(self) -> None:
+        """A run with a file in each of many directories does not run out of descriptors."""
+        directories = [self.opened(str(number)) for number in range(150)]
         synced = self.synced()
-        syncs = FolderSyncs()
+        syncs = DirectorySyncs()
         before = len(os.listdir("/proc/self/fd"))
-        for folder in folders:
-            syncs.add(folder)
+        for directory in directories:
+            syncs.add(directory)
             self.assertLess(len(os.listdir("/proc/self/fd")), before + 70)
         syncs.sync()
         self.assertEqual(len(set(synced)), 150)
 
     def test_a_run_that_never_pauses(self) -> None:
         """What is renamed during a sync waits for the next one: each sync comes to an end."""
-        folder = self.opened("a")
+        directory = self.opened("a")
         synced: List[int] = []
-        syncs = FolderSyncs()
+        syncs = DirectorySyncs()
 
         def sync(descriptor: int) -> None:
             self.assertEqual(synced, [])
             synced.append(os.fstat(descriptor).st_ino)
-            syncs.add(folder)
+            syncs.add(directory)
 
-        syncs.add(folder)
+        syncs.add(directory)
         with mock.patch("os.fsync", sync):
             syncs.sync()
         again = self.synced()
@@ -101,36 +101,36 @@ class FolderSyncsTest(FolderTest):
 
     def test_no_thread_is_to_be_had(self) -> None:
         """It is synced all the same."""
-        folder = self.opened("a")
+        directory = self.opened("a")
         synced = self.synced()
-        syncs = FolderSyncs()
-        syncs.add(folder)
+        syncs = DirectorySyncs()
+        syncs.add(directory)
         with mock.patch.object(threading.Thread, "start", side_effect=RuntimeError):
             syncs.sync_while(self.fail, 60)
         self.assertEqual(synced, [self.inode("a")])
 
     def test_what_fails_is_told_after_all_were_tried(self) -> None:
-        """One folder that cannot be synced keeps no other from it."""
-        folders = [self.opened("a"), self.opened("b")]
+        """One directory that cannot be synced keeps no other from it."""
+        directories = [self.opened("a"), self.opened("b")]
         synced = self.synced(failing=errno.EIO)
-        syncs = FolderSyncs()
-        for folder in folders:
-            syncs.add(folder)
+        syncs = DirectorySyncs()
+        for directory in directories:
+            syncs.add(directory)
         with self.assertRaisesRegex(OSError, "Input/output error"):
             syncs.sync()
         self.assertEqual(len(synced), 2)
         syncs.sync()
 
-    def test_a_file_system_that_syncs_no_folders(self) -> None:
+    def test_a_file_system_that_syncs_no_directories(self) -> None:
         """Where there is nothing to sync, nothing has failed."""
-        folder = self.opened("a")
+        directory = self.opened("a")
         synced = self.synced(failing=errno.EINVAL)
-        sync_now(folder)
+        sync_now(directory)
         self.assertEqual(len(synced), 1)
 
     def test_a_slow_disk(self) -> None:
         """While it takes its time the caller is called; whoever else syncs waits as well."""
-        folder = self.opened("a")
+        directory = self.opened("a")
         going = threading.Event()
         done = []  # type: List[str]
 
@@ -141,8 +141,8 @@ class FolderSyncsTest(FolderTest):
         patch = mock.patch("os.fsync", sync)
         patch.start()
         self.addCleanup(patch.stop)
-        syncs = FolderSyncs()
-        syncs.add(folder)
+        syncs = DirectorySyncs()
+        syncs.add(directory)
         beats = []  # type: List[int]
 
         def beat() -> None:
