@@ -21,6 +21,18 @@ class Part(NamedTuple):
     where: Position | None
 
 
+class PartMap(dict[str, Any]):
+    """A map of parts with its own ``origin``, which counts while it has no entries."""
+
+    origin: Part
+
+
+class PartList(list[Any]):
+    """The same for a list."""
+
+    origin: Part
+
+
 def bare(value: Any) -> Any:
     """The value, without its origin if it has one."""
     if isinstance(value, Part):
@@ -76,11 +88,11 @@ def _merge(below: Any, above: Any, lists: bool) -> Any:
         for key, value in raw_items(above):
             known = dict.get(merged, key, _NOTHING)
             merged[key] = value if known is _NOTHING else _merge(known, value, lists)
-        return merged
+        return merged or _empty(merged, below, above)
     if _waits(below, above):
         return _later(lambda one, other: _merge(one, other, lists), below, above)
     if lists and isinstance(below, list) and isinstance(above, list):
-        return below + above
+        return below + above or _empty([], below, above)
     return above
 
 
@@ -137,7 +149,7 @@ class _Layer(NamedTuple):
                 merged[key] = self._value(known, value)
             else:
                 merged[key] = self._without_marks(value)
-        return merged
+        return merged or _empty(merged, below, above)
 
     def _value(self, below: Any, above: Any) -> Any:
         if isinstance(below, Mapping) and isinstance(above, Mapping):
@@ -149,7 +161,8 @@ class _Layer(NamedTuple):
         removed = {bare(item)[len(self.knockout) :] for item in above if self._is_mark(item)}
         left = [item for item in below if not (removed and _text(item) in removed)]
         added = self._without_marks(above)
-        return _joined(left, added) if self.strategy == "unique" else left + added
+        found = _joined(left, added) if self.strategy == "unique" else left + added
+        return found or _empty(found, below, above)
 
     def _without_marks(self, value: Any) -> Any:
         if not self.knockout:
@@ -160,7 +173,8 @@ class _Layer(NamedTuple):
             return self.merge({}, value)
         if _is_list(value):
             kept = [self._without_marks(item) for item in value if not self._is_mark(item)]
-            return _joined([], kept) if self.strategy == "unique" else kept
+            found = _joined([], kept) if self.strategy == "unique" else kept
+            return found or _empty(found, value)
         return value
 
     def _is_mark(self, item: Any) -> bool:
@@ -200,7 +214,22 @@ def _once(value: Any) -> Any:
     """A list without duplicates; any other value unchanged."""
     if isinstance(value, Deferred):
         return Deferred(value.active, value.path, lambda: _once(value.force()))
-    return _joined([], value) if _is_list(value) else value
+    return _joined([], value) or _empty([], value) if _is_list(value) else value
+
+
+def _empty(found: Any, *merged: Any) -> Any:
+    """An empty map or list, which is from the last of the ``merged`` ones with an origin."""
+    for value in reversed(merged):
+        if isinstance(value, (PartMap, PartList)):
+            return with_origin(type(found)(), value.origin)
+    return found
+
+
+def with_origin(value: Any, origin: Part) -> Any:
+    """A map or a list with its own origin."""
+    held: PartMap | PartList = PartMap(value) if isinstance(value, dict) else PartList(value)
+    held.origin = origin
+    return held
 
 
 def _waits(below: Any, above: Any) -> bool:

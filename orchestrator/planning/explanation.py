@@ -10,7 +10,7 @@ from orchestrator.expressions import Scope, render_value
 from orchestrator.language.paths import MISSING, find
 from orchestrator.manifest.data import DataSource, Layer
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
-from orchestrator.manifest.merge import Merging, Part, lay_source
+from orchestrator.manifest.merge import Merging, Part, PartList, PartMap, lay_source, with_origin
 from remote_runtime.errors import Position
 from remote_runtime.reporting.masking import MASKED, Mask
 
@@ -146,16 +146,17 @@ class Explainer:
 
 def _marked(value: Any, node: Node | None, entry: str) -> Any:
     """The value with an origin on each part."""
-    if isinstance(value, dict) and value:
-        return {key: _marked(below, _below(node, key), entry) for key, below in value.items()}
-    if isinstance(value, list) and value:
+    origin = Part(value, entry, node.position if node is not None else None)
+    if isinstance(value, dict):
+        held = {key: _marked(below, _below(node, key), entry) for key, below in value.items()}
+        return with_origin(held, origin._replace(value={}))
+    if isinstance(value, list):
         nodes = node.nodes if isinstance(node, Sequence) and len(node.nodes) == len(value) else None
-        return [
+        items = [
             _marked(below, nodes[at] if nodes else node, entry) for at, below in enumerate(value)
         ]
-    if isinstance(value, (dict, list)):
-        return value
-    return Part(value, entry, node.position if node is not None else None)
+        return with_origin(items, origin._replace(value=[]))
+    return origin
 
 
 def _below(node: Node | None, key: str) -> Node | None:
@@ -164,9 +165,11 @@ def _below(node: Node | None, key: str) -> Node | None:
 
 
 def _parts(tree: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Part]]:
-    """Every value that is neither a list nor a map, by its path."""
+    """Every value that is no list and no map with entries, by its path."""
     if isinstance(tree, Part):
         return [(path, tree)]
+    if not tree:
+        return [(path, tree.origin)] if isinstance(tree, (PartMap, PartList)) else []
     pairs = tree.items() if isinstance(tree, dict) else enumerate(tree)
     return [found for key, below in pairs for found in _parts(below, (*path, str(key)))]
 

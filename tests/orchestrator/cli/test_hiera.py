@@ -320,3 +320,42 @@ def test_render_explains_in_comments(ccm: Ccm) -> None:
     assert '#     users.1  "carl"  role:web, site.yaml:15:37\n' in done.stdout
     assert "hunter22" not in done.stdout
     assert list(yaml.safe_load(done.stdout)) == ["ccm"]
+
+
+EMPTY = """\
+data:
+  app: {opts: {}, rows: [{}, []], args: [x]}
+  users: [ann, ann]
+  none: []
+hierarchy: {merge: deep, knockout: "--", keys: {users: unique, none: unique}}
+overrides:
+  default: {app: {opts: {}, args: [--x]}, users: [--ann]}
+ccm:
+  resources: [{exec: [{x: {}}]}]
+"""
+
+
+def test_empty_maps_and_lists_have_an_origin(ccm: Ccm) -> None:
+    """An empty map or list is a part, from the last source that has it or emptied it."""
+    ccm.site(EMPTY)
+
+    def parts(key: str) -> list[str]:
+        """The parts of a value."""
+        done = ccm.run("hiera", "explain", "--offline", key)
+        assert done.code == 0, done.output
+        return [
+            " ".join(line.split()) for line in done.stdout.partition("parts:\n")[2].splitlines()
+        ]
+
+    assert parts("app") == [
+        "app.opts {} default, site.yaml:7:25",
+        "app.rows.0 {} data, site.yaml:2:26",
+        "app.rows.1 [] data, site.yaml:2:30",
+        "app.args [] default, site.yaml:7:35",
+    ]
+    assert parts("users") == ["users [] default, site.yaml:7:50"]
+    assert parts("none") == ["none [] data, site.yaml:4:9"]
+    done = ccm.run("hiera", "explain", "--offline", "app.opts", "--json")
+    assert json.loads(done.stdout)["localhost"]["parts"] == [
+        {"path": "app.opts", "value": {}, "entry": "default", "where": "site.yaml:7:25"}
+    ]
