@@ -160,6 +160,10 @@ def _found(
     found = f"{survey.resources} resource{'' if survey.resources == 1 else 's'}"
     if survey.manifests > 1:
         found += f" in {survey.manifests} manifests"
+    if survey.templates:
+        from orchestrator.planning.site.unseen import listed
+
+        found += f" and those from {listed(list(survey.templates))}"
     if site.resources_template:
         found = f"each host's resources come from {site.resources_template.name}"
     return site, f"{found}; {checked}" if checked else found

@@ -189,7 +189,7 @@ class Planner:
         unknown = walk.unknown()
         if self._marker is not None:
             self._marker.mark(resources, walk.declared)
-            self._marker.note(unknown, is_whole=not walk.unread)
+            self._marker.note(unknown, is_whole=not (walk.unread or walk.unseen))
         mask = Mask(walk.secrets)
         items = [entry.outline.item for entry in walk.found]
         failing = [
@@ -197,16 +197,17 @@ class Planner:
             for item in items
             if item.managed and item.deferred_error
         ]
-        if not (walk.unread or any(declared.type.applies for declared in unknown)):
+        if not (walk.unread or walk.unseen):
             self._examined.add(host.name)
         wrong = [one for one in problems if one.kind not in NEEDS]
         return HostCheck(
             host.name,
             tuple(one._replace(message=mask.text(one.message)) for one in wrong),
             tuple(failing),
-            known=len(items),
+            known=len(items) - walk.partial,
             unknown=walk.needs,
             untold=Counter(one.kind for one in problems if is_untold(one)),
+            unseen=tuple(walk.unseen),
         )
 
     def data_warnings(self, hosts: Sequence[Any] = ()) -> list[Problem]:

@@ -56,18 +56,24 @@ class Rendering:
     """Renders one resource for one host; any of the ``problems`` prevents the host's plan.
 
     If its templates give the same values as on another host, the compiled resource of that host is
-    reused.
+    reused. ``without`` is a property to leave out.
     """
 
     def __init__(
-        self, declared: Declared, scope: Scope, travel: Travel, alike: AlikeResources
+        self,
+        declared: Declared,
+        scope: Scope,
+        travel: Travel,
+        alike: AlikeResources,
+        *,
+        without: str = "",
     ) -> None:
         self._declared = declared
         self._scope = scope
         self._travel = travel
         self._alike = alike
         self._outlook = alike.outlook(declared)
-        self._values = dict(declared.values)
+        self._values = {k: v for k, v in declared.values.items() if k != without}
         self._open: set[str] = set()
         self._deferred_error = ""
         self._deferred_render = False

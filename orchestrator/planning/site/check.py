@@ -13,6 +13,7 @@ from orchestrator.language.facts import Facts
 from orchestrator.manifest.data import DataSource, Held
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
 from orchestrator.planning.site.template_reads import template_reads
+from orchestrator.planning.site.unseen import Unseen, in_words
 from remote_runtime.errors import Position, Problem
 from remote_runtime.text.nearest import nearest
 
@@ -56,7 +57,8 @@ class UnknownFacts(Facts):
 class HostCheck(NamedTuple):
     """The result for one host: problems of its plan, resources that are certain to fail, and the
     number of resources checked. ``unknown`` and ``untold`` count the resources and assertions that
-    were not checked, by the kind of value that they need.
+    were not checked, by the kind of value that they need. ``unseen`` are the manifests of which
+    even the number of resources is not known.
     """
 
     host: str
@@ -65,6 +67,7 @@ class HostCheck(NamedTuple):
     known: int
     unknown: Counter[str]
     untold: Counter[str]
+    unseen: tuple[Unseen, ...] = ()
 
 
 class SiteCheck:
@@ -76,11 +79,13 @@ class SiteCheck:
         self.hosts = self.known = 0
         self.unknown: Counter[str] = Counter()
         self.untold: Counter[str] = Counter()
+        self.unseen: dict[Unseen, None] = {}
         for check in checks:
             self.hosts += 1
             self.known += check.known
             self.unknown += check.unknown
             self.untold += check.untold
+            self.unseen.update(dict.fromkeys(check.unseen))
             for problem in dict.fromkeys(check.problems):
                 wrong.setdefault(problem, []).append(check.host)
             for text in dict.fromkeys(check.warnings):
@@ -99,13 +104,17 @@ class SiteCheck:
         total = self.known + unknown
         checked = f"{self.known} of" if unknown else "all"
         words = [f"{checked} {total} resources of {hosts} were checked"]
+        if not total:
+            none = f"{hosts} {'has' if self.hosts == 1 else 'have'} no resources"
+            words = [f"no resources of {hosts} were checked" if self.unseen else none]
         words += [
             f"{n} need{'s' if n == 1 else ''} {NEEDS[kind]}" for kind, n in _counted(self.unknown)
         ]
         for kind, count in _counted(self.untold):
             need = "assertion needs" if count == 1 else "assertions need"
             words.append(f"{count} {need} {NEEDS[kind]}")
-        return ", ".join(words)
+        told = ", ".join(words)
+        return f"{told}; not checked: {'; '.join(in_words(self.unseen))}" if self.unseen else told
 
 
 def _counted(needs: Counter[str]) -> list[tuple[str, int]]:

@@ -25,7 +25,8 @@ class Survey:
     resources that cannot apply their child, each with the reason. ``unread`` are children on other
     machines that were not contacted. ``parts`` are the manifests. ``is_whole``: no host has other
     resources. ``rows`` has each resource after its parents. ``resources`` and ``manifests`` are
-    counts; a manifest that is applied twice counts as two.
+    counts; a manifest that is applied twice counts as two. ``templates`` generate further
+    resources.
     """
 
     def __init__(self, root: Place, run: RunOptions) -> None:
@@ -35,6 +36,7 @@ class Survey:
         self.unread: list[Problem] = []
         self.resources = 0
         self.manifests = 0
+        self.templates: dict[str, None] = {}
         self.parts: dict[Part, None] = {}
         self.is_whole = True
         self.rows: list[tuple[Declared, ...]] = []
@@ -57,6 +59,8 @@ class Survey:
         part = place.part
         self.manifests += 1
         self.is_whole &= not part.is_generated
+        if part.site.resources_template:
+            self.templates[part.site.resources_template.name] = None
         self.resources += len(part.declared.declared)
         if part not in self.parts:
             self.parts[part] = None

@@ -29,6 +29,7 @@ from orchestrator.planning.site.agreement import disagreements
 from orchestrator.planning.site.look_ups import LookUps, ManifestLookUps, entries
 from orchestrator.planning.site.loops import Groups, at_turn, turns
 from orchestrator.planning.site.manifests import Part, Place, Refusal
+from orchestrator.planning.site.unseen import Unseen, unseen_in
 from remote_runtime.errors import Problem
 from remote_runtime.reporting.masking import SHORTEST, strings_of
 from remote_runtime.text.nearest import nearest
@@ -111,13 +112,20 @@ class Walk:
         self._groups = Groups()
         self._places = 0
         self._within = ""  # the name of the current manifest in events
+        self._is_denied = False  # whether the manifest that was visited last may not apply others
         self.unread = 0
         """How many resources stand in manifests whose data is not known."""
         self.needs: Counter[str] = Counter()
         """How many resources are not known, by the kind of the first thing that they need."""
+        self.unseen: dict[Unseen, None] = {}
+        """The manifests whose resources, or whose use, are not known."""
+        self.partial = 0
+        """How many of ``found`` pass data to their child that is not known."""
+        self._is_examined = False  # whether what needs the host is not known yet
 
     def examine(self, root: Place) -> tuple[tuple[Compiled, ...], list[Problem]]:
         """The resources of the manifest as far as they are known, and every problem found."""
+        self._is_examined = True
         compiled = self._manifest(root, None, {}, True)
         wrong = [one for one in self._problems if one.kind not in NEEDS]
         if not wrong and self._names_vary:
@@ -182,8 +190,11 @@ class Walk:
             count = len(place.part.declared.declared) if managed else 0
             self._lack(problems if managed else [], count)
             self.unread += count
+            if managed and problems[0].kind in NEEDS:
+                self.unseen.update(dict.fromkeys(unseen_in(place.part, by, problems[0].kind)))
             return None
         if by and place.denies(resources):
+            self._is_denied = True
             return None
         self._note(place.part, resources, by is not None)
         compiled = self._resources(
@@ -209,13 +220,16 @@ class Walk:
                 entry = resources.shared(index) or self._render(
                     place.part, turn, index=index, declared=declared, managed=managed
                 )
+                own = None
+                if entry is None and declared.type.applies and self._is_examined:
+                    entry, own = self._without_data(place, turn, index, declared, managed)
                 if entry is None:
                     self._rows.append(_Row(declared, None, number))
                 else:
                     made.append(
                         self._placed(
                             place, turn, declared=declared, entry=entry, number=number,
-                            managed=managed,
+                            managed=managed, own=own,
                         )
                     )  # fmt: skip
             self._groups.add(declared, made)
@@ -226,6 +240,8 @@ class Walk:
         """The variables of each resource that an entry makes."""
         scopes, problems = turns(declared, scope)
         self._lack(problems if managed else [])
+        if managed and problems and problems[0].kind in NEEDS and declared.type.applies:
+            self.unseen[Unseen(problems[0].kind, declared.id)] = None
         if not scopes:
             self._rows.append(_Row(declared, None, number, is_none=not problems))
         return scopes
@@ -239,8 +255,12 @@ class Walk:
         entry: Compiled,
         number: int,
         managed: bool,
+        own: Mapping[str, Any] | None = None,
     ) -> Compiled:
-        """Append a resource, with those that it applies, to the resources so far."""
+        """Append a resource, with those that it applies, to the resources so far.
+
+        ``own`` is the data that it passes on, if that is not in its properties.
+        """
         entry = self._groups.spelt_out(entry)
         at, begin, opens = len(self.found), -1, False
         self.found.append(entry)
@@ -253,7 +273,9 @@ class Walk:
             self.found[at] = entry = entry.extended(asked=stands_on)
         if declared.type.applies:
             begin = len(self._rows)
-            handed = self._handed(declared, entry.item.properties, scope.data, runs)
+            properties = entry.item.properties
+            properties = properties if own is None else {**properties, "data": own}
+            handed = self._handed(declared, properties, scope.data, runs)
             above, self._handed_on = self._handed_on, stands_on
             entry, opens = self._apply(place, declared, entry=entry, handed=handed, managed=runs)
             self._handed_on = above
@@ -265,6 +287,24 @@ class Walk:
             row = _Row(declared, entry, place=number, runs=runs, opens=opens, begin=begin)
             self._rows.append(row)
         return entry
+
+    def _without_data(
+        self, place: Place, scope: Scope, index: int, declared: Declared, managed: bool
+    ) -> tuple[Compiled | None, Mapping[str, Any] | None]:
+        """A resource that applies a manifest and cannot be compiled yet: without its data, if only
+        these are not known, and its data, of which each value is known or needs the host.
+        """
+        from orchestrator.planning.site.partial_apply import data_of, without_data
+
+        own = data_of(declared, scope)
+        entry = own and without_data(declared, scope, place.part, index)
+        if entry and own is not None:
+            self.partial += managed
+            return entry, own
+        kind = self._problems[-1].kind if self._problems else ""
+        if managed and kind in NEEDS:
+            self.unseen[Unseen(kind, declared.id)] = None
+        return None, None
 
     def _stands_on(
         self, part: Part, declared: Declared, number: int, runs: bool
@@ -358,7 +398,8 @@ class Walk:
         label = self._within
         children = self._manifest(child, declared, handed, managed)
         self._within = within
-        if children is None and managed:
+        is_denied, self._is_denied = self._is_denied, False
+        if is_denied and managed:
             return self._refused(
                 place, declared, entry=entry, refusal=child.denial(declared), managed=managed
             ), True

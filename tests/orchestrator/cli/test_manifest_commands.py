@@ -349,3 +349,14 @@ def test_what_acts_on_a_terminal(tmp_path: Path) -> None:
     assert json.loads(told["hiera", "parse"]) == {"x": evil}
     rendered = yaml.safe_load(told["render", "--offline"])
     assert rendered["ccm"]["pre_message"] == f"before {evil}"
+
+
+def test_validate_names_templates_that_make_resources(tmp_path: Path) -> None:
+    """The counts of a manifest and of its children leave these resources out, and say so."""
+    (tmp_path / "made.jet").write_text("- exec: [{'[[ Facts.host.info.os ]]': {command: x}}]\n")
+    (tmp_path / "made.yaml").write_text("ccm: {resources_jet_file: made.jet}\n")
+    (tmp_path / "top.yaml").write_text("ccm: {resources: [{apply: [{made.yaml: {}}]}]}\n")
+    done = ccm(tmp_path, "validate", "top.yaml")
+    assert done.stdout == "top.yaml is valid: 1 resource in 2 manifests and those from made.jet\n"
+    done = ccm(tmp_path, "validate", "made.yaml")
+    assert done.stdout == "made.yaml is valid: each host's resources come from made.jet\n"

@@ -172,3 +172,67 @@ def test_values_of_data_that_only_a_host_decides(tmp_path: Path) -> None:
     more = "- x: {command: x, timeout: '{{ Data.app.port }}x'}\n        - e: "
     (problem,) = check(tmp_path, PARTLY.replace("- e: ", more), contact=False).problems
     assert "timeout: '80x' is not a duration" in problem.message
+
+
+PARENT = """\
+ccm:
+  resources:
+    - apply:
+        - child.yaml: {data: {os: "{{ Facts.host.info.os }}", port: 80}}
+        - again.yaml: {control: {if: Facts.host.info.os == 'linux'}}
+        - "each-{{ item }}": {foreach: Facts.host.disks, manifest: again.yaml}
+"""
+
+
+def test_a_child_whose_data_needs_facts(tmp_path: Path) -> None:
+    """Its resources that do not read these values are checked; manifests that may not be used are
+    named."""
+    (tmp_path / "child.yaml").write_text(
+        "data: {os: '', port: 1, named: 'on {{ Data.os }}'}\nccm:\n  resources:\n    - exec:\n"
+        "        - f: {command: 'echo {{ Data.named }}'}\n"
+        "        - g: {command: 'echo {{ Data.port }}'}\n"
+    )
+    (tmp_path / "again.yaml").write_text("ccm: {resources: [{exec: [{h: {command: h}}]}]}\n")
+    found = check(tmp_path, PARENT)
+    assert found.problems == []
+    assert found.told == (
+        "1 of 5 resources of 1 host were checked, 4 need facts that only a host reports; not "
+        "checked: the child manifests of apply#again.yaml and apply#each-{{ item }}, which need "
+        "facts that only a host reports"
+    )
+    mistake = PARENT.replace("port: 80", "port: 80, wait: soon")
+    child = (tmp_path / "child.yaml").read_text()
+    timeout = "command: 'echo {{ Data.port }}', timeout: '{{ Data.wait }}'"
+    (tmp_path / "child.yaml").write_text(
+        child.replace("command: 'echo {{ Data.port }}'", timeout).replace(
+            "os: ''", "os: '', wait: 1s"
+        )
+    )
+    (problem,) = check(tmp_path, mistake).problems
+    assert "timeout: 'soon' is not a duration" in problem.message
+
+
+GENERATED = "ccm: {resources_jet_file: made.jet}\n"
+
+
+def test_resources_that_a_template_makes_of_facts(tmp_path: Path) -> None:
+    """They are told as not checked, alone and below an apply; one that makes none is told so."""
+    (tmp_path / "made.jet").write_text("- exec: [{'[[ Facts.host.info.os ]]': {command: x}}]\n")
+    (tmp_path / "made.yaml").write_text(GENERATED)
+    need = "which need facts that only a host reports"
+    assert check(tmp_path, GENERATED, "web", "web").told == (
+        f"no resources of 2 hosts were checked; not checked: the resources from made.jet, {need}"
+    )
+    site = made(tmp_path, GENERATED, tags=["late"])
+    site.examine(FakeHost())
+    assert not site.sees_all
+    text = "ccm: {resources: [{apply: [{made.yaml: {}}]}]}\n"
+    found = check(tmp_path, text)
+    assert found.warnings == []
+    assert found.told == (
+        "all 1 resources of 1 host were checked; not checked: the child manifest of "
+        "apply#made.yaml, which needs facts that only a host reports"
+    )
+    (tmp_path / "made.jet").write_text("")
+    assert check(tmp_path, GENERATED).told == "1 host has no resources"
+    assert check(tmp_path, GENERATED, "web", "db").told == "2 hosts have no resources"

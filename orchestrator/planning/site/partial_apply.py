@@ -1,0 +1,50 @@
+"""An ``apply`` whose data is not known until its host is contacted (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.expressions import EvaluationError, NeedFileError, Scope, render_value
+from orchestrator.expressions.template import TemplatedMap
+from orchestrator.language.errors import NEEDS, FactsUnavailableError
+from orchestrator.language.kinds import as_text
+from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.deferred import Deferred
+from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.rendering import Rendering
+from orchestrator.planning.site.manifests import Part
+
+
+def data_of(declared: Declared, scope: Scope) -> dict[str, Any] | None:
+    """The data of an ``apply`` in which a value that needs the host raises when it is read; None if
+    its keys are not known, or if a value is wrong.
+    """
+    value = declared.values.get("data")
+    if not isinstance(value, TemplatedMap):
+        return None
+    found: dict[str, Any] = {}
+    try:
+        for key, entry in value.entries:
+            name = as_text(render_value(key, scope))
+            try:
+                found[name] = render_value(entry, scope)
+            except FactsUnavailableError as error:
+                if error.kind not in NEEDS:
+                    return None
+                found[name] = _raising(name, error)
+    except (EvaluationError, NeedFileError):
+        return None
+    return found
+
+
+def without_data(declared: Declared, scope: Scope, part: Part, index: int) -> Compiled | None:
+    """The resource without its data; None if more of it is not known, or wrong."""
+    return Rendering(declared, scope, part.travel, part.alike, without="data").compile(index)
+
+
+def _raising(key: str, error: FactsUnavailableError) -> Deferred:
+    def refuse() -> Any:
+        """Raise what the value needs."""
+        raise error
+
+    return Deferred([], f"data.{key}", refuse)

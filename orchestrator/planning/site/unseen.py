@@ -1,0 +1,62 @@
+"""The manifests of a host that are not known until it is contacted (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.language.errors import NEEDS
+
+if TYPE_CHECKING:
+    from orchestrator.manifest.declared import Declared
+    from orchestrator.planning.site.manifests import Part
+
+_MOST_NAMES = 3
+
+
+class Unseen(NamedTuple):
+    """What needs an input of this ``kind``: the child manifest of an ``apply`` resource, or the
+    resources of a ``template``.
+    """
+
+    kind: str
+    apply: str = ""
+    template: str = ""
+
+
+def unseen_in(part: Part, by: Declared | None, kind: str) -> Iterator[Unseen]:
+    """What is not known of a manifest, applied ``by`` a resource, whose data or resources are not.
+
+    The resources of a manifest without a template are known by number.
+    """
+    template = part.site.resources_template
+    if template is not None:
+        yield Unseen(kind, by.id) if by else Unseen(kind, template=template.name)
+    for declared in part.declared.declared:
+        if declared.type.applies:
+            yield Unseen(kind, declared.id)
+
+
+def in_words(unseen: Iterable[Unseen]) -> list[str]:
+    """Say what was not checked, and what it needs; one text for each need."""
+    every = list(dict.fromkeys(unseen))
+    found = []
+    for kind, need in NEEDS.items():
+        applies = [one.apply for one in every if one.kind == kind and one.apply]
+        templates = [one.template for one in every if one.kind == kind and one.template]
+        for names, what in (
+            (applies, "the child manifests of" if len(applies) > 1 else "the child manifest of"),
+            (templates, "the resources from"),
+        ):
+            if names:
+                verb = "needs" if applies and len(names) == 1 else "need"
+                found.append(f"{what} {listed(names)}, which {verb} {need}")
+    return found
+
+
+def listed(names: list[str]) -> str:
+    """The first names, and how many more there are."""
+    left = len(names) - _MOST_NAMES
+    if left > 0:
+        return f"{', '.join(names[:_MOST_NAMES])} and {left} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
