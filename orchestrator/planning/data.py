@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions import (
@@ -195,6 +195,19 @@ class ManifestData:
             except NeedFileError:
                 continue
         return list(found.values())
+
+    def undeclared(self, asks: Iterable[str], handed: Iterable[str] = ()) -> list[Problem]:
+        """The problems of look-ups that the data of every host reads and ``asks`` does not have.
+
+        ``handed`` are the keys of the data from its apply.
+        """
+        if not self._reads_answers:
+            return []
+        from orchestrator.planning.site.undeclared import undeclared_everywhere
+
+        given = self._given
+        later = [*given.data, *handed]
+        return undeclared_everywhere(self._own, asks, given.sources, given.files, later)
 
     def of(
         self,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.expressions import Scope
 from orchestrator.language.errors import NEEDS
 from orchestrator.manifest.site import Site
-from orchestrator.planning.data import Given, ManifestData, plan_error
+from orchestrator.planning.data import Given, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.remote_data import shown
@@ -57,7 +57,7 @@ class Planner:
         self._registry = given.registry
         self._given = given
         root = Part(site, given)
-        problems += [*_mistakes(root.data, problems), *root.problems]
+        problems += [*_mistakes(root, problems), *root.problems]
         self._parts = Parts(given)
         self._root = Place(root, self._parts)
         self.survey = survey = Survey(self._root, options.run)
@@ -366,12 +366,14 @@ class Planner:
         return scope, resolved.secrets
 
 
-def _mistakes(data: ManifestData, problems: list[Problem]) -> list[Problem]:
+def _mistakes(root: Part, problems: list[Problem]) -> list[Problem]:
     """The problems of a manifest's data on every host; none if it could not be read."""
     if problems:
         return []
-    shared = data.shared(None, {})
-    return shared.problems if shared else data.circles()
+    shared = root.data.shared(None, {})
+    if shared:
+        return shared.problems
+    return [*root.data.circles(), *root.data.undeclared(root.site.asks)]
 
 
 def _outcome(problem: Problem, survey: Survey) -> str:

@@ -131,5 +131,8 @@ def mistakes_within(site: Site, options: PlanOptions) -> list[Problem]:
 def _data_problems(place: Place, declared: Declared) -> tuple[Problem, ...]:
     if "data" in declared.templated or INHERIT in declared.values:
         return ()
-    resolved = place.part.data.shared(declared, declared.values.get("data") or {})
-    return tuple(resolved.problems) if resolved else ()
+    handed = declared.values.get("data") or {}
+    resolved = place.part.data.shared(declared, handed)
+    if resolved is None:
+        return tuple(place.part.data.undeclared(place.part.site.asks, handed))
+    return tuple(resolved.problems)

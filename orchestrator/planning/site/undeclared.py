@@ -1,16 +1,23 @@
-"""Look-ups that data outside of a manifest reads and no manifest declares (controller)."""
+"""Look-ups that data outside of a manifest reads and no manifest declares (controller).
+
+Such a value refuses each host that resolves it. If every host does, it refuses the run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions import Expression
 from orchestrator.manifest.checks.look_ups import unknown_names
 from orchestrator.manifest.data import DataSource
-from orchestrator.manifest.data_files import DataFile, DataFiles
+from orchestrator.manifest.data_files import NO_FILES, DataFile, DataFiles
 from orchestrator.manifest.values import expressions_in
-from orchestrator.planning.site.manifests import Part
 from remote_runtime.errors import Problem
+
+if TYPE_CHECKING:
+    from orchestrator.planning.site.manifests import Part
 
 UNDECLARED = "data.ask"
 """The kind of these warnings."""
@@ -41,3 +48,52 @@ def _undeclared(expressions: Iterable[Expression], parts: Sequence[Part]) -> lis
 def _may_use(part: Part, file: DataFile, files: DataFiles) -> bool:
     source = part.site.source
     return any(file.name in source.possible(entry, files) for entry in source.order)
+
+
+def undeclared_everywhere(
+    source: DataSource,
+    asks: Iterable[str],
+    sources: Sequence[DataSource],
+    files: DataFiles,
+    given: Iterable[str],
+) -> list[Problem]:
+    """The problem of each such value that every host resolves.
+
+    ``source`` is the data of a manifest with these ``asks``, ``sources`` are those of ``--hiera``,
+    and ``given`` the keys of later data. A key with more than one value above ``data`` is skipped,
+    because one value may replace the other.
+    """
+    local = [one for one in sources if not one.is_remote]
+    values = [*_above(source, files)]
+    for one in local:
+        values += [*one.base.pairs(), *_above(one, NO_FILES)]
+    if not any("Asked" in one.source for _, value in values for one in expressions_in(value)):
+        return []
+    # Entries that only some hosts have may replace a value as well.
+    names = {entry: None for one in source.order for entry in source.possible(one, files)}
+    times = Counter(key for name in names for key in _keys_of(source, name, files))
+    times.update(key for one in sources for key in (*one.base_keys(), *one.keys_above()))
+    times.update(given)
+    known = list(asks)
+    found = [
+        problem
+        for key, value in values
+        if times[key] == 1
+        for problem in unknown_names(expressions_in(value), known)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _keys_of(source: DataSource, name: str, files: DataFiles) -> list[str]:
+    return [key for layer in source.layers(name, files) for key, _ in layer.pairs()]
+
+
+def _above(source: DataSource, files: DataFiles) -> Iterator[tuple[str, Any]]:
+    """The values of the entries that every host has, except those that another entry may stop."""
+    for number, entry in enumerate(source.order):
+        if source.possible(entry, files) != [str(entry)]:
+            continue
+        for layer in source.layers(str(entry), files):
+            for key, value in layer.pairs():
+                if source.merging.wants(str(key), number == 0, ()):
+                    yield str(key), value
