@@ -50,7 +50,7 @@ def _write_text(kept: "PlanFile", diff: bool, verbose: bool) -> None:
     from orchestrator.report.terminal.style import Style
     from orchestrator.report.terminal.summary import Summary
 
-    collected, dangers = Collected(verbose=verbose), Dangers()
+    collected, dangers = Collected(verbose=verbose, dangerous=False), Dangers()
     for event in kept.replay():
         collected.handle(event)
         dangers.handle(event)

@@ -8,14 +8,17 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import APPLY, HostResult
-from orchestrator.report.intent import ChangeLine, intent
+from orchestrator.report.intent import DOUBTS, ChangeLine, intent
 from orchestrator.report.terminal.rollout_progress import Standing
 from orchestrator.report.turns import Turns
+
+if TYPE_CHECKING:
+    from orchestrator.report.dangers import Dangers
 
 MAX_BYTES = 32 << 20
 MAX_SHORT = 200
@@ -36,8 +39,6 @@ class CheckResult(NamedTuple):
         return self.status not in ("OK", "WARNING")
 
 
-# How a preview says that a prediction is not certain.
-DOUBTS = {"assumed": "assumed", "unknown": "uncertain"}
 # The state of a skipped resource that a selected one requires.
 AS_DESIRED = "as_desired"
 LEFT_AS = {
@@ -125,11 +126,14 @@ class Collected(Subscriber):
 
     ``verbose``: resources that were skipped or have successful health checks are stored, too.
     ``outputs``: the output of commands is stored as well; with ``verbose`` it always is.
+    ``dangers`` has what is dangerous about a preview, None for a push or without ``dangerous``.
 
     Memory is limited, whatever hosts send, see ``Entries``.
     """
 
-    def __init__(self, verbose: bool = False, outputs: bool = False) -> None:
+    def __init__(
+        self, verbose: bool = False, outputs: bool = False, dangerous: bool = True
+    ) -> None:
         self.started: happening.RunStarted | None = None
         self.ended: happening.RunFinished | None = None
         self.entries: dict[str, list[Entry]] = {}
@@ -137,6 +141,8 @@ class Collected(Subscriber):
         self.notices: dict[tuple[str, str], list[str]] = {}
         self.turns = Turns()
         self.standing = Standing()
+        self.dangers: Dangers | None = None
+        self._dangerous = dangerous
         self._verbose = verbose
         self._outputs = outputs or verbose
         self._drift = False
@@ -146,6 +152,10 @@ class Collected(Subscriber):
         """Keep what matters of an event."""
         self.turns.handle(event)
         self.standing.handle(event)
+        if isinstance(event, happening.RunStarted):
+            self._start(event)
+        if self.dangers is not None:
+            self.dangers.handle(event)
         if isinstance(event, happening.ResourceEvent):
             self._resource(event)
         elif isinstance(event, happening.HostFinished):
@@ -153,11 +163,16 @@ class Collected(Subscriber):
         elif isinstance(event, happening.HostNotice):
             if event.level != "info":
                 self.notices.setdefault((event.level, event.text), []).append(event.host)
-        elif isinstance(event, happening.RunStarted):
-            self.started = event
-            self._drift = event.command == "drift"
         elif isinstance(event, happening.RunFinished):
             self.ended = event
+
+    def _start(self, event: happening.RunStarted) -> None:
+        self.started = event
+        self._drift = event.command == "drift"
+        if event.noop and self._dangerous and not self._drift:
+            from orchestrator.report.dangers import Dangers  # a push does not need it
+
+            self.dangers = Dangers()
 
     def _resource(self, event: happening.ResourceEvent) -> None:
         told = event.event

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.alike import alike_but_for
 from orchestrator.report.collected import Entry, entry_of
-from orchestrator.report.grouping import ORDER, alike_but_for, applied_by
+from orchestrator.report.grouping import ORDER, applied_by
 from orchestrator.report.wording import ended
 
 if TYPE_CHECKING:

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, is_apply
 from orchestrator.fleet.store.kept_runs import KeptRecord, SavedRun
+from orchestrator.report.alike import alike, alike_but_for
 from orchestrator.report.collected import Entries, Entry, entry_of, is_told
 from orchestrator.report.dangers import Dangers
 from orchestrator.report.failures import SharedFailure, failures_of
-from orchestrator.report.grouping import alike, alike_but_for, alike_entry
+from orchestrator.report.grouping import alike_entry
 from orchestrator.report.terminal.paragraphs import Asked
 from orchestrator.report.terminal.rollout_progress import Standing
 from orchestrator.report.turns import Turns

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from orchestrator.fleet import outcome
-from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult, applied_as, is_apply
+from orchestrator.report.alike import alike, alike_but_for, short_name
 from orchestrator.report.collected import Collected, Entry
 
 # Failures first; a preview's and a push's changes before hosts where nothing is to do.
@@ -22,27 +21,6 @@ ORDER = [
     outcome.HELD,
     outcome.OK,
 ]
-
-LOOKED_AT = 4_000  # characters of a text that decide whether it is like another
-HOST = "{host}"  # stands for the name of each host of a block
-
-FINGERPRINT = r"\bSHA256:[\w+/]{43}"
-# A host's own values in its changes: no other host has that address or hash.
-_OWN = (
-    rf"{FINGERPRINT}|"
-    r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[0-9a-f]{12,}\b|"
-    r"\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
-)
-# Process ids, addresses, hashes, fingerprints and times differ between hosts that failed for the
-# same reason.
-_VARYING = (
-    rf"{FINGERPRINT}|"
-    r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]*Z?|"
-    r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b|\b[0-9a-f]{12,}\b|(?<![\w.])\d{4,}\b|\d+\.\d+ ?s\b"
-)
-_NUMBERS = r"\d+(?:[.,:]\d+)*"
-_BLANKS = r"[ \t]+"
-
 
 Row = dict[Entry, list[str]]  # of one resource: the summaries, by their hosts
 
@@ -161,41 +139,6 @@ def alike_entry(entry: Entry, host: str) -> tuple[str, ...]:
         entry.resource, entry.manifest, entry.status, entry.message, entry.doubt,
     )  # fmt: skip
     texts = itertools.chain(entry.errors, [""], entry.unmet, [""], *entry.health, [entry.planned])
-    if _short(host) in "\n".join(named):
+    if short_name(host) in "\n".join(named):
         named = tuple(alike_but_for(host, text) for text in named)
     return (*named, *(text and alike(text, host) for text in texts))
-
-
-def alike(text: str, host: str) -> str:
-    """The text without what differs between hosts for no reason that matters."""
-    if not text:
-        return text
-    return re.sub(_VARYING, "#", alike_but_for(host, text[:LOOKED_AT]))
-
-
-def folded(text: str, host: str) -> str:
-    """The text without the host's own name and without any number, however it is set out."""
-    text = re.sub(_NUMBERS, "#", re.sub(_VARYING, "#", alike_but_for(host, text)))
-    return re.sub(_BLANKS, " ", text)
-
-
-def alike_but_for(host: str, text: str, name: str = HOST) -> str:
-    """The text with the host's own name, as a word or in a longer name, the same for all hosts:
-    ``name``."""
-    host, short = host_in(host), _short(host)
-    if short not in text:
-        return text
-    text = re.sub(rf"(?<![\w-]){re.escape(host)}(?![\w-])", name, text)
-    if short == host or short.isdigit():
-        return text
-    return re.sub(rf"(?<![\w.-]){re.escape(short)}(?![\w.-])", name, text)
-
-
-def _short(host: str) -> str:
-    """The short host name inside longer ones."""
-    return host_in(host).partition(".")[0]
-
-
-def alike_in_values(host: str, text: str) -> str:
-    """The text of a change without the host's own name and what only that host can have."""
-    return re.sub(_OWN, "#", alike_but_for(host, text[:LOOKED_AT]) + text[LOOKED_AT:])

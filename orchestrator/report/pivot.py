@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from orchestrator.report.alike import alike
 from orchestrator.report.collected import Collected
 from orchestrator.report.failures import Failures, SharedFailure
-from orchestrator.report.grouping import alike
 from orchestrator.report.terminal.paragraphs import Asked, in_one_line, paragraph
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.wording import ended

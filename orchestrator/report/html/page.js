@@ -71,7 +71,9 @@
       row.hidden = !has(row.dataset.host, want.host);
     }
     for (const row of document.querySelectorAll("tr[data-resource]")) {
-      row.hidden = !has(row.dataset.resource, want.resource);
+      const hosts = row.dataset.hosts === undefined ? [] : row.dataset.hosts.split(" ");
+      row.hidden = !has(row.dataset.resource, want.resource) ||
+        (hosts.length > 0 && !hosts.some((host) => has(host, want.host)));
     }
     for (const section of document.querySelectorAll("section")) {
       const items = [...section.querySelectorAll(".finding, tr[data-host], tr[data-resource]")];

@@ -13,10 +13,12 @@ from typing import Any, TextIO
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.store.kept_runs import KeptRecord
+from orchestrator.report.alike import alike_but_for
+from orchestrator.report.dangers import NOTHING_KNOWN, VERBS
 from orchestrator.report.durations import took
 from orchestrator.report.failures import SharedFailure
 from orchestrator.report.grid import Finding, Grid
-from orchestrator.report.grouping import ORDER, alike_but_for, unheard_of
+from orchestrator.report.grouping import ORDER, unheard_of
 from orchestrator.report.host_names import fold
 from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS, Matrix
 from orchestrator.report.html.slowest import slowest_resources
@@ -38,6 +40,7 @@ MOST_TEXT = 8 << 20  # bytes of messages and diffs
 MOST_DIFF_LINES = 2_000
 MOST_SLOW = 10
 MOST_UNHEARD = 100
+MOST_DANGERS = 500  # rows
 LONGEST_TITLE = 200  # characters, of what failed
 LONGEST_NAME = 40  # characters, above and next to the matrix
 
@@ -62,6 +65,7 @@ def _scope(grid: Grid) -> dict[str, Any]:
     about, matrix, timeline = grid.kept.about, Matrix(grid), Timeline(grid)
     style, script = _text("page.css"), _text("page.js")
     found = kept_assessment(grid.kept)
+    dangers, groups = grid.dangers, grid.dangers.groups()
     results = sorted(grid.results.values(), key=lambda result: ORDER.index(result.outcome))
     return {
         "version": VERSION,
@@ -82,6 +86,11 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "in_trouble": {result.host: result.outcome for result in results if result.outcome != "ok"},
         "waves": grid.standing.waves(),
         "rollout": list(grid.standing.came_to()),
+        "dangers": dangers,
+        "danger_groups": groups[:MOST_DANGERS],
+        "dangers_left": len(groups[MOST_DANGERS:]) + dangers.ungrouped,
+        "verbs": VERBS,
+        "nothing_known": NOTHING_KNOWN,
         "shared": _paragraphs(grid),
         "troubled": [one for one in results if one.message and one.had_turn],
         "without_turn": grid.without_turn,

@@ -25,10 +25,10 @@ from rich.text import Text
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.alike import alike
 from orchestrator.report.collected import entry_of
 from orchestrator.report.durations import took
 from orchestrator.report.failures import Failures
-from orchestrator.report.grouping import alike
 from orchestrator.report.terminal.at_work import AtWork
 from orchestrator.report.terminal.paragraphs import what_failed
 from orchestrator.report.terminal.rollout_progress import Standing

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from orchestrator.fleet import outcome
+from orchestrator.report.alike import FINGERPRINT
 from orchestrator.report.by_change import ChangeList, by_manifest, heading
 from orchestrator.report.collected import Collected
 from orchestrator.report.failures import failures_of
 from orchestrator.report.grouping import (
-    FINGERPRINT,
     Block,
     blocks_of,
     overview,
@@ -122,6 +122,10 @@ class Summary:
     def _ending(self, kept: str = "") -> Iterator[str]:
         if not self._noop:
             yield from self._notices()
+        dangers = self._collected.dangers
+        if dangers is not None and dangers.total and not self._choice.quiet:
+            yield ""
+            yield from dangers.lines(self._style, everything=self._choice.everything)
         yield ""
         yield from total_lines(self._collected, self._style, kept)
 

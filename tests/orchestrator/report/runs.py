@@ -110,6 +110,20 @@ def held_run(noop: bool = False) -> SavedRun:
     return kept.end(web2=held, web3=held)
 
 
+def dangerous_preview() -> SavedRun:
+    """A preview of removals on two hosts and of a restart, with something unknown."""
+    kept = Kept("web1", "web2", run_id="20260921T133643Z-dddddd", noop=True)
+    preview: dict[str, Any] = {"status": "changed", "noop": True, "prediction": "certain"}
+    gone = [{"what": "ensure", "from": "present", "to": "absent"}]
+    for host in ("web1", "web2"):
+        kept.event(host, "/etc/<b>old", changes=gone, **preview)
+    mode = [{"what": "content", "from": "a", "to": "b"}]
+    restart = [{"kind": "unit", "name": "nginx.service", "state": "restarted"}]
+    kept.event("web1", "/etc/nginx.conf", changes=mode, effects=restart, **preview)
+    kept.event("web1", "/etc/x", **{**preview, "prediction": "unknown"})
+    return kept.end()
+
+
 def mixed_run(hosts: int = 8, resources: int = 12, noop: bool = False) -> SavedRun:
     """A fleet on which most is stable, some changed, one failed and the last one is not there."""
     names = [f"web{number}" for number in range(1, hosts + 1)]

@@ -18,7 +18,14 @@ from orchestrator.report.html.matrix import Matrix
 from orchestrator.report.html.page import _middle, _shortly
 from orchestrator.report.html.timeline import WIDTH, Timeline
 from tests.browser import PATIENCE, visit
-from tests.orchestrator.report.runs import DIFF, START, Kept, held_run, mixed_run
+from tests.orchestrator.report.runs import (
+    DIFF,
+    START,
+    Kept,
+    dangerous_preview,
+    held_run,
+    mixed_run,
+)
 
 
 def page(kept: SavedRun, directory: Path) -> str:
@@ -66,6 +73,26 @@ def test_the_scale_stands_above_what_it_measures(browser: Chrome, tmp_path: Path
     places = [mark["x"] for mark in marks[:4]] + [marks[4]["x"] + marks[4]["width"]]
     quarters = [chart["x"] + chart["width"] * at / 4 for at in range(5)]
     assert places == pytest.approx(quarters, abs=2)
+
+
+def test_a_preview_begins_with_what_is_dangerous(browser: Chrome, tmp_path: Path) -> None:
+    """Each danger stands once with its hosts; the filter applies to them; a push has none."""
+    visit(browser, page(dangerous_preview(), tmp_path))
+    assert shown(browser, "h2")[:2] == ["Dangerous", "Would change"]
+    assert shown(browser, "#dangerous > p") == [
+        "2 removals, 1 restart",
+        "Not counted: 1 resource on 1 host cannot be predicted in full.",
+    ]
+    rows = shown(browser, "#dangerous tbody tr")
+    assert rows == [
+        "remove file#/etc/<b>old web[1-2]",
+        "restart nginx.service, by file#/etc/nginx.conf web1",
+    ]
+    browser.find_element(By.NAME, "host").send_keys("web2")
+    assert shown(browser, "#dangerous tbody tr") == rows[:1]
+    assert complaints(browser) == []
+    visit(browser, page(mixed_run(), tmp_path))
+    assert shown(browser, "#dangerous") == []
 
 
 def test_filters_leave_what_was_asked_for(browser: Chrome, tmp_path: Path) -> None:

@@ -1,14 +1,16 @@
 """The page of a run is one that everybody can use, by the rules of axe-core."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
+from orchestrator.fleet.store.kept_runs import SavedRun
 from tests.axe import axe_source, violations
 from tests.browser import visit
-from tests.orchestrator.report.runs import mixed_run
+from tests.orchestrator.report.runs import dangerous_preview, mixed_run
 from tests.orchestrator.report.test_html import failing_run, page
 
 # Rows are alike, and axe looks at each cell for seconds in all: some stand for all of them.
@@ -44,15 +46,20 @@ def test_no_rule_is_broken(opened: Chrome, width: int, scheme: str) -> None:
     assert violations(opened, source) == []
 
 
+@pytest.mark.parametrize("run", [failing_run, dangerous_preview])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_failures_break_no_rule(
-    browser: Chrome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str
+def test_failures_and_dangers_break_no_rule(
+    browser: Chrome,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    scheme: str,
+    run: Callable[[], SavedRun],
 ) -> None:
-    """A page on which hosts failed alike, by day and by night."""
+    """A page on which hosts failed alike, and one with dangers, by day and by night."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-    visit(browser, page(failing_run(), tmp_path))
+    visit(browser, page(run(), tmp_path))
     assert violations(browser, axe_source()) == []
 
 
