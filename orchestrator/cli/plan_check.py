@@ -103,7 +103,7 @@ def _write_text(
         text = f"not counted: {number:,} {noun} {_UNCOUNTED[name]}"
         for line in wrapped(f"{text}; to deny that:", style.width, f"--deny '{name}>0'"):
             print(style("changed", line))
-    found = list(dangers.lines(style, everything=args.verbose))
+    found = list(dangers.lines(style, everything=args.verbose, uncounted=False))
     for line in ["", *found] if found else []:
         print(line)
 

@@ -39,13 +39,16 @@ class Counters:
 
     def add(self, host: str, event: Mapping[str, Any]) -> list[Danger]:
         """Count the event of a resource; its dangers. For an ``apply`` the resources of its
-        manifest count; it counts itself where it is skipped or fails without them."""
+        manifest count; it counts itself where it is skipped or fails without them. What a push
+        leaves alone counts only where it fails."""
         values, status = self.values, event["status"]
         if event["type"] == APPLY:
             self._add_apply(host, event)
             return []
         self._note_child(host, event)
         values["failures"] += status == "failed"
+        if event.get("always_noop"):
+            return []
         self._add_doubt(event)
         if status == "changed":
             values["changes"] += 1
@@ -78,6 +81,8 @@ class Counters:
         child_failed = self._children.pop((host, applied_as(within, event["name"])), None)
         self._note_child(host, event)
         self.values["failures"] += failed and not child_failed
+        if event.get("always_noop"):
+            return
         if event["status"] == "skipped" or (failed and child_failed is None):
             self._add_doubt(event)
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
+from remote_runtime import registry
 from remote_runtime.reporting.masking import MASKED
 
 REMOVES, PACKAGES, ACCOUNTS = "removes", "package_removes", "account_removes"
@@ -88,20 +90,31 @@ def _of_changes(event: Told) -> Iterator[Danger]:
             yield Danger(PACKAGES, what.removeprefix(_PACKAGE), resource)
         elif after == "absent" and before in _THERE:
             yield Danger(REMOVES, what, resource)
-        elif _may_be_mode(what) and is_widened(before, after):
-            own = what == "mode"
+        elif is_widened(before, after) and _may_be_mode(event["type"], what):
+            itself = what == "mode"
             yield Danger(
                 MODES,
-                resource if own else what,
-                "" if own else resource,
+                resource if itself else what,
+                "" if itself else resource,
                 f"{before} → {after}",
             )
 
 
-def _may_be_mode(what: str) -> bool:
+def _may_be_mode(type_name: str, what: str) -> bool:
     """Whether a change may be that of a mode: of the resource itself, or of a path in it, whose
-    name may be any. Numbers of groups and versions of packages look like modes."""
+    name may be any. Numbers of groups and versions of packages look like modes, and so may any
+    property of a site's own type, whose paths are absolute."""
+    if what == "mode" or what.startswith("/"):
+        return True
+    if type_name not in _types():
+        return False
     return what not in _NO_MODES and not what.startswith(_PACKAGE)
+
+
+@cache
+def _types() -> frozenset[str]:
+    """The types of ccm itself."""
+    return frozenset(registry.types())
 
 
 def _removed(event: Told) -> str:

@@ -24,7 +24,7 @@ FORMAT = 1
 # The members of an event that describe the action; the others are reasons, or differ by run.
 _DONE = (
     "type", "name", "manifest", "requested_ensure", "status", "noop_message", "prediction",
-    "changes", "refreshed", "unmet_requirements",
+    "changes", "refreshed", "unmet_requirements", "always_noop",
 )  # fmt: skip
 _KEPT = (
     "alias", "provider", "prediction_reason", "error", "changed", "failed", "skipped", "left_out",

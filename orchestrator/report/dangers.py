@@ -158,9 +158,14 @@ class Dangers(Subscriber):
             return f"on all {self._hosts:,} hosts"
         return f"on {named(list(dict.fromkeys(hosts)), limit)}"
 
-    def lines(self, style: Style, *, everything: bool = False) -> Iterator[str]:
-        """The list for people, a title first; nothing where nothing is dangerous or unknown."""
-        if not self.is_told:
+    def lines(
+        self, style: Style, *, everything: bool = False, uncounted: bool = True
+    ) -> Iterator[str]:
+        """The list for people, a title first; nothing where nothing is dangerous or unknown.
+
+        Without ``uncounted``, only what is dangerous: something else tells the rest.
+        """
+        if not (self.is_told if uncounted else self.total):
             return
         yield style("title", f"Dangerous: {self.total or NOTHING_KNOWN}")
         groups = self.groups()
@@ -171,7 +176,7 @@ class Dangers(Subscriber):
         left = len(groups) - len(shown) + self._ungrouped
         if left:
             yield style("faint", f"    … {left:,} more, -v shows all")
-        if self.unknown:
+        if self.unknown and uncounted:
             yield from _row("changed", "not counted", self.unknown, style)
 
     @property

@@ -11,6 +11,7 @@ from orchestrator.plan_files.reader import parse_plan, read_text
 from orchestrator.runs import wiring
 from orchestrator.runs.push_flow import PushFlow, check_request, own_types
 from orchestrator.runs.push_job import PushJob
+from orchestrator.runs.request import Subject
 from orchestrator.runs.staged import StagedPush
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import InputError, PlanError, Problem, UsageError
@@ -111,15 +112,7 @@ class PlanPush:
     def __init__(
         self, kept: PlanFile, request: RunRequest, reporter: Reporter, words: tuple[str, ...] = ()
     ) -> None:
-        record = kept.record
-        settled = {name: record[name] for name in _SETTLED}
-        data = request.data._replace(**settled)
-        inventory = request.hosts.inventory or record["inventory"] or None
-        self._request = request._replace(
-            manifest=record["manifest"],
-            data=data,
-            hosts=request.hosts._replace(inventory=inventory),
-        )
+        self._request = settled(request, kept.record)
         self._kept = kept
         self._reporter = reporter
         self._words = words
@@ -220,6 +213,17 @@ class PlanPush:
                         f" (limit {limit:,}), so the stages after {stage.name} do not start",
                         f"fix them and plan again; --from {stages[at].name} skips earlier stages",
                     )
+
+
+def settled(request: RunRequest, record: Record) -> RunRequest:
+    """The request of a push of what the plan was made of, with the options that it fixes."""
+    inventory = request.hosts.inventory or record["inventory"] or None
+    return request._replace(
+        manifest=record["manifest"],
+        subject=Subject.STAGES if "stages" in record else Subject.MANIFEST,
+        data=request.data._replace(**{name: record[name] for name in _SETTLED}),
+        hosts=request.hosts._replace(inventory=inventory),
+    )
 
 
 def require_id(kept: PlanFile, expected: str | None) -> None:

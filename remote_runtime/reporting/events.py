@@ -276,15 +276,7 @@ def secrets_of(item: Item) -> List[str]:
 
 
 def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
-    extra: Dict[str, Any] = {}
-    if outcome.noop_message:
-        extra["noop_message"] = mask.text(outcome.noop_message)
-    if outcome.prediction:
-        extra["prediction"] = outcome.prediction
-    if outcome.prediction_reason:
-        extra["prediction_reason"] = mask.text(outcome.prediction_reason)
-    if outcome.effects:
-        extra["effects"] = [dict(one, name=mask.text(one["name"])) for one in outcome.effects]
+    extra = _predicted(item, outcome, mask)
     if outcome.drift:
         extra["drift"] = mask.value(outcome.drift)
     if outcome.left_out:
@@ -299,6 +291,22 @@ def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
         extra["health_check"] = mask.value(outcome.health)
     if outcome.health_only:
         extra["health_check_only"] = True
+    return extra
+
+
+def _predicted(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
+    """What a preview says of a resource."""
+    extra: Dict[str, Any] = {}
+    if outcome.noop_message:
+        extra["noop_message"] = mask.text(outcome.noop_message)
+    if outcome.prediction:
+        extra["prediction"] = outcome.prediction
+    if outcome.prediction_reason:
+        extra["prediction_reason"] = mask.text(outcome.prediction_reason)
+    if outcome.effects:
+        extra["effects"] = [dict(one, name=mask.text(one["name"])) for one in outcome.effects]
+    if item.noop and (outcome.status != "stable" or outcome.prediction_reason):
+        extra["always_noop"] = True
     return extra
 
 

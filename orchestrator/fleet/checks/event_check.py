@@ -168,6 +168,7 @@ _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "exit_code": lambda value: type(value) is int and 0 <= value <= 255,
     "output": _text,
     "health_check": _health,
+    "always_noop": lambda value: type(value) is bool,
     "health_check_only": lambda value: type(value) is bool,
 }
 

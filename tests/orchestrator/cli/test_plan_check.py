@@ -44,6 +44,17 @@ def test_what_is_not_counted_is_said(plan: str, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out == "denied   unknown>0: unknown is 1\n"
 
 
+def test_what_a_condition_counts_is_not_called_uncounted(
+    plan: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither by a line of the answer nor in the list of dangers."""
+    assert check(plan, "--deny", "unknown>5") == 0
+    out = capsys.readouterr().out
+    assert "allowed  unknown>5: unknown is 1\n" in out
+    assert "Dangerous: 1 removal, 1 wider mode\n" in out
+    assert "not counted" not in out
+
+
 def test_the_answer_as_a_document(plan: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Programs read all counters, each condition, and what no condition sees."""
     assert check(plan, "--deny", "modes_widened>1", "--json") == 0

@@ -44,6 +44,19 @@ def test_what_is_no_change_counts_too() -> None:
     }  # fmt: skip
 
 
+def test_what_a_push_leaves_alone_does_not_count() -> None:
+    """A resource in a child with ``noop: true`` changes nothing, but it can fail."""
+    counters = Counters()
+    gone = told("file", "/x", GONE, always_noop=True, manifest="child.yaml", prediction="unknown")
+    assert counters.add("web1", gone) == []
+    counters.add("web1", told("exec", "x", ("command", None, "x"), always_noop=True))
+    apply = {"type": "apply", "changes": [], "always_noop": True, "prediction": "unknown"}
+    counters.add("web1", event("web1", "child.yaml", **apply, status="skipped"))
+    assert not any(counters.values.values())
+    counters.add("web1", {**gone, "status": "failed"})
+    assert {name: number for name, number in counters.values.items() if number} == {"failures": 1}
+
+
 def applied(*before: dict[str, Any], **members: Any) -> dict[str, int]:
     """What an ``apply`` counts, after the events of its manifest."""
     counters = Counters()

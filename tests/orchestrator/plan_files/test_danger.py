@@ -67,7 +67,9 @@ GONE = ("ensure", "present", "absent")
             told("acl", "x", ("/srv/a", "0600", "0644")),
             [Danger(MODES, "/srv/a", "acl#x", "0600 → 0644")],
         ),
-        # Digits that are no mode: groups and versions.
+        (told("acl", "x", ("mode", "0600", "0644")), [Danger(MODES, "acl#x", how="0600 → 0644")]),
+        # Digits that are no mode: groups, versions, and any property of a site's own type.
+        (told("acl", "x", ("port", "1000", "1007"), ("umask", "0022", "0027")), []),
         (told("file", "/x", ("group", "1000", "1007")), []),
         (told("scaffold", "/d", ("group", "1000", "1007")), []),
         (told("package", "a", ("ensure", "1000", "1007"), ("package b", "100", "107")), []),

@@ -272,6 +272,18 @@ class EngineTest(unittest.TestCase):
         self.assertTrue(events["fired"]["refreshed"])
         self.assertEqual(events["real"]["status"], "stable")
 
+    def test_what_a_push_leaves_alone(self) -> None:
+        """In a preview, too, the event of a resource of a noop child says so where it tells of a
+        change."""
+        events = self.run_names(
+            item("t", "a", noop=True),
+            item("t", "b"),
+            item("t", "c", noop=True),
+            scripts={"c": Script(stable=True)},
+            noop=True,
+        )
+        self.assertEqual([events[name].get("always_noop") for name in "abc"], [True, None, None])
+
     def test_noop(self) -> None:
         """Noop describes and does not act; its prediction is certain."""
         events = self.run_names(item("t", "a"), noop=True)

@@ -14,6 +14,7 @@ from remote_runtime.effects import PackageEffect, PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
+from remote_runtime.reporting.effects import losses
 from remote_runtime.resources.package import locks
 from remote_runtime.resources.package.dnf import errors as dnf_errors
 from remote_runtime.resources.package.dnf.lists import Lists
@@ -167,6 +168,8 @@ class Reading(unittest.TestCase):
             self.assertFalse(theirs.covers("path", "/etc/other", True))
             self.assertTrue(brought.covers("path", "/etc/new", False))
             self.assertEqual(package[:2], ("ccm-hello", "0:2.0-2.el9"))
+            (told,) = losses([theirs, package])
+            self.assertEqual((told["kind"], told["name"]), ("unknown", theirs.doubt.reason))
 
     def test_what_another_package_takes_the_place_of_is_not_known(self):
         """dnf obeys what obsoletes a package, and the push then does not find it."""

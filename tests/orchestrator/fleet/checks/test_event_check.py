@@ -28,6 +28,7 @@ VALID: list[dict[str, Any]] = [
     make_event(
         health_check=[{"name": "up", "status": "WARNING", "tries": 2, "output": "slow"}],
         health_check_only=True,
+        always_noop=True,
         effects=[{"kind": "unit", "name": "x.service", "state": "restarted"}],
     ),
     make_event(properties={}, provider="", timestamp="2026-03-14T09:15:02Z", duration=0),
