@@ -22,11 +22,13 @@ NEEDS_FACTS = "facts.timeout"
 NEEDS_ANSWERS = "ask.unasked"
 NEEDS_DATA = "data.unread"
 NEEDS_STORE = "data.kv"
+NEEDS_ARCHIVE = "archive.unread"
 NEEDS = {
     NEEDS_FACTS: "facts that only a host reports",
     NEEDS_ANSWERS: "answers to look-ups",
     NEEDS_DATA: "data of --hiera that was not read",
     NEEDS_STORE: "the key-value store",
+    NEEDS_ARCHIVE: "an archive that was not read",
 }
 """The kinds of errors that are not mistakes, with the missing input in words."""
 

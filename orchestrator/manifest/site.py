@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from orchestrator.language.errors import NEEDS_DATA
+from orchestrator.language.errors import NEEDS_ARCHIVE
 from orchestrator.language.files import Directory, is_file_name
 from orchestrator.manifest.assertions import Assertion
 from orchestrator.manifest.data import DataSource
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from orchestrator.manifest.asks import Asks
 
 DEEPEST = 10
-UNREAD = NEEDS_DATA
-"""The kind for a child manifest that was not read. It is not a mistake."""
 
 
 class Earlier(Protocol):
@@ -147,7 +145,7 @@ class Children:
         if found is None:
             message = f"the archive {url.partition('#')[0]} was not checked"
             hint = "no other machine is contacted"
-            return Child(None, (Problem(message, declared.where(("manifest",)), hint, UNREAD),))
+            return Child(None, (Problem(message, declared.where(("manifest",)), hint, NEEDS_ARCHIVE),))
         return self._child(parent, declared, found.path, Path(found.directory))
 
     def _child(self, parent: Site, declared: Declared, path: Path, bounds: Path | None) -> Child:

@@ -162,6 +162,9 @@ def test_validate_contacts_no_server(place: Place) -> None:
     found = place.ccm.run("validate", "-i", "hosts.yaml", "site.yaml")
     assert found.code == 0, found.output
     assert "/r.tar.gz was not checked" in found.stderr
+    assert "will fail" not in found.stderr
+    assert "not checked: the child manifest of apply#" in found.stdout
+    assert "which needs an archive that was not read" in found.stdout
     assert place.web.requests == []
     assert place.ccm.run("push", "--noop", "-i", "hosts.yaml", "site.yaml").code == 2
     wrong = place.ccm.run("validate", "-i", "hosts.yaml", "site.yaml")

@@ -421,6 +421,11 @@ class Walk:
         managed: bool,
     ) -> Compiled:
         item = entry.item
+        kind = refusal.problems[0].kind
+        if self._is_examined and kind in NEEDS:
+            if managed:
+                self.unseen[Unseen(kind, declared.id)] = None
+            return entry
         if managed and not refusal.denied:
             self._problems += refusal.problems
         elif managed and declared not in place.told:
