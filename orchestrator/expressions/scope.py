@@ -74,6 +74,23 @@ class Scope(NamedTuple):
 
     def names(self, literals: frozenset[str]) -> dict[str, Any]:
         """The variables and functions of an expression with these literal texts."""
+
+        def file(path: str) -> str:
+            """``file()`` and ``readFile()``."""
+            return self.file(path, literals)
+
+        def template(text: str, **names: Any) -> str:
+            """``template()``."""
+            return self.renderers.template(self, literals, text, **names)
+
+        def jet(text: str, *signs: Any, **names: Any) -> str:
+            """``jet()``."""
+            return self.renderers.jet(self, literals, text, *signs, **names)
+
+        def kv_get(bucket: str, key: str, *default: Any) -> Any:
+            """``kvGet()``."""
+            return self.kv_get(literals, bucket, key, *default)
+
         return {
             "Facts": self.facts,
             "Data": self.data,
@@ -83,16 +100,12 @@ class Scope(NamedTuple):
             "Hosts": self.hosts,
             "Asked": self.asked,
             "lookup": self.lookup,
-            "file": lambda path: self.file(path, literals),
-            "readFile": lambda path: self.file(path, literals),
-            "template": lambda text, **names: self.renderers.template(
-                self, literals, text, **names
-            ),
-            "jet": lambda text, *signs, **names: self.renderers.jet(
-                self, literals, text, *signs, **names
-            ),
+            "file": file,
+            "readFile": file,
+            "template": template,
+            "jet": jet,
             "registrations": self.registrations,
-            "kvGet": lambda bucket, key, *default: self.kv_get(literals, bucket, key, *default),
+            "kvGet": kv_get,
             **self.loop,
         }
 
@@ -148,7 +161,8 @@ class Scope(NamedTuple):
         from orchestrator.sources.address import is_key
 
         if not (isinstance(bucket, str) and isinstance(key, str) and is_key(bucket, key)):
-            raise EvaluationError(f"kvGet() takes the names of a bucket and a key, not {bucket!r}")
+            named = f"{bucket!r} and {key!r}"
+            raise EvaluationError(f"kvGet() takes the names of a bucket and a key, not {named}")
         if bucket not in literals:
             message = f"kvGet(): the bucket {bucket!r} is computed; only a literal one is read"
             raise EvaluationError(message, kind="template.path")

@@ -145,7 +145,9 @@ class Children:
         if found is None:
             message = f"the archive {url.partition('#')[0]} was not checked"
             hint = "no other machine is contacted"
-            return Child(None, (Problem(message, declared.where(("manifest",)), hint, NEEDS_ARCHIVE),))
+            return Child(
+                None, (Problem(message, declared.where(("manifest",)), hint, NEEDS_ARCHIVE),)
+            )
         return self._child(parent, declared, found.path, Path(found.directory))
 
     def _child(self, parent: Site, declared: Declared, path: Path, bounds: Path | None) -> Child:

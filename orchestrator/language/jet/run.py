@@ -13,6 +13,7 @@ from jinja2 import TemplateError
 
 from orchestrator.language import kinds
 from orchestrator.language.bounds import MAX_TEXT, TooLargeError
+from orchestrator.language.call_errors import of_call
 from orchestrator.language.errors import EvaluationError, FactsUnavailableError
 from orchestrator.language.jet import values
 from orchestrator.language.jet.library import Library, Template
@@ -104,7 +105,7 @@ class Run(Operations):
         if isinstance(error, RecursionError):
             return EvaluationError("the template is nested too deeply", where)
         kind = "template.undefined" if isinstance(error, values.MissingError) else ""
-        message = error.message if isinstance(error, CcmError) else str(error)
+        message = error.message if isinstance(error, CcmError) else of_call(str(error))
         return EvaluationError(message, where, kind)
 
     def _execute(self, template: Template) -> str:

@@ -10,6 +10,7 @@ import jinja2
 from jinja2 import TemplateError, TemplateNotFound
 
 from orchestrator.language import bounds
+from orchestrator.language.call_errors import of_call
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.hash_notes import hearing
 from orchestrator.language.jinja.environment import PlacedTemplate
@@ -42,10 +43,15 @@ def render(
     ``functions`` are those that the library was told of, ``more`` names beyond the others.
     """
     given = names(template.library.literals)
+
+    def managed() -> str:
+        """``managed()``."""
+        return f"managed by ccm, do not edit ({template.name})"
+
     seen = {
         **template_variables(given),
         **{name: given[name] for name in (*FUNCTIONS, *TEMPLATE_FUNCTIONS)},
-        "managed": lambda: f"managed by ccm, do not edit ({template.name})",
+        "managed": managed,
         **(functions or {}),
         **added_names(given),
         **(more or {}),
@@ -96,7 +102,7 @@ def _message(error: Exception, template: LoadedTemplate) -> str:
         return template.library.why(error)
     if isinstance(error, RecursionError):
         return "the template is nested too deeply"
-    message = getattr(error, "message", None) or str(error) or type(error).__name__
+    message = of_call(getattr(error, "message", None) or str(error) or type(error).__name__)
     if message in _WITHOUT_CONTEXT:
         message += "; write {% import … with context %} to pass the values of the host"
     return message

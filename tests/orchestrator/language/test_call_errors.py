@@ -1,0 +1,40 @@
+"""Calls in templates with wrong arguments are told without names of Python code."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.orchestrator.planning.planned import plan
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("kvGet('CCM')", "kvGet() needs key"),
+        ("file()", "file() needs path"),
+        ("template()", "template() needs text"),
+        ("registrations('a')", "registrations() needs protocol, service and address"),
+        ("lookup('data.u', 1, 2)", "lookup() gets too many arguments"),
+        ("Data.u | regex_replace()", "regex_replace() needs pattern"),
+        ("Data.u | regex_replace('a', pattern='b')", "regex_replace() gets 'pattern' twice"),
+        ("Data.u | hash('md5', 'x', 'y')", "hash() gets too many arguments"),
+        ("Data.u | upper('x')", "upper() gets too many arguments"),
+        ("1 | round(nope=1)", "round() has no argument 'nope'"),
+        ("4 is divisibleby", "divisibleby() needs num"),
+    ],
+)
+def test_wrong_arguments(tmp_path: Path, source: str, words: str) -> None:
+    """Inline and in a whole template the message names the function as templates do."""
+    (tmp_path / "t.j2").write_text(f"{{{{ {source} }}}}\n")
+    for command in (f"{{{{ {source} }}}}", "{{ template('t.j2') }}"):
+        text = f'data: {{u: x}}\nccm: {{resources: [{{exec: [{{a: {{command: "{command}"}}}}]}}]}}'
+        (item,) = plan(tmp_path, text).items
+        assert words in item.deferred_error
+
+
+def test_wrong_arguments_in_jet(tmp_path: Path) -> None:
+    """Jet's messages name it, too."""
+    (tmp_path / "t.jet").write_text('[[ kvGet("CCM") ]]\n')
+    text = "ccm: {resources: [{exec: [{a: {command: \"{{ jet('t.jet') }}\"}}]}]}"
+    (item,) = plan(tmp_path, text).items
+    assert "kvGet() needs key" in item.deferred_error
