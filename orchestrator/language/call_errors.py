@@ -12,10 +12,15 @@ _CALL = re.compile(
 _NAME = re.compile(r"'(\w+)'")
 _SPELLED = {"kv_get": "kvGet"}
 """The functions that templates spell in another way than Python does."""
+_UNKNOWN = re.compile(r"No (?P<what>test|filter) named (?P<name>'.*')\.?")
+"""Jinja2's words for a name that is only known as it is used, as in ``map('nope')``."""
 
 
 def of_call(message: str) -> str:
-    """The message of a TypeError, without names of ccm's own code if it is about a call."""
+    """The message, without names of ccm's own code if it is about a call."""
+    unknown = _UNKNOWN.fullmatch(message)
+    if unknown:
+        return f"there is no {unknown['what']} {unknown['name']}"
     found = _CALL.fullmatch(message)
     if not found:
         return message

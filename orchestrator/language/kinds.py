@@ -8,7 +8,7 @@ from typing import Any
 
 from schemas.fitting import is_number
 
-_KINDS = {bool: "true or false", int: "a number", float: "a number", type(None): "nil"}
+_KINDS = {bool: "true or false", int: "a number", float: "a number", type(None): "null"}
 
 
 def kind(value: Any) -> str:

@@ -138,9 +138,13 @@ def from_json(text: Any) -> Any:
     """The value of a JSON text; ValueError."""
     kinds.texts("from_json", text)
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"from_json: this is not JSON: {error}") from error
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is not a number")
 
 
 @documented(

@@ -21,6 +21,8 @@ from tests.orchestrator.planning.planned import plan
         ("Data.u | upper('x')", "upper() gets too many arguments"),
         ("1 | round(nope=1)", "round() has no argument 'nope'"),
         ("4 is divisibleby", "divisibleby() needs num"),
+        ("[{}] | selectattr('a', 'nope') | list", "there is no test 'nope'"),
+        ("[{}] | map('nope') | list", "there is no filter 'nope'"),
     ],
 )
 def test_wrong_arguments(tmp_path: Path, source: str, words: str) -> None:
@@ -30,11 +32,3 @@ def test_wrong_arguments(tmp_path: Path, source: str, words: str) -> None:
         text = f'data: {{u: x}}\nccm: {{resources: [{{exec: [{{a: {{command: "{command}"}}}}]}}]}}'
         (item,) = plan(tmp_path, text).items
         assert words in item.deferred_error
-
-
-def test_wrong_arguments_in_jet(tmp_path: Path) -> None:
-    """Jet's messages name it, too."""
-    (tmp_path / "t.jet").write_text('[[ kvGet("CCM") ]]\n')
-    text = "ccm: {resources: [{exec: [{a: {command: \"{{ jet('t.jet') }}\"}}]}]}"
-    (item,) = plan(tmp_path, text).items
-    assert "kvGet() needs key" in item.deferred_error

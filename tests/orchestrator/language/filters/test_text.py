@@ -37,6 +37,7 @@ def test_texts(source: str, value: Any) -> None:
         ("'a' | comment('x')", "comment takes plain"),
         ("'a' | comment(foo='x')", "comment has no 'foo'"),
         ("'{' | from_json", "this is not JSON"),
+        ("'[NaN]' | from_json", "this is not JSON: NaN is not a number"),
         ("('[' * 9999) | from_json", "this is not JSON"),
         ("'a: [' | from_yaml", "this is not YAML"),
         ("'a: &a [1]\nb: !!python/object:x {}' | from_yaml", "this is not YAML"),
