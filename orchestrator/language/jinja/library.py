@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from threading import RLock
 from typing import Any
@@ -29,14 +29,24 @@ from remote_runtime.errors import InputError, Position, Problem
 KNOWN = (*TEMPLATE_VARIABLES, *FUNCTIONS, *TEMPLATE_FUNCTIONS, "managed")
 """The names of a template beside those that are added."""
 _SHOWN = 400
+_MOST_PLACES = 5
 MOST_TAGS = 20_000  # expressions and blocks of one template; each takes some 14 KiB
+
+
+def used_at(message: str, places: Sequence[Position]) -> str:
+    """A message about a template that others name at these places, the innermost first."""
+    if not places:
+        return message
+    shown = ", ".join(map(str, places[:_MOST_PLACES]))
+    return f"{message.removesuffix('.')}, in a template used at {shown}"
 
 
 class LoadedTemplate:
     """One template with all that it names literally; shared by all hosts and threads.
 
     ``path`` is where it stands below the directory, ``name`` what positions call it. ``reached``
-    are the templates that it may run, itself first.
+    are the templates that it may run, itself first, and ``uses`` has for each of the others the
+    position of the tag that names it, by path.
     """
 
     def __init__(self, library: Library, text: str, path: str, name: str) -> None:
@@ -48,6 +58,7 @@ class LoadedTemplate:
         self.code: PlacedTemplate
         self.facets: checks.Facets
         self.reached: tuple[LoadedTemplate, ...] = ()
+        self.uses: dict[str, tuple[LoadedTemplate, int]] = {}
         self.is_whole = True
 
     def check(self, added: Iterable[str] = ()) -> None:
@@ -58,7 +69,7 @@ class LoadedTemplate:
         for part in self.reached:
             known |= part.facets.introduced | part.facets.optional
         problems = [
-            part.problem(*found)
+            self.led_to(part, part.problem(*found))
             for part in self.reached
             for found in checks.unknown_names(part.facets, known)
         ]
@@ -68,6 +79,16 @@ class LoadedTemplate:
     def problem(self, message: str, hint: str, offset: int) -> Problem:
         """A mistake as the user is told it."""
         return Problem(message, self.positions.of(offset), hint, "template")
+
+    def led_to(self, part: LoadedTemplate, problem: Problem, *places: Position) -> Problem:
+        """The problem, with the positions that lead to it: ``places`` and those that name the
+        template in which they are, the innermost first.
+        """
+        found = list(places)
+        while part.path in self.uses:
+            part, offset = self.uses[part.path]
+            found.append(part.positions.of(offset))
+        return problem._replace(message=used_at(problem.message, found))
 
 
 class Library:
@@ -182,14 +203,17 @@ class Library:
                 try:
                     found = self._find(self._join(path, part.path))
                 except InputError as error:
-                    problems += error.problems
+                    place = part.positions.of(offset)
+                    problems += [template.led_to(part, one, place) for one in error.problems]
                     continue
                 except (EvaluationError, TemplateNotFound) as error:
                     if isinstance(error, EvaluationError) or not optional:
-                        problems.append(part.problem(self.why(error), "check the path", offset))
+                        problem = part.problem(self.why(error), "check the path", offset)
+                        problems.append(template.led_to(part, problem))
                     continue
                 if found.path not in reached:
                     reached[found.path] = found
+                    template.uses[found.path] = (part, offset)
                     pending.append(found)
         if problems:
             raise InputError(problems)

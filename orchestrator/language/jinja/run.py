@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
@@ -14,7 +15,7 @@ from orchestrator.language.call_errors import of_call
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.hash_notes import hearing
 from orchestrator.language.jinja.environment import PlacedTemplate
-from orchestrator.language.jinja.library import KNOWN, LoadedTemplate
+from orchestrator.language.jinja.library import KNOWN, LoadedTemplate, used_at
 from orchestrator.language.names import (
     FUNCTIONS,
     TEMPLATE_FUNCTIONS,
@@ -28,7 +29,9 @@ _FAILURES = (
     EvaluationError, InputError, TemplateError, ArithmeticError, LookupError, TypeError, ValueError,
     AttributeError, RecursionError, AssertionError,
 )  # fmt: skip
-_MOST_SHOWN = 5
+_NOT_EXPORTED = re.compile(
+    r"(the template '.*') \(imported on .*\) does not export the .*name (.*)"
+)
 _WITHOUT_CONTEXT = frozenset(f"{name!r} is undefined" for name in KNOWN)
 
 
@@ -91,9 +94,7 @@ def _explained(error: Exception, template: LoadedTemplate) -> EvaluationError:
     if found.where is None:
         found.where = places[-1]
     outer = places[:-1] if places[-1] == found.where else places
-    if outer:
-        shown = ", ".join(map(str, reversed(outer[-_MOST_SHOWN:])))
-        found.message += f", in a template used at {shown}"
+    found.message = used_at(found.message, outer[::-1])
     return found
 
 
@@ -103,6 +104,7 @@ def _message(error: Exception, template: LoadedTemplate) -> str:
     if isinstance(error, RecursionError):
         return "the template is nested too deeply"
     message = of_call(getattr(error, "message", None) or str(error) or type(error).__name__)
+    message = _NOT_EXPORTED.sub(r"\1 has no \2 to import", message)
     if message in _WITHOUT_CONTEXT:
         message += "; write {% import … with context %} to pass the values of the host"
     return message

@@ -103,3 +103,25 @@ def test_a_path_that_is_too_long(path: str, how: str, tmp_path: Path) -> None:
         text("\n{% include Data.path" + how + " %}", tmp_path, data={"path": path})
     assert str(caught.value).endswith("(t.j2:2:4)")
     assert len(str(caught.value)) < 600
+
+
+def test_a_mistake_in_an_included_file_is_told_with_the_stack(tmp_path: Path) -> None:
+    """Before any host is contacted, as when it is rendered: syntax, names and missing files."""
+    main = "\n{% include 'a.j2' %}"
+    for text_of_b, words in (
+        ("{% if x %}", "b.j2:1:9: Unexpected end of template."),
+        ("\n{{ nope }}", "b.j2:2:4: 'nope' is not a name or function of this template, in"),
+        ("{% include 'gone.j2' %}", "b.j2:1:4: there is no template gone.j2, in"),
+        ("{{ 1 | nope }}", "b.j2:1:8: there is no filter 'nope', in"),
+    ):
+        fill(tmp_path, {"a.j2": "1\n2 {% include 'b.j2' %}", "b.j2": text_of_b})
+        told = refused(main, tmp_path)
+        assert words in told
+        assert ", in a template used at a.j2:2:6, t.j2:2:4" in told
+
+
+def test_a_name_that_an_imported_template_lacks(tmp_path: Path) -> None:
+    """The message has no line number of the compiled template."""
+    fill(tmp_path, {"m.j2": "{% macro a() %}{% endmacro %}"})
+    with pytest.raises(EvaluationError, match=r"^the template 'm.j2' has no 'nope' to import"):
+        text("\n\n\n{% from 'm.j2' import nope %}{{ nope() }}", tmp_path)
