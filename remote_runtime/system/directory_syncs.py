@@ -1,11 +1,12 @@
-"""Syncs directories in which files were renamed (target).
+"""Syncs directories in which names came or went, and files with new attributes (target).
 
-A rename takes effect at once; to survive a power cut it needs a sync of its directory, which waits
-for the disk. Files that are reported together share the sync.
+Such a change takes effect at once; to survive a power cut it needs a sync, which waits for the
+disk. Changes that are reported together share it.
 """
 
 import errno
 import os
+import stat
 from _thread import allocate_lock
 from typing import Callable, Dict, List, Tuple
 
@@ -16,23 +17,37 @@ _UNREADABLE = -1  # a directory that may be written, not read: all that waits fo
 _KNOWS_NONE = (errno.EINVAL, errno.EOPNOTSUPP)  # a file system that syncs no directories
 
 
+def begin_sync(descriptor: int, size: int) -> None:
+    """Have the system begin to write an open file to the disk, so that several share a sync.
+
+    ``size`` is that of the file in bytes.
+    """
+    if not hasattr(os, "posix_fadvise"):
+        return  # macOS
+    try:
+        # All but its last byte: a completely written page stays in memory.
+        os.posix_fadvise(descriptor, 0, max(1, size - 1), os.POSIX_FADV_DONTNEED)
+    except OSError:
+        pass  # the sync does it
+
+
 def sync_now(directory: int) -> None:
-    """Make what was renamed in this open directory last. ``OSError``"""
+    """Make last what was changed in this open directory, or of this open file. ``OSError``"""
     _sync(_opened(directory))
 
 
 class DirectorySyncs(object):
-    """Directories that wait to be synced, each once; one thread adds, any may sync."""
+    """Directories and files that wait to be synced, each once; one thread adds, any may sync."""
 
     def __init__(self) -> None:
         self._waiting: Dict[Tuple[int, int], int] = {}
         self._lock = allocate_lock()
 
     def add(self, directory: int) -> None:
-        """Something was renamed in this open directory. ``OSError``"""
+        """A name in this open directory was changed, or the attributes of this file. ``OSError``"""
         found = os.fstat(directory)
         key = (found.st_dev, found.st_ino)
-        if key not in self._waiting:  # one that is there is synced after this rename
+        if key not in self._waiting:  # one that is there is synced after this change
             self._waiting[key] = _opened(directory)
         if len(self._waiting) >= _MOST:
             self.sync()
@@ -75,6 +90,8 @@ class DirectorySyncs(object):
 
 def _opened(directory: int) -> int:
     """A descriptor to sync it by, or ``_UNREADABLE``. ``OSError``"""
+    if not stat.S_ISDIR(os.fstat(directory).st_mode):
+        return os.dup(directory)
     try:
         return os.open(".", os.O_RDONLY, dir_fd=directory)
     except PermissionError:

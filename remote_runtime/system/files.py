@@ -316,6 +316,7 @@ class Files(object):
                 if os.fstat(descriptor).st_uid != os.geteuid() or os.listdir(descriptor):
                     raise _replaced(path)
                 _set(descriptor, uid, gid, mode)
+                self._make_last(place.directory.descriptor)
             except OSError:
                 try:
                     os.rmdir(
@@ -354,6 +355,7 @@ class Files(object):
                     elif directory:
                         raise _replaced(path)
                     _set(descriptor, *attributes)
+                    self._make_last(descriptor)
                 finally:
                     os.close(descriptor)
             except BaseException:
@@ -389,6 +391,7 @@ class Files(object):
                 os.rmdir(place.name, dir_fd=at)
             else:
                 os.unlink(place.name, dir_fd=at)
+            self._make_last(at)
         except OSError as error:
             raise failure("remove", path, error) from error
 
@@ -396,7 +399,22 @@ class Files(object):
         """Remove a directory with everything in it; symlinks in it are removed, not followed."""
         from remote_runtime.system.remove_tree import clear
 
-        clear(self.place(path, "remove"))
+        place = self.place(path, "remove")
+        clear(place)
+        try:
+            self._make_last(place.directory.descriptor)
+        except OSError as error:
+            raise failure("remove", path, error) from error
+
+    def _make_last(self, descriptor: int) -> None:
+        """Have a change in an open directory, or of an open file's attributes, survive a power cut
+        before it is reported. ``OSError``"""
+        kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
+        if kind not in (stat.S_IFDIR, stat.S_IFREG):
+            return
+        from remote_runtime.system.directory_syncs import sync_now
+
+        (self.sync_directory or sync_now)(descriptor)
 
 
 def _replaced(path: str) -> ResourceError:

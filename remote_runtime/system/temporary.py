@@ -7,7 +7,7 @@ from typing import Callable, Optional, Set, Tuple
 
 from remote_runtime.system import inode_flags
 from remote_runtime.system.attributes import Attributes
-from remote_runtime.system.directory_syncs import sync_now
+from remote_runtime.system.directory_syncs import begin_sync, sync_now
 from remote_runtime.system.errno_messages import failure, refusal
 from remote_runtime.system.walk import Place, stamp
 
@@ -97,14 +97,7 @@ class Temporary(object):
 
     def begin_sync(self) -> None:
         """Have the system begin to write it to the disk, so that several share their ``sync``."""
-        if not hasattr(os, "posix_fadvise"):
-            return  # macOS
-        try:
-            # All but its last byte: a completely written page stays in memory.
-            size = max(1, self._size - 1)
-            os.posix_fadvise(self._descriptor, 0, size, os.POSIX_FADV_DONTNEED)
-        except OSError:
-            pass  # the sync does it
+        begin_sync(self._descriptor, self._size)
 
     def sync(self) -> None:
         """Return once it is on the disk; it is finished then."""

@@ -3,7 +3,7 @@
 
 The directory stands in the one to extract into, is ours alone, and everything in it is reached
 through its descriptor: whoever else may write nearby cannot lead us elsewhere. Each move is one
-rename.
+rename, of what is on the disk by then: after a power cut nothing in place is empty.
 """
 
 import errno
@@ -20,10 +20,12 @@ from remote_runtime.resources.archive.members import (
     Member,
     refusal,
 )
+from remote_runtime.system.directory_syncs import begin_sync, sync_now
 from remote_runtime.system.remove_tree import clear
 from remote_runtime.system.walk import Directory, Place
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_MADE_FILE = os.O_RDONLY | os.O_NOFOLLOW
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
@@ -78,6 +80,7 @@ class Staging(object):
         made(self._top)
         self._directories: Dict[str, Tuple[int, float]] = {}
         self._known: Set[str] = {""}
+        self._files: Set[str] = set()
 
     def add(self, path: str, member: Member, linked: str, beat: Callable[[int], None]) -> None:
         """Write one admitted member; ``linked`` is what a hard link names; ``beat`` gets bytes."""
@@ -92,6 +95,7 @@ class Staging(object):
             self._put(path, member, linked, beat)
         except FileExistsError:  # an archive may hold a path twice; the last one counts
             os.unlink(path, dir_fd=self._top)
+            self._files.discard(path)
             self._put(path, member, linked, beat)
 
     def _put(self, path: str, member: Member, linked: str, beat: Callable[[int], None]) -> None:
@@ -128,31 +132,54 @@ class Staging(object):
                 raise ValueError("%r has %d of %d bytes" % (member.name, written, member.size))
             os.fchmod(descriptor, file_mode(member.mode))
             _set_time(descriptor, member.mtime)
+            begin_sync(descriptor, written)
+            self._files.add(path)
         finally:
             os.close(descriptor)
 
-    def finish(self) -> None:
-        """Give the directories their modes and times, those inside others first."""
-        for path in sorted(self._directories, reverse=True):
-            mode, mtime = self._directories[path]
-            descriptor = os.open(path, _DIRECTORY, dir_fd=self._top)
+    def finish(self, beat: Callable[[int], None]) -> None:
+        """Give the directories their modes and times, those inside others first, and return once
+        all is on the disk."""
+        for path in self._files:
+            descriptor = os.open(path, _MADE_FILE, dir_fd=self._top)
             try:
-                os.fchmod(descriptor, mode)
-                _set_time(descriptor, mtime)
+                os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+            beat(0)
+        for path in sorted(self._known, reverse=True):
+            descriptor = os.open(path or ".", _DIRECTORY, dir_fd=self._top)
+            try:
+                if path in self._directories:
+                    mode, mtime = self._directories[path]
+                    os.fchmod(descriptor, mode)
+                    _set_time(descriptor, mtime)
+                sync_now(descriptor)
+            finally:
+                os.close(descriptor)
+            beat(0)
 
-    def move(self, last: str) -> List[str]:
+    def move(self, last: str, sync: Callable[[int], None]) -> List[str]:
         """Move everything in place; return what was moved, relative.
 
         What leads to the relative path ``last`` is moved after everything else. Directories that
-        are there stay as they are and are filled.
+        are there stay as they are and are filled. ``sync`` is told of each open directory that
+        was filled.
         """
         moved: List[str] = []
-        self._merge(self._top, self._parent, at="", last=last, moved=moved)
+        self._merge(self._top, self._parent, at="", last=last, moved=moved, sync=sync)
         return moved
 
-    def _merge(self, ours: int, theirs: int, *, at: str, last: str, moved: List[str]) -> None:
+    def _merge(
+        self,
+        ours: int,
+        theirs: int,
+        *,
+        at: str,
+        last: str,
+        moved: List[str],
+        sync: Callable[[int], None],
+    ) -> None:
         def leads_to_last(name: str) -> bool:
             return (last + "/").startswith(os.path.join(at, name) + "/")
 
@@ -166,11 +193,12 @@ class Staging(object):
             try:
                 outer = os.open(name, _DIRECTORY, dir_fd=theirs)
                 try:
-                    self._merge(inner, outer, at=path, last=last, moved=moved)
+                    self._merge(inner, outer, at=path, last=last, moved=moved, sync=sync)
                 finally:
                     os.close(outer)
             finally:
                 os.close(inner)
+        sync(theirs)
 
     def discard(self) -> None:
         """Remove what is left of the directory."""

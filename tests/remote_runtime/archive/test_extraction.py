@@ -1,7 +1,6 @@
 import bz2
 import gzip
 import hashlib
-import io
 import lzma
 import os
 import shutil
@@ -13,8 +12,7 @@ import unittest.mock
 from typing import Any, List
 
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.resources.archive.members import Member
-from remote_runtime.resources.archive.staging import Staging, file_mode
+from remote_runtime.resources.archive.staging import file_mode
 from remote_runtime.system.files import Files
 from tests.remote_runtime.archive.case import ArchiveTest
 from tests.remote_runtime.archive.making import (
@@ -28,7 +26,7 @@ from tests.remote_runtime.archive.making import (
     zipped,
     zstd,
 )
-from tests.remote_runtime.fakes import ROOT, DirectoryTest, context, item, one, run_items
+from tests.remote_runtime.fakes import ROOT, context, item, one, run_items
 
 BOB = 61001
 
@@ -611,25 +609,6 @@ class StateTest(ArchiveTest):
         for noop in (True, False):
             message = self.error(self.extracting(), noop=noop)
             self.assertIn("out is not a directory", message)
-
-
-class MoveTest(DirectoryTest):
-    def test_creates_comes_last(self) -> None:
-        """Of everything that is moved, what creates names comes last, in whichever directory."""
-        os.makedirs(self.path("a/b"))
-        names = ["a/b/first", "a/b/marker", "a/b/zzz", "a/y", "z/whole"]
-        for last in names[:4]:
-            staging = Staging(Files().directory(self.root), ".ccm-x", lambda directory: None)
-            for name in names:
-                made = Member(name, "file", 1, 0o644, TIME, "", lambda: io.BytesIO(b"x"))
-                staging.add(name, made, "", lambda size: None)
-            staging.finish()
-            moved = staging.move(last)
-            staging.discard()
-            self.assertEqual(moved[-1], last)
-            self.assertEqual(sorted(os.listdir(self.root)), ["a", "z"])
-            self.assertTrue(all(os.path.exists(self.path(name)) for name in names))
-            shutil.rmtree(self.path("z"))
 
 
 class ModeTest(unittest.TestCase):

@@ -1,12 +1,16 @@
+import io
 import os
 import shutil
 import unittest
-from typing import Any
+from glob import glob
+from typing import Any, List
 from unittest import mock
 
 from remote_runtime.errors import ResourceError
+from remote_runtime.resources.archive.members import Member
 from remote_runtime.resources.archive.staging import Staging
 from remote_runtime.system.files import Files
+from tests.remote_runtime.archive.making import TIME
 from tests.remote_runtime.fakes import DirectoryTest
 
 
@@ -49,3 +53,45 @@ class ReplacedTest(DirectoryTest):
             staging.discard()
         self.assertIn("another directory was put in its place", str(caught.exception))
         self.assertEqual(self.read(".ccm-x/of-root"), b"kept")
+
+
+def staged(root: str, names: List[str]) -> Staging:
+    """A finished directory below ``root`` with files of one byte."""
+    staging = Staging(Files().directory(root), ".ccm-x", lambda directory: None)
+    for name in names:
+        made = Member(name, "file", 1, 0o644, TIME, "", lambda: io.BytesIO(b"x"))
+        staging.add(name, made, "", lambda size: None)
+    staging.finish(lambda size: None)
+    return staging
+
+
+class MoveTest(DirectoryTest):
+    def test_what_is_moved_is_on_the_disk(self) -> None:
+        """All files and directories are synced before the first move, what was filled after it."""
+        os.makedirs(self.path("a"))
+        synced: List[int] = []
+
+        def sync(descriptor: int) -> None:
+            synced.append(os.fstat(descriptor).st_ino)
+
+        with mock.patch("os.fsync", sync):
+            staging = staged(self.root, ["a/f", "a/b/g", "h"])
+        made = [os.stat(path).st_ino for path in glob(self.path(".ccm-x", "**"), recursive=True)]
+        self.assertEqual(sorted(synced), sorted(made))
+        filled: List[int] = []
+        staging.move("", lambda directory: filled.append(os.fstat(directory).st_ino))
+        staging.discard()
+        self.assertEqual(filled, [os.stat(self.path(name)).st_ino for name in ("a", "")])
+
+    def test_creates_comes_last(self) -> None:
+        """Of everything that is moved, what creates names comes last, in whichever directory."""
+        os.makedirs(self.path("a/b"))
+        names = ["a/b/first", "a/b/marker", "a/b/zzz", "a/y", "z/whole"]
+        for last in names[:4]:
+            staging = staged(self.root, names)
+            moved = staging.move(last, lambda directory: None)
+            staging.discard()
+            self.assertEqual(moved[-1], last)
+            self.assertEqual(sorted(os.listdir(self.root)), ["a", "z"])
+            self.assertTrue(all(os.path.exists(self.path(name)) for name in names))
+            shutil.rmtree(self.path("z"))

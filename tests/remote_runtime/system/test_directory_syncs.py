@@ -46,6 +46,16 @@ class DirectorySyncsTest(DirectoryTest):
         syncs.sync()
         self.assertEqual(sorted(synced), sorted([self.inode("a"), self.inode("b")]))
 
+    def test_a_file_by_itself(self) -> None:
+        """One whose attributes changed is synced, also after its descriptor is closed."""
+        descriptor = os.open(self.write("f"), os.O_RDONLY)
+        syncs = DirectorySyncs()
+        syncs.add(descriptor)
+        os.close(descriptor)
+        synced = self.synced()
+        syncs.sync()
+        self.assertEqual(synced, [self.inode("f")])
+
     def test_a_rename_after_the_sync_waits_for_the_next(self) -> None:
         """A directory that was synced is one again in which something may be lost."""
         directory = self.opened("a")

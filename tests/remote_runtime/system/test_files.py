@@ -3,6 +3,7 @@ import os
 import threading
 import unittest
 import unittest.mock
+from typing import List
 
 from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import ROOT, DirectoryTest, failure_of, one, run_items
@@ -141,6 +142,37 @@ class AnothersDirectoryTest(DirectoryTest):
         error = failure_of(self.files.set_directory_attributes, self.secret, 0, 0, 0o2775)
         self.assertEqual(error.kind, "resource.file.moved")
         self.assertEqual(os.stat(self.secret).st_mode & 0o7777, 0o600)
+
+
+class LastingTest(DirectoryTest):
+    """What a run reports as changed survives a loss of power."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.files = Files()
+        self.synced: List[str] = []
+        self.files.sync_directory = self.note
+
+    def note(self, descriptor: int) -> None:
+        self.synced.append(os.readlink("/proc/self/fd/%d" % descriptor))
+
+    @unittest.skipUnless(os.path.isdir("/proc/self/fd"), "needs the paths of descriptors")
+    def test_names_and_attributes(self) -> None:
+        """A new or removed name is synced by its directory, attributes by what has them."""
+        file, directory = self.write("f"), self.path("d")
+        self.files.create_directory(directory, 0o755)
+        self.files.set_attributes(file, -1, -1, 0o600)
+        self.files.set_attributes(directory, -1, -1, 0o700)
+        self.files.remove(file)
+        self.files.remove_tree(directory)
+        self.assertEqual(self.synced, [self.root, file, directory, self.root, self.root])
+
+    def test_at_once(self) -> None:
+        """Outside of a run, nothing waits."""
+        self.files.sync_directory = None
+        with unittest.mock.patch("os.fsync") as sync:
+            self.files.remove(self.write("f"))
+        self.assertEqual(sync.call_count, 1)
 
 
 class LongPathTest(DirectoryTest):

@@ -289,6 +289,7 @@ class Provider(BaseProvider):
         from contextlib import closing
 
         from remote_runtime.resources.archive import members, reading, staging
+        from remote_runtime.system.directory_syncs import sync_now
 
         # Once more: what was looked at need not be what is read now.
         admission = _admission(archive, settings)
@@ -310,9 +311,10 @@ class Provider(BaseProvider):
                         hard = member.kind == members.HARDLINK
                         linked = admission.linked(member) if hard else ""
                         directory.add(path, member, linked, beat)
-            directory.finish()
+            directory.finish(beat)
+            last = _below(settings.creates, settings.extract_parent)
             with self.context.unkillable():
-                moved = directory.move(_below(settings.creates, settings.extract_parent))
+                moved = directory.move(last, files.sync_directory or sync_now)
         finally:
             self._discard(directory)
             files.staged(name)
