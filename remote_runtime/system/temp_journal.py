@@ -7,7 +7,8 @@ such names, too: files are only unlinked, and only directories with a recorded i
 content.
 
 Each line is JSON: the system's boot first, then the path of a directory, or the device and inode of
-a directory of ours. An incomplete line does not count.
+a directory of ours. The number of a device holds until the next boot; after that the inode counts,
+on the file system of the directory. An incomplete line does not count.
 """
 
 import os
@@ -20,6 +21,7 @@ from remote_runtime.system.state import JOURNALS
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+_ANY = -1  # device
 _UNKNOWN = 0  # the start of a process, if the system does not report it
 
 Warn = Callable[[str], None]
@@ -43,13 +45,13 @@ class Unfinished(object):
         """The end of a name for something new in this directory, a path without links."""
         if directory not in self._noted:
             self._noted.add(directory)
-            self._note(directory, lasting=True)
+            self._note(directory)
         return "ccm-%s-%s" % (self._token, _random(6))
 
     def made(self, directory: int) -> None:
         """What is new is this open directory, which is empty still."""
         found = os.fstat(directory)
-        self._note([found.st_dev, found.st_ino], lasting=False)
+        self._note([found.st_dev, found.st_ino])
 
     def close(self) -> None:
         """Forget the run: nothing that it began is left."""
@@ -58,16 +60,15 @@ class Unfinished(object):
             self._descriptor = -1
             _forget(self._path)
 
-    def _note(self, what: Any, lasting: bool) -> None:
-        """Append a line; one that is ``lasting`` is on the disk before anything bears the name."""
+    def _note(self, what: Any) -> None:
+        """Append a line, and return once it is on the disk."""
         if not self._journals:
             return
         try:
             if self._descriptor < 0:
                 self._descriptor = self._create()
             os.write(self._descriptor, (jsontext.dumps(what) + "\n").encode("ascii"))
-            if lasting:
-                os.fsync(self._descriptor)
+            os.fsync(self._descriptor)
         except OSError as error:
             self._warn(
                 "if this run is killed, the next run cannot remove its temporary files: "
@@ -107,6 +108,8 @@ def sweep(journal: str, warn: Warn) -> List[str]:
     if int(start) == _UNKNOWN or _runs(int(pid), int(start), lines):
         return []
     owned = {(line[0], line[1]) for line in lines if isinstance(line, list) and len(line) == 2}
+    if lines[:1] != [processes.boot()]:  # a disk may have another number since
+        owned = {(_ANY, inode) for _, inode in owned}
     removed: List[str] = []
     whole = True
     for directory in [line for line in lines[1:] if isinstance(line, str)]:
@@ -161,7 +164,8 @@ def _remove(name: str, at: int, owned: Set[Tuple[int, int]]) -> bool:
     inner = os.open(name, _DIRECTORY, dir_fd=at)
     try:
         found = os.fstat(inner)
-        if (found.st_dev, found.st_ino) in owned:
+        beside = found.st_dev == os.fstat(at).st_dev
+        if (found.st_dev, found.st_ino) in owned or (beside and (_ANY, found.st_ino) in owned):
             _empty(inner)
         elif os.listdir(inner):
             return False  # another user's, with our name

@@ -102,6 +102,22 @@ class UnfinishedTest(DirectoryTest):
             out.write("\n".join(['"of before"'] + lines[1:] + [""]))
         self.assertEqual(sweep(journal, self.fail), [path])
 
+    def test_disk_of_another_number_since_a_restart(self) -> None:
+        """After a restart a directory is known by its inode alone, before by its device, too."""
+        for boot, left in (('"of before"', []), (json.dumps(processes.boot()), ["f"])):
+            path = self.directory()
+            open(os.path.join(path, "f"), "w").close()
+            journal = self.die()
+            with open(journal) as file:
+                names = [line for line in file.read().splitlines() if "work" in line]
+            lines = [boot, *names, json.dumps([4711, os.stat(path).st_ino])]
+            with open(journal, "w") as out:
+                out.write("\n".join(lines + [""]))
+            sweep(journal, self.fail)
+            found = os.listdir(path) if os.path.exists(path) else []
+            self.assertEqual(found, left, boot)
+            self.unfinished = Unfinished(self.state, self.warnings.append)
+
     def test_directory_that_somebody_else_put_there(self) -> None:
         """A directory of our name with another inode keeps its content; an empty one is removed."""
         empty, other = self.directory(noted=False), self.directory(noted=False)
