@@ -55,7 +55,14 @@ def read_annotations(
 def check_annotations(annotations: list[Annotation], data: Any, scope: Scope) -> list[Problem]:
     """The problems of merged data that does not satisfy its annotations."""
     problems = []
+    seen = set()
     for annotation in annotations:
+        # Those in the entries of a list share a path, which covers all entries: one is enough.
+        check = annotation.check
+        meaning = annotation.word, annotation.path, check.source if check is not None else ""
+        if annotation.word == "secret" or meaning in seen:
+            continue
+        seen.add(meaning)
         name = "data." + ".".join(annotation.path)
         for value in _values(data, annotation.path) or [None]:
             if annotation.word == "require" and value in (None, "", [], {}):
@@ -74,10 +81,10 @@ def check_annotations(annotations: list[Annotation], data: Any, scope: Scope) ->
 def secrets(annotations: list[Annotation], data: Any) -> list[str]:
     """The texts that ``@secret`` marks, of at least ``SHORTEST`` characters."""
     found: dict[str, None] = {}
-    for annotation in annotations:
-        if annotation.word == "secret":
-            for value in _values(data, annotation.path):
-                found.update(dict.fromkeys(_texts(value)))
+    # Those in the entries of a list share a path, which covers all entries.
+    for path in dict.fromkeys(one.path for one in annotations if one.word == "secret"):
+        for value in _values(data, path):
+            found.update(dict.fromkeys(_texts(value)))
     return [text for text in found if len(text) >= SHORTEST]
 
 

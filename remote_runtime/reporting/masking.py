@@ -148,9 +148,10 @@ class Mask(object):
         likely: Set[str] = set()
         for length, pieces in by_piece.items():
             step = _PIECE if length == _PIECE else 1
-            there = {text[at : at + length] for at in range(0, len(text), step)}
-            for piece in there.intersection(pieces):
-                likely.update(pieces[piece])
+            # Not an intersection, which goes through all pieces of all secrets.
+            for piece in {text[at : at + length] for at in range(0, len(text), step)}:
+                if piece in pieces:
+                    likely.update(pieces[piece])
         return likely
 
     def value(self, value: Any) -> Any:

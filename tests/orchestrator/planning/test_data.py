@@ -2,9 +2,11 @@
 
 import hashlib
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from orchestrator.manifest import annotations
 from remote_runtime.errors import ResourceError, UsageError
 
 from .planned import gathered, plan, planner, refused, refused_host, show
@@ -218,6 +220,17 @@ def test_an_unknown_annotation_is_a_warning(tmp_path: Path) -> None:
     assert [str(w) for w in site.warnings] == [
         f"{tmp_path}/site.yaml:3:3: @secrt is not an annotation (did you mean @secret?)"
     ]
+
+
+def test_an_annotation_in_each_entry_of_a_list_is_one(tmp_path: Path) -> None:
+    """It covers all entries: what it refuses is told once, and the data is gone through once."""
+    entry = "    - name: ''  # @require\n      token: sesame-{}  # @secret\n"
+    site = "data:\n  users:\n" + "".join(map(entry.format, range(50))) + RESOURCES
+    assert refused(tmp_path, site).count("data.users.*.name is required") == 50  # entries
+    with mock.patch.object(annotations, "_values", wraps=annotations._values) as asked:
+        made = plan(tmp_path, site.replace("''", "x"))
+    assert len(made.secrets) == 50
+    assert asked.call_count < 50 * 50
 
 
 def test_secret_values_are_listed_for_masking(tmp_path: Path) -> None:

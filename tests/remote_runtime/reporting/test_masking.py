@@ -4,11 +4,18 @@ import json
 import shlex
 import unittest
 from html import escape
-from typing import Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List
 from urllib.parse import quote, quote_plus
 
 from remote_runtime.lean import jsontext
 from remote_runtime.reporting.masking import MANY, MASKED, Mask, credentials_in
+
+
+class _AskedOnly(Dict[str, Any]):
+    """One that answers what it is asked, and is not gone through."""
+
+    def __iter__(self) -> Any:
+        raise AssertionError("all of it is gone through")
 
 
 class _AskedWithin(Dict[str, bool]):
@@ -78,6 +85,13 @@ class MaskTest(unittest.TestCase):
         mask = Mask(secrets)
         for n in range(8):
             self.assertEqual(mask.text(text + secrets[n]), text + MASKED)
+
+    def test_many_secrets_and_short_texts(self) -> None:
+        """For a short text not all parts of all secrets are gone through."""
+        mask = Mask("secret-of-%d" % number for number in range(MANY))
+        mask.text("the first look-up lays them out")
+        mask._by_piece = {length: _AskedOnly(pieces) for length, pieces in mask._by_piece.items()}
+        self.assertEqual(mask.text("a secret-of-7, and so on"), "a [masked], and so on")
 
     def test_many_threads(self) -> None:
         """One that asks while another one finds out what to look for gets the whole answer."""
