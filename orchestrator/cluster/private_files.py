@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import binascii
 import os
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -21,7 +22,11 @@ _KEY = re.compile(
     rb"|(?:\A|[\r\n])PuTTY-User-Key-File-\d+:"
     rb"|AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]"
     rb"|\Auntrusted comment: (?:signify|minisign)[^\r\n]* secret key"
+    # WireGuard's, as wg, systemd-networkd and NetworkManager have them.
+    rb"|(?:\A|[\r\n])[ \t]*(?i:private|preshared)-?(?i:key)[ \t]*=[ \t]*[A-Za-z0-9+/]{43}="
 )
+_BARE = rb"\s*([A-Za-z0-9+/]{43}=)\s*\Z"
+_NAMES_OF_KEYS = ("key", "psk", "secret")
 _BINARY = (".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".keytab")  # stores of keys, by name
 
 
@@ -71,7 +76,21 @@ def holds_private_key(path: Path) -> bool:
     except OSError:
         return True  # what cannot be read here is no part of the site
     in_text = _KEY.search(data.replace(b"\0", b""))  # in UTF-16, too
-    return in_text is not None or is_binary_key(data)
+    return in_text is not None or is_binary_key(data) or _is_bare_key(path.name.lower(), data)
+
+
+def _is_bare_key(name: str, data: bytes) -> bool:
+    """Whether a file is nothing but 32 bytes in base64 that are a private key, as of ``wg genkey``.
+
+    A public key and a digest look the same. A private key of Curve25519 has five bits that are
+    always set that way, which 1 of 16 public keys has; for other keys the file's name counts.
+    """
+    found = re.match(_BARE, data)
+    if found is None or "pub" in name:
+        return False
+    key = binascii.a2b_base64(found[1])
+    clamped = not key[0] & 0x07 and key[31] & 0xC0 == 0x40
+    return clamped or any(word in name for word in _NAMES_OF_KEYS)
 
 
 def told(left_out: Sequence[Path], directories: Iterable[Path]) -> str:

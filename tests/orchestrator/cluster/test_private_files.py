@@ -1,5 +1,6 @@
 """Files that hold a private key are known by what is in them."""
 
+import base64
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,49 @@ def test_what_only_speaks_of_keys_is_sent(tmp_path: Path, text: str) -> None:
     path = tmp_path / "file"
     path.write_text(text)
     assert not holds_private_key(path)
+
+
+CLAMPED = base64.b64encode(b"\x08" + b"k" * 31).decode()  # as wg genkey makes them
+PLAIN = base64.b64encode(b"\x01" + b"k" * 31).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[Interface]\nAddress = 10.0.0.1/24\nPrivateKey = {PLAIN}\n",
+        f"[Peer]\r\npresharedkey={PLAIN}\r\n",
+        f"[WireGuard]\nPrivateKey={CLAMPED}",
+        f"[wireguard]\nprivate-key={PLAIN}\n",
+    ],
+)
+def test_a_key_of_wireguard_is_known_by_its_setting(tmp_path: Path, text: str) -> None:
+    """In the files of wg, systemd-networkd and NetworkManager; not where a template fills it in."""
+    path = tmp_path / "wg0.conf"
+    path.write_text(text)
+    assert holds_private_key(path)
+    path.write_text(text.replace(PLAIN, "{{ Data.key }}").replace(CLAMPED, "{{ Data.key }}"))
+    assert not holds_private_key(path)
+    path.write_text(text.replace("rivate", "ublic").replace("reshared", "ublic"))
+    assert not holds_private_key(path)
+
+
+def test_a_key_that_is_all_of_a_file(tmp_path: Path) -> None:
+    """32 bytes in base64 are one by the bits that private keys have, or by the file's name; a file
+    that says it is public is none."""
+    for name, text, private in (
+        ("wg0", f"{CLAMPED}\n", True),
+        ("wg0", f"{PLAIN}\n", False),
+        ("privatekey", PLAIN, True),
+        ("peer.psk", PLAIN, True),
+        ("publickey", CLAMPED, False),
+        ("key.pub", CLAMPED, False),
+        ("key", f"{PLAIN}\n{PLAIN}\n", False),
+        ("key", base64.b64encode(b"k" * 33).decode(), False),
+        ("key", "A" * 43, False),
+    ):
+        path = tmp_path / name
+        path.write_text(text)
+        assert holds_private_key(path) == private, (name, text)
 
 
 def test_a_store_of_keys_is_known_by_its_name(tmp_path: Path) -> None:
