@@ -8,11 +8,14 @@ import errno
 import os
 import stat
 from _thread import allocate_lock
-from typing import Callable, Dict, List, Tuple
+from typing import Callable, Dict, List, Sequence, Tuple
 
 from remote_runtime.lean.threads import Thread
 
 _MOST = 64  # descriptors that wait
+_AT_ONCE = 16  # files that are synced at a time
+_BEAT = 0.5  # seconds
+_FILE = os.O_RDONLY | os.O_NOFOLLOW
 _UNREADABLE = -1  # a directory that may be written, not read: all that waits for a disk is synced
 _KNOWS_NONE = (errno.EINVAL, errno.EOPNOTSUPP)  # a file system that syncs no directories
 
@@ -34,6 +37,53 @@ def begin_sync(descriptor: int, size: int) -> None:
 def sync_now(directory: int) -> None:
     """Make last what was changed in this open directory, or of this open file. ``OSError``"""
     _sync(_opened(directory))
+
+
+def sync_files(at: int, paths: Sequence[str], beat: Callable[[], None]) -> None:
+    """Return once these files below the open directory ``at`` are on the disk. ``OSError``
+
+    Many are synced at a time: a disk writes its cache once for all who wait for that. ``beat`` is
+    called meanwhile.
+    """
+    waiting = list(paths)
+    failed: List[OSError] = []
+
+    def work() -> None:
+        while not failed:
+            try:
+                path = waiting.pop()
+            except IndexError:
+                return
+            try:
+                descriptor = os.open(path, _FILE, dir_fd=at)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+            except OSError as error:
+                failed.append(error)
+
+    threads: List[Thread] = []
+    try:
+        for _ in waiting[1:_AT_ONCE]:
+            thread = Thread(work)
+            try:
+                thread.start()
+            except RuntimeError:  # there may be no more threads
+                break
+            threads.append(thread)
+        if not threads:
+            work()
+        for thread in threads:
+            while not thread.join(_BEAT):
+                beat()
+    finally:
+        del waiting[:]  # ``beat`` may have ended it
+        for thread in threads:
+            while not thread.join(_BEAT):
+                pass
+    if failed:
+        raise failed[0]
 
 
 class DirectorySyncs(object):

@@ -20,12 +20,11 @@ from remote_runtime.resources.archive.members import (
     Member,
     refusal,
 )
-from remote_runtime.system.directory_syncs import begin_sync, sync_now
+from remote_runtime.system.directory_syncs import begin_sync, sync_files, sync_now
 from remote_runtime.system.remove_tree import clear
 from remote_runtime.system.walk import Directory, Place
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-_MADE_FILE = os.O_RDONLY | os.O_NOFOLLOW
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
@@ -140,13 +139,7 @@ class Staging(object):
     def finish(self, beat: Callable[[int], None]) -> None:
         """Give the directories their modes and times, those inside others first, and return once
         all is on the disk."""
-        for path in self._files:
-            descriptor = os.open(path, _MADE_FILE, dir_fd=self._top)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-            beat(0)
+        sync_files(self._top, sorted(self._files), lambda: beat(0))
         for path in sorted(self._known, reverse=True):
             descriptor = os.open(path or ".", _DIRECTORY, dir_fd=self._top)
             try:

@@ -6,7 +6,7 @@ import threading
 from typing import Any, List
 from unittest import mock
 
-from remote_runtime.system.directory_syncs import DirectorySyncs, sync_now
+from remote_runtime.system.directory_syncs import DirectorySyncs, sync_files, sync_now
 from tests.remote_runtime.fakes import DirectoryTest
 
 
@@ -163,3 +163,36 @@ class DirectorySyncsTest(DirectoryTest):
         syncs.sync_while(beat, 0.01)
         self.assertEqual((beats[:3], done), ([0, 0, 0], ["synced"]))
         syncs.sync_while(self.fail, 0.01)
+
+    def test_files_at_a_time(self) -> None:
+        """Each is synced once; the first that cannot be is the error, and nothing goes on then."""
+        at = self.opened("a")
+        names = ["f%d" % number for number in range(100)]
+        made = [self.inode(os.path.relpath(self.write("a/" + name), self.root)) for name in names]
+        for count in (0, 1, 100):
+            synced = self.synced()
+            sync_files(at, names[:count], lambda: None)
+            self.assertEqual(sorted(synced), sorted(made[:count]))
+            mock.patch.stopall()
+        with self.assertRaises(FileNotFoundError):
+            sync_files(at, [*names, "gone"], lambda: None)
+
+    def test_files_of_a_run_that_is_ended(self) -> None:
+        """What ends the run is raised once nothing is synced any more."""
+        at, held = self.opened("a"), threading.Event()
+        names = [os.path.basename(self.write("a/f%d" % number)) for number in range(50)]
+        begun: List[int] = []
+        ended: List[int] = []
+
+        def sync(descriptor: int) -> None:
+            begun.append(descriptor)
+            held.wait(10)
+            ended.append(descriptor)
+
+        def beat() -> None:
+            held.set()
+            raise KeyboardInterrupt
+
+        with mock.patch("os.fsync", sync), self.assertRaises(KeyboardInterrupt):
+            sync_files(at, names, beat)
+        self.assertEqual(len(begun), len(ended))
