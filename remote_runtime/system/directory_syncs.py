@@ -49,41 +49,51 @@ def sync_files(at: int, paths: Sequence[str], beat: Callable[[], None]) -> None:
     failed: List[OSError] = []
 
     def work() -> None:
-        while not failed:
+        while waiting and not failed:
             try:
-                path = waiting.pop()
-            except IndexError:
-                return
-            try:
-                descriptor = os.open(path, _FILE, dir_fd=at)
-                try:
-                    os.fsync(descriptor)
-                finally:
-                    os.close(descriptor)
+                _sync_file(waiting.pop(), at)
             except OSError as error:
                 failed.append(error)
+            except IndexError:
+                return  # another thread took the last one
 
-    threads: List[Thread] = []
+    threads = _started(work, min(len(waiting), _AT_ONCE))
     try:
-        for _ in waiting[1:_AT_ONCE]:
-            thread = Thread(work)
-            try:
-                thread.start()
-            except RuntimeError:  # there may be no more threads
-                break
-            threads.append(thread)
         if not threads:
             work()
-        for thread in threads:
-            while not thread.join(_BEAT):
-                beat()
+        _join(threads, beat)
     finally:
         del waiting[:]  # ``beat`` may have ended it
-        for thread in threads:
-            while not thread.join(_BEAT):
-                pass
+        _join(threads, lambda: None)
     if failed:
         raise failed[0]
+
+
+def _sync_file(path: str, at: int) -> None:
+    descriptor = os.open(path, _FILE, dir_fd=at)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _started(work: Callable[[], None], count: int) -> List[Thread]:
+    """So many threads, or as many as there may be."""
+    threads: List[Thread] = []
+    for _ in range(count if count > 1 else 0):
+        thread = Thread(work)
+        try:
+            thread.start()
+        except RuntimeError:
+            break
+        threads.append(thread)
+    return threads
+
+
+def _join(threads: Sequence[Thread], beat: Callable[[], None]) -> None:
+    for thread in threads:
+        while not thread.join(_BEAT):
+            beat()
 
 
 class DirectorySyncs(object):
