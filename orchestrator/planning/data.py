@@ -207,7 +207,9 @@ class ManifestData:
 
         given = self._given
         later = [*given.data, *handed]
-        return undeclared_everywhere(self._own, asks, given.sources, given.files, later)
+        return undeclared_everywhere(
+            self._own, asks, sources=given.sources, files=given.files, given=later
+        )
 
     def of(
         self,

@@ -63,9 +63,9 @@ class Rendering:
         self,
         declared: Declared,
         scope: Scope,
+        *,
         travel: Travel,
         alike: AlikeResources,
-        *,
         without: str = "",
     ) -> None:
         self._declared = declared

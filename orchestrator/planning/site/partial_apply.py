@@ -39,7 +39,9 @@ def data_of(declared: Declared, scope: Scope) -> dict[str, Any] | None:
 
 def without_data(declared: Declared, scope: Scope, part: Part, index: int) -> Compiled | None:
     """The resource without its data; None if more of it is not known, or wrong."""
-    return Rendering(declared, scope, part.travel, part.alike, without="data").compile(index)
+    return Rendering(declared, scope, travel=part.travel, alike=part.alike, without="data").compile(
+        index
+    )
 
 
 def _raising(key: str, error: FactsUnavailableError) -> Deferred:

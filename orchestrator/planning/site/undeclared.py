@@ -53,6 +53,7 @@ def _may_use(part: Part, file: DataFile, files: DataFiles) -> bool:
 def undeclared_everywhere(
     source: DataSource,
     asks: Iterable[str],
+    *,
     sources: Sequence[DataSource],
     files: DataFiles,
     given: Iterable[str],

@@ -222,7 +222,9 @@ class Walk:
                 )
                 own = None
                 if entry is None and declared.type.applies and self._is_examined:
-                    entry, own = self._without_data(place, turn, index, declared, managed)
+                    entry, own = self._without_data(
+                        place, turn, index=index, declared=declared, managed=managed
+                    )
                 if entry is None:
                     self._rows.append(_Row(declared, None, number))
                 else:
@@ -289,7 +291,7 @@ class Walk:
         return entry
 
     def _without_data(
-        self, place: Place, scope: Scope, index: int, declared: Declared, managed: bool
+        self, place: Place, scope: Scope, *, index: int, declared: Declared, managed: bool
     ) -> tuple[Compiled | None, Mapping[str, Any] | None]:
         """A resource that applies a manifest and cannot be compiled yet: without its data, if only
         these are not known, and its data, of which each value is known or needs the host.
@@ -333,7 +335,7 @@ class Walk:
         known = filled(declared, scope, part.alike, index)
         if known is not None:
             return known
-        rendering = Rendering(declared, scope, part.travel, part.alike)
+        rendering = Rendering(declared, scope, travel=part.travel, alike=part.alike)
         entry = rendering.compile(index)
         if managed:
             self._lack([at_turn(problem, scope) for problem in rendering.problems])
