@@ -244,7 +244,8 @@ class Planner:
             found += unknown_reads(self._all(), self._sources, self._given_keys, self._files)
             found += unknown_merges(self._all(), self._sources, self._files)
             found += unknown_overrides(self._all(), self._sources, self._files)
-            found += undeclared_look_ups(self._all(), self._sources, self._files)
+            sites = [part.site for part in self._all()]
+            found += undeclared_look_ups(sites, self._sources, self._files)
             known = {problem.where for problem in found}
             more = misspelled_keys(self._all(), self._sources, self._files)
             found += [problem for problem in more if problem.where not in known]

@@ -7,46 +7,44 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from orchestrator.expressions import Expression
 from orchestrator.manifest.checks.look_ups import unknown_names
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.data_files import NO_FILES, DataFile, DataFiles
+from orchestrator.manifest.site import Site
 from orchestrator.manifest.values import expressions_in
 from remote_runtime.errors import Problem
-
-if TYPE_CHECKING:
-    from orchestrator.planning.site.manifests import Part
 
 UNDECLARED = "data.ask"
 """The kind of these warnings."""
 
 
 def undeclared_look_ups(
-    parts: Sequence[Part], sources: Iterable[DataSource], files: DataFiles
+    sites: Sequence[Site], sources: Iterable[DataSource], files: DataFiles
 ) -> list[Problem]:
     """A warning for each value of ``--hiera`` and of a data file that reads such a look-up.
 
-    ``parts`` are all manifests of the run, ``sources`` those of ``--hiera``. A data file is for the
+    ``sites`` are all manifests of the run, ``sources`` those of ``--hiera``. A data file is for the
     manifests whose order may name it; other files are ignored.
     """
     found: list[Problem] = []
     for source in sources:
-        found += _undeclared(source.expressions(), parts)
+        found += _undeclared(source.expressions(), sites)
     for file in files.all():
-        users = [part for part in parts if _may_use(part, file, files)]
+        users = [site for site in sites if _may_use(site, file, files)]
         found += _undeclared(expressions_in(file.tree), users) if users else []
     return found
 
 
-def _undeclared(expressions: Iterable[Expression], parts: Sequence[Part]) -> list[Problem]:
-    declared = dict.fromkeys(name for part in parts for name in part.site.asks)
+def _undeclared(expressions: Iterable[Expression], sites: Sequence[Site]) -> list[Problem]:
+    declared = dict.fromkeys(name for site in sites for name in site.asks)
     return [one._replace(kind=UNDECLARED) for one in unknown_names(expressions, declared)]
 
 
-def _may_use(part: Part, file: DataFile, files: DataFiles) -> bool:
-    source = part.site.source
+def _may_use(site: Site, file: DataFile, files: DataFiles) -> bool:
+    source = site.source
     return any(file.name in source.possible(entry, files) for entry in source.order)
 
 
