@@ -78,6 +78,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**settings)
         self.register("action", "parsers", _Actions)
         self.intermixed = False
+        self._of_positionals: list[tuple[argparse.Action, Any]] = []
         self.missing: dict[str, str] = {}
         """Options that one may look for and that are not there, each with what to do."""
         self.offered: dict[str, dict[str, str]] = {}
@@ -86,6 +87,8 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         self._width = None
+        for action, default in self._of_positionals:
+            action.default = default
         return super().format_help()
 
     def format_usage(self) -> str:
@@ -152,7 +155,11 @@ class Parser(argparse.ArgumentParser):
         return found
 
     def parse_known_intermixed_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse does, which takes its own usage for a format: a % in it stays one."""
+        """As argparse does, which takes its own usage for a format: a % in it stays one.
+
+        It removes the defaults of positional arguments meanwhile, which the help has to show.
+        """
+        self._of_positionals = [(one, one.default) for one in self._get_positional_actions()]
         if self.usage is None:
             self.usage = self.format_usage().removeprefix("usage: ").replace("%", "%%")
         return super().parse_known_intermixed_args(args, namespace)

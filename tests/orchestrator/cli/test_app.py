@@ -93,6 +93,19 @@ def every_parser() -> Iterator[argparse.ArgumentParser]:
         yield from parsers
 
 
+def test_every_action_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """``--help`` of each action and of each command below another, as a user asks for it."""
+    calls = [parser.prog.split()[1:] for parser in every_parser()]
+    assert ["hiera", "explain"] in calls
+    for words in calls:
+        with pytest.raises(SystemExit) as ended:
+            main([*words, "--help"])
+        assert ended.value.code == 0
+        text = capsys.readouterr().out
+        assert f"usage: ccm {' '.join(words)} " in text
+        assert "==SUPPRESS==" not in text
+
+
 def test_help_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """No line of a help is wider than the 80 columns of a terminal."""
     monkeypatch.setenv("COLUMNS", "80")
