@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, to_plain
@@ -22,6 +23,11 @@ LONGEST = 10.0  # seconds
 SENSITIVE = "sensitive"
 _COMMAND = "command"
 _PATHS = ("file", "stat")
+_ANSWERS = {
+    _COMMAND: ("exit_code", "stdout", "stderr"),
+    "file": ("exists", "content"),
+    "stat": ("exists", "kind", "mode", "owner", "group", "size", "target"),
+}
 _SETTINGS = ("cwd", "environment", "path", "user", "group", "umask", "timeout")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _FORM = "write NAME: {command: COMMAND}, {file: PATH} or {stat: PATH}"
@@ -60,6 +66,11 @@ class Ask(NamedTuple):
         for message in complaints(self.kind, of, settings, self.types):
             raise EvaluationError(f"{self.told}: {message}", self.where, KEY)
         return {"kind": self.kind, "of": of, **settings}
+
+    @property
+    def answers(self) -> Sequence[str]:
+        """The names of the values in its answer."""
+        return _ANSWERS.get(self.kind) or list(answers_of(self.kind, self.types))
 
     @property
     def told(self) -> str:

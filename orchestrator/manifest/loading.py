@@ -195,7 +195,9 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         from orchestrator.manifest.checks.look_ups import unknown_names
 
         node = ccm.get("ask")
-        problems += unknown_names(read, node.entries if isinstance(node, Mapping) else ())
+        problems += unknown_names(
+            read, node.entries if isinstance(node, Mapping) else (), site.asks
+        )
 
 
 def _flag(node: Node | None, name: str, problems: list[Problem]) -> bool:

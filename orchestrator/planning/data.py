@@ -42,6 +42,7 @@ INHERIT = "inherit_data"
 
 if TYPE_CHECKING:
     from inventory import Inventory
+    from orchestrator.manifest.asks import Asks
     from orchestrator.registration.key_value import Buckets, KeyValueLookup
     from orchestrator.registration.lookup import RegistrationLookup
     from orchestrator.registration.store import Store
@@ -196,7 +197,7 @@ class ManifestData:
                 continue
         return list(found.values())
 
-    def undeclared(self, asks: Iterable[str], handed: Iterable[str] = ()) -> list[Problem]:
+    def undeclared(self, asks: Asks, handed: Iterable[str] = ()) -> list[Problem]:
         """The problems of look-ups that the data of every host reads and ``asks`` does not have.
 
         ``handed`` are the keys of the data from its apply.

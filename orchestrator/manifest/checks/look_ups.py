@@ -5,19 +5,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from orchestrator.expressions import Expression
 from orchestrator.language.positions import Positions
 from orchestrator.manifest.checks.schema_errors import suggestion
 from remote_runtime.errors import Position, Problem
 
+if TYPE_CHECKING:
+    from orchestrator.manifest.asks import Asks
+
 ASKED = "Asked"
 _HEADER = "#jinja2:"
 _READ = re.compile(
     r"\bAsked\b(?:\??\.(?P<name>[A-Za-z_]\w*)(?!\w*\s*\()"
     r"|\[\s*(?P<sign>['\"])(?P<text>[^'\"]+)(?P=sign)\s*\])?"
+    r"(?:\??\.(?P<value>[A-Za-z_]\w*)(?!\w*\s*\()|\[\s*['\"](?P<key>[^'\"]+)['\"]\s*\])?"
 )
-"""Where an expression reads answers: the name is spelt in one of two ways, or computed."""
+"""Where an expression reads answers: the name is spelt in one of two ways, or computed, and so is
+the value of the answer.
+"""
 _TEXT = re.compile(r"(\[\s*(?:'[^']*'|\"[^\"]*\")\s*\])|'[^']*'|\"[^\"]*\"")
 """A key in brackets, which is kept, or a text."""
 _COMMENT = re.compile(
@@ -33,31 +40,47 @@ def names_read(source: str) -> Iterator[str]:
         yield match["name"] or match["text"] or ""
 
 
-def unknown_names(expressions: Iterable[Expression], declared: Iterable[str]) -> list[Problem]:
-    """A problem for each expression that reads a look-up which the manifest does not declare."""
+def unknown_names(
+    expressions: Iterable[Expression], declared: Iterable[str], asks: Asks | None = None
+) -> list[Problem]:
+    """A problem for each expression that reads a look-up which the manifest does not declare, or a
+    value that the answer to one of its ``asks`` never has.
+    """
     known = list(declared)
     return [
-        undeclared(name, known, expression.where)
+        problem
         for expression in expressions
-        for name in names_read(_without_texts(expression.source))
-        if name and name not in known
+        for match in _READ.finditer(_without_texts(expression.source))
+        for problem in _wrong(match, known, asks or {}, expression.where)
     ]
 
 
+def _wrong(
+    match: re.Match[str], known: list[str], asks: Asks, where: Position | None
+) -> Iterator[Problem]:
+    name, value = match["name"] or match["text"], match["value"] or match["key"]
+    if name and name not in known:
+        yield undeclared(name, known, where)
+    elif name in asks and value and value not in asks[name].answers:
+        answers = asks[name].answers
+        hint = suggestion(value, answers) or f"it has {', '.join(answers)}"
+        message = f"the answer to {asks[name].kind} has no value {value!r}"
+        yield Problem(message, where, hint, "template")
+
+
 def unknown_in_template(
-    text: str, file: str, declared: Iterable[str], delimiters: tuple[str, str]
+    text: str, file: str, asks: Asks, delimiters: tuple[str, str]
 ) -> list[Problem]:
     """The same of the text of a template, whose code stands between the ``delimiters``, with the
     position of each in ``file``."""
     if ASKED not in text:
         return []
-    known, place = list(declared), Positions(file, text)
-    found = []
-    for match in _READ.finditer(_without_texts(_code(text, delimiters))):
-        name = match["name"] or match["text"]
-        if name and name not in known:
-            found.append(undeclared(name, known, place.of(match.start())))
-    return found
+    known, place = list(asks), Positions(file, text)
+    return [
+        problem
+        for match in _READ.finditer(_without_texts(_code(text, delimiters)))
+        for problem in _wrong(match, known, asks, place.of(match.start()))
+    ]
 
 
 def undeclared(name: str, known: list[str], where: Position | None) -> Problem:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions import EvaluationError, Scope
 from orchestrator.fleet.host.host_facts import Question
 from orchestrator.language.asked import Asked
-from orchestrator.language.errors import NEEDS_ANSWERS, NoAnswerError
+from orchestrator.language.errors import NEEDS_ANSWERS, FactsUnavailableError, NoAnswerError
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
 from remote_runtime.errors import Problem
@@ -83,9 +84,11 @@ class ManifestLookUps:
     def _find(self, name: str) -> Any:
         if not self._managed:
             raise NoAnswerError(name, _NOT_RUN)
-        if self._of_host.answers is None:
-            raise NoAnswerError(name, _NOBODY, NEEDS_ANSWERS)
         assert self._scope is not None
+        if self._of_host.answers is None:
+            with suppress(FactsUnavailableError):  # the question may need the host, too
+                self._asks[name].question(self._scope)
+            raise NoAnswerError(name, _NOBODY, NEEDS_ANSWERS)
         ask = self._asks[name]
         question = self.questions[name] = ask.question(self._scope)
         key = key_of(question)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions import Expression
 from orchestrator.manifest.checks.look_ups import unknown_names
@@ -16,6 +16,9 @@ from orchestrator.manifest.data_files import NO_FILES, DataFile, DataFiles
 from orchestrator.manifest.site import Site
 from orchestrator.manifest.values import expressions_in
 from remote_runtime.errors import Problem
+
+if TYPE_CHECKING:
+    from orchestrator.manifest.asks import Asks
 
 UNDECLARED = "data.ask"
 """The kind of these warnings."""
@@ -50,7 +53,7 @@ def _may_use(site: Site, file: DataFile, files: DataFiles) -> bool:
 
 def undeclared_everywhere(
     source: DataSource,
-    asks: Iterable[str],
+    asks: Asks,
     *,
     sources: Sequence[DataSource],
     files: DataFiles,
@@ -73,12 +76,11 @@ def undeclared_everywhere(
     times = Counter(key for name in names for key in _keys_of(source, name, files))
     times.update(key for one in sources for key in (*one.base_keys(), *one.keys_above()))
     times.update(given)
-    known = list(asks)
     found = [
         problem
         for key, value in values
         if times[key] == 1
-        for problem in unknown_names(expressions_in(value), known)
+        for problem in unknown_names(expressions_in(value), asks, asks)
     ]
     return list(dict.fromkeys(found))
 

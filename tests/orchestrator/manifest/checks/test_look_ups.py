@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.orchestrator.planning.planned import planner, refused
+from tests.orchestrator.planning.planned import FakeHost, planner, refused
 
 HEAD = "ccm:\n  ask: {java: {command: x}}\n  resources:\n"
 
@@ -82,3 +82,47 @@ def test_what_is_no_code_is_left_alone(tmp_path: Path) -> None:
         "{# {{ Asked.old }} #}{{ 'Asked.old' }}{{ Asked.java.stdout }}"
     )
     planner(tmp_path, resource(tmp_path, "exec: [{x: {command: \"{{ template('a.j2') }}\"}}]"))
+
+
+ASKED = """\
+data: {path: /etc}
+ccm:
+  ask: {java: {command: x}, conf: {stat: "{{ Data.path }}/x"}, nginx: {package: nginx}}
+  resources:
+    - exec:
+        - a: {command: "echo {{ READ }}"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        ("Asked.java.stdot", "6:30: the answer to command has no value 'stdot' (did you mean"),
+        ("Asked['conf']['mod']", "the answer to stat has no value 'mod' (did you mean mode?)"),
+        ("Asked.nginx?.versoin", "the answer to package has no value 'versoin' (did you mean"),
+        ("template('{% if Asked.conf.exsits %}{% endif %}')", "has no value 'exsits'"),
+    ],
+)
+def test_a_value_that_no_answer_has(tmp_path: Path, read: str, told: str) -> None:
+    """A misspelled value of an answer is told before any host is contacted."""
+    assert told in refused(tmp_path, ASKED.replace("READ", read))
+
+
+@pytest.mark.parametrize(
+    "read",
+    ["Asked.java.stdout.splitlines()", "Asked.conf.get('x')", "Asked.java", "'Asked.java.nope'"],
+)
+def test_values_that_answers_have(tmp_path: Path, read: str) -> None:
+    """Methods, whole answers and texts are left alone."""
+    assert planner(tmp_path, ASKED.replace("READ", read))
+
+
+def test_a_question_that_cannot_be_rendered(tmp_path: Path) -> None:
+    """With an inventory it is told before any host is contacted; one that needs facts waits."""
+    text = ASKED.replace("READ", "Asked.java.stdout")
+    (problem,) = (
+        planner(tmp_path, text.replace("Data.path", "Data.pth")).examine(FakeHost()).problems
+    )
+    assert "ask.conf: Data.pth: there is no 'pth'" in str(problem)
+    found = planner(tmp_path, text.replace("Data.path", "Facts.host.info.os")).examine(FakeHost())
+    assert (found.problems, found.unknown) == ((), {"ask.unasked": 1})

@@ -129,7 +129,7 @@ def test_one_without_an_answer_refuses_who_reads_it(tmp_path: Path) -> None:
 
 CHILD = """
 ccm:
-  ask: {mine: {stat: "/srv/{{ Data.name }}"}}
+  ask: {mine: {file: "/srv/{{ Data.name }}"}}
   resources: [{exec: [{"child-{{ Data.name }}": {command: "{{ Asked.mine.content }}"}}]}]
 """
 
@@ -139,7 +139,7 @@ def test_children_ask_for_themselves_in_the_same_round(tmp_path: Path) -> None:
     (tmp_path / "role.yaml").write_text(CHILD)
     text = """
 ccm:
-  ask: {mine: {stat: /srv/a}}
+  ask: {mine: {file: /srv/a}}
   resources:
     - apply:
         - "{{ item }}": {foreach: "['a', 'b']", manifest: role.yaml, data: {name: "{{ item }}"}}
@@ -147,7 +147,7 @@ ccm:
     - exec: [{x: {command: "{{ Asked.mine.content }}"}}]
 """
     plan, rounds = made(planner(tmp_path, text))
-    assert rounds == [["stat /srv/a", "stat /srv/b"]]
+    assert rounds == [["file /srv/a", "file /srv/b"]]
     commands = {item.name: item.properties.get("command") for item in plan.items if item.managed}
     assert (commands["child-a"], commands["child-b"], commands["x"]) == (
         "/srv/a",
@@ -165,7 +165,7 @@ ccm:
   resources: [{apply: [{"{{ Asked.which.stdout }}.yaml": {data: {name: a}}}]}]
 """
     plan, rounds = made(planner(tmp_path, text))
-    assert rounds == [["command role"], ["stat /srv/a"]]
+    assert rounds == [["command role"], ["file /srv/a"]]
     assert plan.items[1].name == "child-a"
 
 
@@ -174,7 +174,7 @@ def test_a_child_sees_no_answers_of_its_parent(tmp_path: Path) -> None:
     (tmp_path / "role.yaml").write_text(
         "ccm: {resources: [{exec: [{'{{ Asked.mine.content }}': {}}]}]}"
     )
-    text = "ccm: {ask: {mine: {stat: /a}}, resources: [{apply: [{role.yaml: {}}]}]}"
+    text = "ccm: {ask: {mine: {file: /a}}, resources: [{apply: [{role.yaml: {}}]}]}"
     with pytest.raises(Exception, match="the manifest declares no look-up 'mine'"):
         made(planner(tmp_path, text))
 
