@@ -102,8 +102,10 @@ class SiteCheck:
         hosts = f"{self.hosts} host{'' if self.hosts == 1 else 's'}"
         unknown = self.unknown.total()
         total = self.known + unknown
-        checked = f"{self.known} of" if unknown else "all"
-        words = [f"{checked} {total} resources of {hosts} were checked"]
+        checked = f"{self.known} of {total} resources" if unknown else f"all {total} resources"
+        words = [f"{checked} of {hosts} were checked"]
+        if self.known == total == 1:
+            words = [f"the only resource of {hosts} was checked"]
         if not total:
             none = f"{hosts} {'has' if self.hosts == 1 else 'have'} no resources"
             words = [f"no resources of {hosts} were checked" if self.unseen else none]

@@ -230,7 +230,7 @@ def test_resources_that_a_template_makes_of_facts(tmp_path: Path) -> None:
     found = check(tmp_path, text)
     assert found.warnings == []
     assert found.told == (
-        "all 1 resources of 1 host were checked; not checked: the child manifest of "
+        "the only resource of 1 host was checked; not checked: the child manifest of "
         "apply#made.yaml, which needs facts that only a host reports"
     )
     (tmp_path / "made.jet").write_text("")
