@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, to_plain
@@ -68,9 +67,9 @@ class Ask(NamedTuple):
         return {"kind": self.kind, "of": of, **settings}
 
     @property
-    def answers(self) -> Sequence[str]:
+    def answers(self) -> list[str]:
         """The names of the values in its answer."""
-        return _ANSWERS.get(self.kind) or list(answers_of(self.kind, self.types))
+        return list(_ANSWERS.get(self.kind) or answers_of(self.kind, self.types))
 
     @property
     def told(self) -> str:
