@@ -20,11 +20,11 @@ from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.plan_files.bounds import shown
 from remote_runtime.item import SELECTION
 
-FORMAT = 1
+FORMAT = 2  # operations count: in the ID and in the digests of what was observed
 # The members of an event that describe the action; the others are reasons, or differ by run.
 _DONE = (
     "type", "name", "manifest", "requested_ensure", "status", "noop_message", "prediction",
-    "changes", "refreshed", "unmet_requirements", "always_noop",
+    "changes", "refreshed", "unmet_requirements", "always_noop", "operations",
 )  # fmt: skip
 _KEPT = (
     "alias", "provider", "prediction_reason", "error", "changed", "failed", "skipped", "left_out",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import APPLY, HostResult
-from orchestrator.report.intent import DOUBTS, ChangeLine, intent
+from orchestrator.report.intent import DOUBTS, ChangeLine, intent, operation_words
 from orchestrator.report.terminal.rollout_progress import Standing
 from orchestrator.report.turns import Turns
 
@@ -70,6 +70,7 @@ class Entry(NamedTuple):
     the output of its command, if it is to be shown and is not part of an error. ``planned`` is the
     prediction of a plan file that was wrong. ``exit_code`` is that of its command, if one ran.
     ``left_as``: in a preview, the state of a skipped resource that a selected one requires.
+    ``operations``: in a preview, what a push would do to the host, if it is to be shown.
     """
 
     resource: str
@@ -89,6 +90,7 @@ class Entry(NamedTuple):
     planned: str = ""
     exit_code: int | None = None
     left_as: str = ""
+    operations: tuple[str, ...] = ()
 
     @property
     def tells(self) -> bool:
@@ -184,7 +186,7 @@ class Collected(Subscriber):
         undone = told.get("left_as", AS_DESIRED) != AS_DESIRED
         if left_out and expected and not (self._verbose or undone):
             return
-        entry = entry_of(told, self._verbose, self._outputs)
+        entry = entry_of(told, self._verbose, outputs=self._outputs, operations=self._verbose)
         if not entry.tells:
             return
         self.entries.setdefault(event.host, []).append(self._known.keep(entry))
@@ -195,6 +197,7 @@ def _size(entry: Entry) -> int:
         (entry.message, entry.doubt, entry.output, entry.manifest),
         entry.errors,
         entry.unmet,
+        entry.operations,
         *entry.health,
         *entry.changes,
     )
@@ -214,6 +217,7 @@ def _shortened(entry: Entry) -> Entry:
         planned=entry.planned[:MAX_SHORT],
         errors=short(entry.errors),
         unmet=short(entry.unmet),
+        operations=short(entry.operations),
         health=tuple(CheckResult._make(short(check)) for check in entry.health[:MAX_FEW]),
         changes=tuple(
             ChangeLine._make((*short(change[:3]), change.diff and DIFF_LEFT_OUT))
@@ -235,9 +239,15 @@ def is_told(told: dict[str, Any], drift: bool = False) -> bool:
     return told["status"] != "stable" or any(key in told for key in _TOLD_OF_STABLE)
 
 
-def entry_of(told: dict[str, Any], verbose: bool = False, outputs: bool = False) -> Entry:
+def entry_of(
+    told: dict[str, Any],
+    verbose: bool = False,
+    *,
+    outputs: bool = False,
+    operations: bool = False,
+) -> Entry:
     """The summary of a transaction event; ``verbose``: also successful checks, ``outputs``: the
-    output of commands.
+    output of commands, ``operations``: what a preview recorded.
     """
     doubt = message = ""
     changes = tuple(
@@ -281,6 +291,7 @@ def entry_of(told: dict[str, Any], verbose: bool = False, outputs: bool = False)
         planned=told.get("planned", ""),
         exit_code=told.get("exit_code"),
         left_as=told.get("left_as", ""),
+        operations=tuple(map(operation_words, told.get("operations", ()) if operations else ())),
     )
 
 

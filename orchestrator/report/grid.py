@@ -99,7 +99,7 @@ class Grid:
     def _cell(self, event: dict[str, Any]) -> Cell:
         entry = None
         if is_told(event, self._drift):
-            told = entry_of(event, outputs=True)
+            told = entry_of(event, outputs=True, operations=True)
             if told.tells:
                 entry = self._entries.keep(told)
         ended = seconds_of(event["timestamp"])
@@ -159,7 +159,8 @@ def _finding(
 def _look(entry: Entry, host: str) -> tuple[object, ...]:
     """The key by which entries of several hosts are grouped."""
     changes = (alike_but_for(host, text) for change in entry.changes for text in hashless(change))
-    return (*alike_entry(entry, host), alike(entry.output, host), *changes)
+    operations = (alike_but_for(host, text) for text in entry.operations)
+    return (*alike_entry(entry, host), alike(entry.output, host), *changes, "", *operations)
 
 
 def _together(one: Cell, other: Cell) -> Cell:

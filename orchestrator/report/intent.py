@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from remote_runtime.reporting.masking import MASKED
@@ -20,6 +20,23 @@ _STATES = {
 _SWITCHED = {"true": "enable", "false": "disable"}
 _MADE = {"package": "install"}  # a version that is not known beforehand
 _HIDDEN = ("exec", MASKED)  # a command that is not to be seen; there was none before
+_OPERATIONS = {
+    ("path", "file"): "write file",
+    ("path", "attributes"): "set attributes of",
+    ("path", "directory"): "write directory",
+    ("path", "symlink"): "write symlink",
+    ("path", "something"): "create",
+    ("path", "absent"): "remove",
+    ("mount", "present"): "mount",
+    ("mount", "absent"): "unmount",
+    ("unit", "started"): "start",
+    ("unit", "stopped"): "stop",
+    ("unit", "restarted"): "restart",
+    ("unit", "enabled"): "enable",
+    ("unit", "disabled"): "disable",
+    ("unit", "masked"): "mask",
+    ("unit", "unmasked"): "unmask",
+}
 _OF_ITSELF = ("ensure", "content", "mode", "checksum")
 _HASH = "sha256:"
 _MODE = "[0-7]{4}"
@@ -92,6 +109,16 @@ def _told(type_name: str, change: ChangeLine) -> tuple[str, str]:
             return _MADE.get(type_name, f"create {type_name}"), ""
         return "install", change.after  # a version
     return "", ""
+
+
+def operation_words(operation: Mapping[str, str]) -> str:
+    """An operation of a preview in words: ``restart nginx.service``, ``write file /x``."""
+    kind, name, state = (operation[key] for key in ("kind", "name", "state"))
+    if kind == "package":
+        return f"remove package {name}" if state == "absent" else f"install {name} {state}"
+    if kind in ("user", "group"):
+        return f"{'remove' if state == 'absent' else 'write'} {kind} {name}"
+    return f"{_OPERATIONS.get((kind, state), f'{state} {kind}')} {name}"
 
 
 def _is_of_file(change: ChangeLine) -> bool:

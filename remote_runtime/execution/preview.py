@@ -135,6 +135,7 @@ class Previewer(object):
             effects.extend(left)
             self._context.expect(left, doubt, name)
         outcome.effects = losses(effects)
+        outcome.recorded = () if resource.passive else effects
 
     @staticmethod
     def _look(resource: ResourceType, actions: List[Action], outcome: Outcome) -> None:

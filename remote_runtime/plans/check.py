@@ -7,6 +7,7 @@ plan, nothing is done. A resource with a certain prediction then does exactly th
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.changes import HASHED, Change
+from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import HostError
 from remote_runtime.item import broken
 from remote_runtime.lean import jsontext
@@ -17,7 +18,10 @@ from remote_runtime.system.machine import machine_id
 
 LENGTH = 16  # hexadecimal digits of a digest: enough, since the key is secret
 STATUS, FIRED = " status", " refreshed"  # replaces a property; no property has this name
+OPERATION = " operation"  # the same, before the place of the operation in the event
 _MOST_CHANGES = 32  # of a resource that have digests of their own
+_MOST_PARTS = 150  # of its operations, the same
+_DOES, _UNKNOWN = "does", "unknown"
 _TOLD = 10  # resources that a refusal names
 _MOST_LINES = 60  # of diffs
 
@@ -54,8 +58,8 @@ class Observer(object):
     """Makes the digests of observed state, which reveal nothing without knowledge of this machine.
 
     The key consists of the machine's id, by default that of this one, and the plan's salt. There is
-    one digest for each observed value and for each change, so that a fixed value can be
-    distinguished from drift.
+    one digest for each observed value, for each change and for each property that an operation
+    sets, so that a fixed value can be distinguished from drift.
     """
 
     def __init__(self, salt: str, machine: Optional[str] = None) -> None:
@@ -74,11 +78,14 @@ class Observer(object):
         if len(outcome.changes) <= _MOST_CHANGES:
             parts += [of("what", change.what) for change in outcome.changes]
         parts += [of("refreshed")] if outcome.refreshed else []
+        parts += [of(*part) for part in _operations(outcome)]
+        parts += [of(_UNKNOWN)] if _is_unknown(outcome) else []
         return "".join(sorted(set(parts)))
 
     def differing(self, outcome: Outcome, known: str) -> List[str]:
         """The differences of a resource from its plan that nobody fixed: names of its properties,
-        ``STATUS`` or ``FIRED`` (and nothing else differs).
+        ``STATUS`` or ``FIRED`` (and nothing else differs). Where none of these differs, what it
+        would do that is not in the plan: names that begin with ``OPERATION``.
         """
         of = self._of(outcome)
         parts = {known[at : at + LENGTH] for at in range(0, len(known), LENGTH)}
@@ -103,6 +110,8 @@ class Observer(object):
         if outcome.refreshed and of("refreshed") not in parts:
             fired = {change.what for change in outcome.changes if _is_of_refresh(change)}
             found = [FIRED] if set(found) <= fired | {STATUS} else found
+        if not found and not was_stable and of(_UNKNOWN) not in parts:
+            found = _places([p for p in _operations(outcome) if of(*p) not in parts], outcome)
         return list(dict.fromkeys(found))
 
     def _of(self, outcome: Outcome) -> Callable[..., str]:
@@ -129,6 +138,35 @@ def _seen(outcome: Outcome) -> List[Tuple[str, Any]]:
     if observed is None:
         return []
     return sorted(observed.items()) if isinstance(observed, dict) else [("", observed)]
+
+
+def _operations(outcome: Outcome) -> List[Tuple[Any, ...]]:
+    """What is compared of the operations of a resource, each property by itself where they are
+    few."""
+    if not outcome.recorded:
+        return []
+    from remote_runtime.reporting.operations import VERSION, compared
+
+    parts = compared(outcome.recorded)
+    if len(parts) > _MOST_PARTS:
+        return [(_DOES, VERSION, sorted(map(repr, parts)))]
+    return [(_DOES, VERSION, *part) for part in parts]
+
+
+def _places(parts: Sequence[Tuple[Any, ...]], outcome: Outcome) -> List[str]:
+    """Where the event has the operations that these parts belong to, which are not masked."""
+    from remote_runtime.reporting.operations import operations
+
+    if not parts:
+        return []
+    told = [(one["kind"], one["name"]) for one in operations(outcome.recorded)]
+    places = [told.index(part[2:4]) for part in parts if part[2:4] in told]
+    return [OPERATION + str(place) for place in places] or [OPERATION]
+
+
+def _is_unknown(outcome: Outcome) -> bool:
+    """Whether a preview cannot know all operations of a resource."""
+    return any(one["kind"] == UNKNOWN for one in outcome.effects)
 
 
 def _changes(outcome: Outcome) -> List[Any]:
@@ -211,6 +249,8 @@ def _told(event: Dict[str, Any], found: Sequence[str]) -> Tuple[str, List[str]]:
         return "%s (%s)" % (name, ", ".join(event["error"][:3])), []
     if list(found) == [FIRED]:
         return "%s (it would be refreshed)" % name, []
+    if found[0].startswith(OPERATION):
+        return "%s (not as planned: %s)" % (name, _operations_told(event, found)), []
     words, diffs = [], []
     changes = {change["what"]: change for change in event["changes"]}
     for what in found:
@@ -225,3 +265,12 @@ def _told(event: Dict[str, Any], found: Sequence[str]) -> Tuple[str, List[str]]:
         elif what not in ("", STATUS):
             words.append("%s differs" % what)
     return "%s (%s)" % (name, ", ".join(words) or "changed"), diffs
+
+
+def _operations_told(event: Dict[str, Any], found: Sequence[str]) -> str:
+    """The operations at these places of an event."""
+    places = [name[len(OPERATION) :] for name in found]
+    told = [event["operations"][int(place)] for place in places if place]
+    words = ["%s %s %s" % (one["kind"], one["name"], one["state"]) for one in told[:_TOLD]]
+    more = len(found) - len(words)
+    return ", ".join(words + (["%d more" % more] if words and more else [])) or "other operations"

@@ -5,7 +5,7 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Change, Ended
-from remote_runtime.effects import Uncertainty
+from remote_runtime.effects import Effect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.lean import jsontext
@@ -97,6 +97,7 @@ class Outcome(object):
         self.drift: Dict[str, Any] = {}  # of a resource that is not as it was applied last
         self.changes: List[Change] = []
         self.effects: List[Dict[str, str]] = []  # in noop, what no change of it names
+        self.recorded: Sequence[Effect] = ()  # in noop, what it would leave on the host
         self.health: List[Dict[str, Any]] = []
         self.errors: List[str] = []
         self.outputs: List[str] = []  # ends of stderr, reported after the errors
@@ -305,6 +306,11 @@ def _predicted(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
         extra["prediction_reason"] = mask.text(outcome.prediction_reason)
     if outcome.effects:
         extra["effects"] = [dict(one, name=mask.text(one["name"])) for one in outcome.effects]
+    if outcome.recorded:
+        from remote_runtime.reporting.operations import operations
+
+        told = [{key: mask.text(one[key]) for key in one} for one in operations(outcome.recorded)]
+        extra.update({"operations": told} if told else {})
     if item.noop and (outcome.status != "stable" or outcome.prediction_reason):
         extra["always_noop"] = True
     return extra

@@ -26,11 +26,11 @@ def test_a_file_that_is_no_whole_plan(local: Target) -> None:
     assert plan(local).code == 0
     path = local.ccm.scratch / "change.plan"
     whole = path.read_bytes()
-    newer = text_of({**read_plan(str(path)).record, "format": 2})
+    newer = text_of({**read_plan(str(path)).record, "format": 3})
     for text, told in (
         (whole[: len(whole) // 2], "change.plan is truncated"),
         (whole.replace(b'"one\\n', b'"own\\n').replace(b"+one", b"+own"), "was altered since"),
-        (newer, "a plan of format 2, but this ccm reads format 1"),
+        (newer, "a plan of format 3, but this ccm reads format 2"),
         (b"", "is not a plan"),
         (b"ccm: {resources: []}\n", "is not a plan"),
     ):

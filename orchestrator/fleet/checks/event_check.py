@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -31,12 +31,13 @@ had said only where it came out otherwise; when the host reported it where the r
 
 _EVENT_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}\Z")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\Z", re.ASCII)
-_DIGESTS = re.compile(r"(?:[0-9a-f]{16}){1,100}\Z")
+_DIGESTS = re.compile(r"(?:[0-9a-f]{16}){1,250}\Z")
 _STATUS = frozenset(["failed", "skipped", "changed", "stable"])
 _HEALTH = frozenset(["OK", "WARNING", "CRITICAL", "UNKNOWN"])
 
 _DRIFT = frozenset(["by", "run", "user", "at", "owner", "changed", "package", "path"])
 _EFFECT_KINDS = ("package", "user", "group", "path", "unit", "unknown")
+_OPERATION_KINDS = ("package", "user", "group", "path", "mount", "unit")
 _EFFECT_STATES = ("absent", "stopped", "restarted", "unknown")
 _DRIFT_BY = ("someone", "you", "both", "new")
 
@@ -44,6 +45,7 @@ _FREE = ("properties", "error", "output", "noop_message", "prediction_reason")
 _FREE_INSIDE = {
     "changes": ("from", "to", "diff"),
     "effects": ("name",),
+    "operations": ("name", "state"),
     "health_check": ("output",),
 }
 
@@ -116,18 +118,31 @@ def _health(value: Any) -> bool:
     return type(value) is list and len(value) <= MAX_TEXTS and all(map(_health_result, value))
 
 
-def _effect(value: Any) -> bool:
+def _is_of(value: Any, kinds: Sequence[str], states: Sequence[str] = ()) -> bool:
+    """Whether it is an effect or an operation of these kinds; no states stand for any text."""
     return (
         type(value) is dict
         and value.keys() == {"kind", "name", "state"}
-        and value["kind"] in _EFFECT_KINDS
-        and type(value["name"]) is str
-        and value["state"] in _EFFECT_STATES
+        and all(type(text) is str for text in value.values())
+        and value["kind"] in kinds
+        and (not states or value["state"] in states)
     )
 
 
 def _effects(value: Any) -> bool:
-    return type(value) is list and len(value) <= MAX_TEXTS and all(map(_effect, value))
+    return (
+        type(value) is list
+        and len(value) <= MAX_TEXTS
+        and all(_is_of(one, _EFFECT_KINDS, _EFFECT_STATES) for one in value)
+    )
+
+
+def _operations(value: Any) -> bool:
+    return (
+        type(value) is list
+        and len(value) <= MAX_TEXTS
+        and all(_is_of(one, _OPERATION_KINDS) for one in value)
+    )
 
 
 # Every member that an event must have, with its exact type: compared in one step.
@@ -160,6 +175,7 @@ _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "prediction_reason": _text,
     "drift": _drift,
     "effects": _effects,
+    "operations": _operations,
     "due_since": lambda value: type(value) is str and len(value) <= 200,
     "left_as": lambda value: type(value) is str and value in ("as_desired", "differs", "unknown"),
     "left_out": lambda value: type(value) is str and value in SELECTION,

@@ -116,7 +116,8 @@ class Rows:
 
     def _look(self, entry: Entry, host: str) -> tuple[object, ...]:
         if self._choice.everything:
-            return entry.changes, entry.errors, entry.output
+            operations = tuple(alike_but_for(host, text) for text in entry.operations)
+            return entry.changes, entry.errors, entry.output, operations
         told = itertools.chain(entry.errors, *entry.health, [entry.output])
         errors = [alike(text, host) for text in told]
         if self._compact:
@@ -149,6 +150,9 @@ class Rows:
             if self._choice.diffs:
                 self._shown.add(key)
             yield from change_lines(change, self._style, self._choice.diffs, known)
+        if entry.operations:
+            told = ", ".join(one_line(text) for text in entry.operations)
+            yield from wrapped(f"operations: {told}", width)
 
 
 def _headed(entry: Entry) -> tuple[str, ...]:
@@ -158,4 +162,4 @@ def _headed(entry: Entry) -> tuple[str, ...]:
 
 def _told(entry: Entry) -> tuple[object, ...]:
     """What the lines below it are made of."""
-    return entry.changes, entry.errors, entry.health, entry.output
+    return entry.changes, entry.errors, entry.health, entry.output, entry.operations

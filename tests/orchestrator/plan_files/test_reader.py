@@ -162,9 +162,9 @@ def test_a_plan_that_is_no_regular_file(tmp_path: Path) -> None:
 
 def test_of_another_version(written: Path) -> None:
     """A format that is not known is named, with what to do."""
-    rewritten(written, format=2)
+    rewritten(written, format=3)
     told = refusal(written)
-    assert "format 2, but this ccm reads format 1" in told
+    assert "format 3, but this ccm reads format 2" in told
     assert "the ccm that made it" in told
 
 

@@ -22,6 +22,8 @@ from tests.orchestrator.plan_files.made import (
     planner,
 )
 
+RESTART = {"kind": "unit", "name": "x.service", "state": "restarted"}
+
 
 def test_hosts_share_what_they_have_in_common(tmp_path: Path) -> None:
     """Of equal hosts each resource and each outcome is held once."""
@@ -47,6 +49,8 @@ def test_equal_plans_have_one_id(tmp_path: Path) -> None:
         keep(tmp_path, runtime="cd" * 32),
         keep(tmp_path, **{"/etc/motd": {"prediction": "unknown"}}),
         keep(tmp_path, **{"/etc/motd": {"changes": []}}),
+        keep(tmp_path, **{"/etc/motd": {"operations": [RESTART]}}),
+        keep(tmp_path, **{"/etc/motd": {"operations": [{**RESTART, "state": "stopped"}]}}),
     ]
     assert len({first.id, *(kept.id for kept in others)}) == 1 + len(others)
 

@@ -119,7 +119,9 @@ def dangerous_preview() -> SavedRun:
         kept.event(host, "/etc/<b>old", changes=gone, **preview)
     mode = [{"what": "content", "from": "a", "to": "b"}]
     restart = [{"kind": "unit", "name": "nginx.service", "state": "restarted"}]
-    kept.event("web1", "/etc/nginx.conf", changes=mode, effects=restart, **preview)
+    kept.event(
+        "web1", "/etc/nginx.conf", changes=mode, effects=restart, operations=restart, **preview
+    )
     kept.event("web1", "/etc/x", **{**preview, "prediction": "unknown"})
     return kept.end()
 

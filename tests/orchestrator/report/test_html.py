@@ -88,6 +88,8 @@ def test_a_preview_begins_with_what_is_dangerous(browser: Chrome, tmp_path: Path
         "remove file#/etc/<b>old web[1-2]",
         "restart nginx.service, by file#/etc/nginx.conf web1",
     ]
+    browser.find_element(By.CSS_SELECTOR, ".finding .whole summary").click()
+    assert shown(browser, ".finding .whole") == ["Operations (1)\nrestart nginx.service"]
     browser.find_element(By.NAME, "host").send_keys("web2")
     assert shown(browser, "#dangerous tbody tr") == rows[:1]
     assert complaints(browser) == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.report.intent import ChangeLine, intent
+from orchestrator.report.intent import ChangeLine, intent, operation_words
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,22 @@ def test_what_fired_it_is_told() -> None:
     assert restart.words == "restart (refresh)"
     install = intent("package", [ChangeLine("ensure", "absent", "1.2", "")], False)
     assert (install.words, install.values, install.rest) == ("install", "1.2", ())
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "state", "words"),
+    [
+        ("path", "/x", "file", "write file /x"),
+        ("path", "/x", "absent", "remove /x"),
+        ("mount", "/x", "absent", "unmount /x"),
+        ("package", "nginx", "1.2", "install nginx 1.2"),
+        ("package", "nginx", "absent", "remove package nginx"),
+        ("user", "bob", "present", "write user bob"),
+        ("group", "bob", "absent", "remove group bob"),
+        ("unit", "x.service", "restarted", "restart x.service"),
+        ("unit", "x.service", "unheard of", "unheard of unit x.service"),
+    ],
+)
+def test_words_of_operations(kind: str, name: str, state: str, words: str) -> None:
+    """Each is a verb and what it is about."""
+    assert operation_words({"kind": kind, "name": name, "state": state}) == words

@@ -1,11 +1,14 @@
 import os
 import shutil
 import tempfile
+import unittest
 from typing import Any, Dict, List
 
 from remote_runtime.changes import Change
+from remote_runtime.content import Bytes
+from remote_runtime.effects import PackageEffect, PathEffect, UnitEffect
 from remote_runtime.errors import HostError, ProtocolError
-from remote_runtime.plans.check import Binding, Observer, Rehearsal, parse
+from remote_runtime.plans.check import LENGTH, OPERATION, Binding, Observer, Rehearsal, parse
 from remote_runtime.reporting.events import EventMaker, Outcome
 from remote_runtime.reporting.masking import Mask
 from tests.remote_runtime.controller import Target
@@ -59,6 +62,15 @@ class RehearsalTest(DirectoryTest):
         self.assertEqual(len(set(first["observed"])), 2)
         other = self.run_plan(*plan, noop=True, binding={"salt": "00" * 16}).events
         self.assertNotEqual(other[0]["observed"], first["observed"][0])
+
+    def test_operations_of_a_preview(self) -> None:
+        """The event of a change has what the overlay recorded; that of a push has nothing."""
+        plan = [self.want("a", content="x"), self.want("gone", ensure="absent")]
+        events = self.run_plan(*plan, noop=True).events
+        operation = {"kind": "path", "name": self.path("a"), "state": "file"}
+        self.assertEqual(events[0]["operations"], [operation])
+        self.assertNotIn("operations", events[1])
+        self.assertNotIn("operations", self.run_plan(*plan).events[0])
 
     def test_as_planned(self) -> None:
         """A host that is as it was observed is changed, and the plan is used up there."""
@@ -240,3 +252,91 @@ class RehearsalTest(DirectoryTest):
         """What is found is told without the secrets of the run."""
         self.assertIn("file#/x (owner is s3cret)", self.told(["00"]))
         self.assertNotIn("s3cret", self.told(["00"], ["s3cret"]))
+
+
+def recording(*effects: Any, name: str = "a", unknown: bool = False) -> Outcome:
+    """A package that would change so, with these operations."""
+    outcome = Outcome(item("package", name))
+    outcome.changed = True
+    outcome.changes = [Change("ensure", "1", "2")]
+    outcome.recorded = effects
+    if unknown:
+        outcome.effects = [{"kind": "unknown", "name": "why", "state": "unknown"}]
+    return outcome
+
+
+UPGRADE = PackageEffect("a", "2")
+REMOVAL = PackageEffect("b", "")
+RESTART = UnitEffect("a.service", active=True, ended=True)
+
+
+class OperationsTest(unittest.TestCase):
+    observer = Observer(SALT, "machine")
+
+    def differing(self, planned: Outcome, now: Outcome) -> List[str]:
+        return self.observer.differing(now, self.observer.digest(planned))
+
+    def test_what_is_not_in_the_plan_differs(self) -> None:
+        """The same changes with another operation are a difference, by its place in the event."""
+        planned = recording(UPGRADE)
+        self.assertEqual(self.differing(planned, planned), [])
+        self.assertEqual(self.differing(planned, recording(UPGRADE, REMOVAL)), [OPERATION + "1"])
+        self.assertEqual(self.differing(planned, recording(RESTART, UPGRADE)), [OPERATION + "0"])
+
+    def test_what_is_done_already_may_be_missing(self) -> None:
+        """A plan with more operations than are left holds."""
+        whole = recording(UPGRADE, REMOVAL, RESTART)
+        self.assertEqual(self.differing(whole, recording(UPGRADE)), [])
+        planned = PathEffect("/x", "file", mode=0o644, uid=0, content=Bytes(b"x"))
+        rest = recording(planned._replace(content=None))
+        self.assertEqual(self.differing(recording(planned), rest), [])
+        other = recording(planned._replace(mode=0o600))
+        self.assertEqual(self.differing(recording(planned), other), [OPERATION + "0"])
+
+    def test_the_content_of_a_path_counts(self) -> None:
+        """Also where no change names it."""
+        planned, now = (PathEffect("/x", "file", content=Bytes(text)) for text in (b"x", b"y"))
+        self.assertEqual(self.differing(recording(planned), recording(now)), [OPERATION + "0"])
+
+    def test_what_nobody_could_tell_is_no_difference(self) -> None:
+        """A plan that did not know the operations holds, whatever is known now."""
+        planned = recording(UPGRADE, unknown=True)
+        self.assertEqual(self.differing(planned, recording(UPGRADE, RESTART)), [])
+
+    def test_many_are_compared_together(self) -> None:
+        """Thousands of operations need no more digests than a few."""
+        many = [PathEffect("/%d" % n, "absent") for n in range(3000)]
+        digest = self.observer.digest(recording(*many))
+        self.assertLess(len(digest), 250 * 16)
+        self.assertEqual(self.observer.differing(recording(*many), digest), [])
+        more = recording(*many, PathEffect("/more", "absent"))
+        self.assertEqual(self.observer.differing(more, digest), [OPERATION])
+
+    def test_digests_reveal_nothing_without_the_machine(self) -> None:
+        """Those of another machine differ, so nobody can guess a content with the plan alone."""
+        planned = recording(PathEffect("/x", "file", content=Bytes(b"s3cret")))
+        theirs = Observer(SALT, "other").digest(planned)
+        mine = self.observer.digest(planned)
+        parts = {mine[at : at + LENGTH] for at in range(0, len(mine), LENGTH)}
+        self.assertFalse([part for part in parts if part in theirs])
+
+    def told(self, *effects: Any, secrets: Any = ()) -> str:
+        """Why a push of a plan refuses a host that would do all this beside an upgrade."""
+        binding = Binding(SALT, SERIAL, [self.observer.digest(recording(UPGRADE))], ())
+        trial = Rehearsal(binding, self.observer, EventMaker(Mask(secrets)))
+        trial.ended(recording(UPGRADE, *effects), True, 0.1)
+        with self.assertRaises(HostError) as caught:
+            trial.require_no_drift()
+        return caught.exception.message
+
+    def test_a_push_names_what_is_not_in_the_plan(self) -> None:
+        """Each operation is named, without the secrets of the run, in a bounded message."""
+        self.assertIn(
+            "package#a (not as planned: package b absent, unit a.service restarted)",
+            self.told(REMOVAL, RESTART),
+        )
+        self.assertNotIn("b-s3cret", self.told(PackageEffect("b-s3cret", ""), secrets=["s3cret"]))
+        many = self.told(*[PackageEffect("p%d" % n, "") for n in range(40)])
+        self.assertIn("package p9 absent, 30 more)", many)
+        paths = [PathEffect("/%d" % n, "absent") for n in range(300)]
+        self.assertIn("package#a (not as planned: ", self.told(*paths, REMOVAL))

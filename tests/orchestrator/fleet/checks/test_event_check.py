@@ -30,6 +30,7 @@ VALID: list[dict[str, Any]] = [
         health_check_only=True,
         always_noop=True,
         effects=[{"kind": "unit", "name": "x.service", "state": "restarted"}],
+        operations=[{"kind": "package", "name": "nginx", "state": "1.2"}],
     ),
     make_event(properties={}, provider="", timestamp="2026-03-14T09:15:02Z", duration=0),
 ]  # fmt: skip

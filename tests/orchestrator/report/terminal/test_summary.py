@@ -4,7 +4,6 @@ import pytest
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.report.terminal.summary import MOST_LINES
 from orchestrator.report.wording import printed_lines
 from tests.orchestrator.report.told import CREATED, DIFF, Told, changed
 
@@ -542,47 +541,3 @@ def test_an_apply_is_in_no_total() -> None:
     assert "web2  failed (1 would change, 1 unchanged)" in text
     tally = told.collected.results["web2"].tally
     assert (tally.total, tally.failed, tally.record()["applies"]["total"]) == (4, 1, 2)
-
-
-GONE = {"what": "ensure", "from": "present", "to": "absent"}
-
-
-def test_a_preview_tells_what_is_dangerous_above_its_totals() -> None:
-    """Removals have their list with hosts there; in a quiet preview and in a push there is none."""
-    told = Told("web1", "web2", noop=True)
-    for host in ("web1", "web2"):
-        told.event(host, "/etc/old", "changed", noop=True, changes=[GONE], prediction="certain")
-        told.end(host)
-    text = told.summary()
-    where = text.index(
-        "\nDangerous: 2 removals\n    remove          file#/etc/old  on all 2 hosts\n"
-    )
-    assert text.index("would    file#/etc/old") < where < text.index("\nHosts ")
-    assert "Dangerous" not in told.summary(quiet=True)
-    push = Told("web1")
-    push.event("web1", "/etc/old", "changed", changes=[GONE])
-    push.end("web1")
-    assert "Dangerous" not in push.summary()
-
-
-def test_the_list_of_dangers_keeps_a_summary_of_many_hosts_bounded() -> None:
-    """Changes have the room that it leaves."""
-    hosts = [f"web{number}" for number in range(1, 12)]
-    told = Told(*hosts, noop=True)
-    for host in hosts:
-        for number in range(30):
-            name = f"/etc/{number}/{'x' * (number % 7)}"
-            told.event(host, name, "changed", noop=True, changes=[GONE], prediction="certain")
-        told.end(host)
-    told.event("web11", "/etc/own", "changed", noop=True, changes=[GONE], prediction="certain")
-    lines = told.summary().splitlines()
-    assert "Dangerous: 331 removals" in lines
-    assert len(lines) <= MOST_LINES + 2
-
-
-def test_a_preview_without_dangers_has_no_list() -> None:
-    """What cannot be predicted stands with its resource."""
-    told = Told("web1", noop=True)
-    told.event("web1", "/x", "changed", noop=True, prediction="unknown", prediction_reason="why")
-    told.end("web1")
-    assert "Dangerous" not in told.summary()

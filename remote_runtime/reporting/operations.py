@@ -1,0 +1,121 @@
+"""The operations that the overlay recorded for one resource of a preview (target)."""
+
+import itertools
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
+
+from remote_runtime.effects import (
+    AccountEffect,
+    Effect,
+    MountEffect,
+    PackageEffect,
+    PathEffect,
+    UnitEffect,
+)
+from remote_runtime.errors import ResourceError
+
+MOST = 100  # operations of one event
+VERSION = 1  # of what is compared: part of each digest
+ABSENT, PRESENT = "absent", "present"
+_LONGEST = 1000  # characters of a name
+
+Part = Tuple[Any, ...]
+
+
+def operations(effects: Sequence[Effect]) -> List[Dict[str, str]]:
+    """What a push would do, as people may read it: each a ``kind`` (package, user, group, path,
+    mount, unit), a ``name`` and the ``state`` that it would have, in the order of the run.
+
+    Without contents, owners and modes, which changes show. Paths that follow from a package or a
+    unit are not listed. At most ``MOST``.
+    """
+    found = dict.fromkeys(key for one in _own(effects) for key in _told(one))
+    return [
+        {"kind": kind, "name": name[:_LONGEST], "state": state[:_LONGEST]}
+        for kind, name, state in itertools.islice(found, MOST)
+    ]
+
+
+def compared(effects: Sequence[Effect]) -> List[Part]:
+    """The same with all that a push would set, for the digests of a plan file: one part for each
+    property, so that a part which somebody has done already can be missing later.
+
+    The parts may be secret. An account that a package creates may get any number.
+    """
+    numbered = not any(isinstance(one, PackageEffect) for one in effects)
+    return list(dict.fromkeys(part for one in _own(effects) for part in _parts(one, numbered)))
+
+
+def _own(effects: Sequence[Effect]) -> Iterator[Effect]:
+    """Without the paths of packages and units: version and state stand for them."""
+    follow = any(isinstance(one, (PackageEffect, UnitEffect)) for one in effects)
+    for one in effects:
+        if not (follow and isinstance(one, (PathEffect, MountEffect))):
+            yield one
+
+
+def _told(effect: Effect) -> Iterator[Tuple[str, str, str]]:
+    if isinstance(effect, PathEffect):
+        yield "path", effect.path, _state_of(effect)
+    elif isinstance(effect, MountEffect):
+        yield "mount", effect.path, PRESENT if effect.present else ABSENT
+    elif isinstance(effect, AccountEffect):
+        yield effect.kind, effect.name, PRESENT if effect.present else ABSENT
+    elif isinstance(effect, PackageEffect):
+        yield "package", effect.name, effect.version or ABSENT
+    elif isinstance(effect, UnitEffect):
+        for state in _states_of(effect):
+            yield "unit", effect.name, state
+
+
+def _parts(effect: Effect, numbered: bool) -> Iterator[Part]:
+    if isinstance(effect, PathEffect):
+        yield from _parts_of_path(effect)
+        return
+    for part in _told(effect):
+        yield part
+    if isinstance(effect, AccountEffect) and effect.present and numbered:
+        yield effect.kind, effect.name, effect.number
+    elif isinstance(effect, MountEffect) and effect.present:
+        yield ("mount",) + tuple(effect)
+
+
+def _parts_of_path(effect: PathEffect) -> Iterator[Part]:
+    """Attributes count where each run sets them; otherwise a change of them is nobody's concern."""
+    path = effect.path
+    yield "path", path, effect.kind, effect.target
+    content = _hash_of(effect)
+    if content:
+        yield "path", path, "content", content
+    for name in ("mode", "uid", "gid") if effect.firm else ():
+        value = getattr(effect, name)
+        if value is not None:
+            yield "path", path, name, value
+
+
+def _hash_of(effect: PathEffect) -> str:
+    """The hash of the content that a path would get; "" where it stays, or only the push knows."""
+    try:
+        return effect.content.sha256 if effect.content is not None else ""
+    except ResourceError:
+        return ""
+
+
+def _state_of(effect: PathEffect) -> str:
+    """A file whose content stays has only its attributes set."""
+    if effect.kind == "file" and effect.content is None:
+        return "attributes"
+    return effect.kind
+
+
+def _states_of(effect: UnitEffect) -> Iterator[str]:
+    """A unit that does not run is not stopped."""
+    if effect.ended:
+        yield "restarted" if effect.active else "stopped"
+    elif effect.active:
+        yield "started"
+    for value, states in (
+        (effect.enabled, ("disabled", "enabled")),
+        (effect.masked, ("unmasked", "masked")),
+    ):
+        if value is not None:
+            yield states[value]
