@@ -10,6 +10,8 @@ from orchestrator.language.jinja.environment import Settings
 
 _HEADER = re.compile(r"#jinja2:([^\n]*)(\n|\Z)")
 _PAIR = re.compile(r"\s*(\w+)\s*:\s*('[^']*'|\"[^\"]*\"|\w+)\s*(?:,|\Z)")
+_BLANKS = re.compile(r"[ \t]+(?=\{[%#](?!\+))")
+"""Blanks before a block or a comment, but for one with a plus sign, which keeps them."""
 _FLAGS = ("trim_blocks", "lstrip_blocks")
 _BEGIN, _END = "variable_start_string", "variable_end_string"
 KNOWN = (*_FLAGS, _BEGIN, _END)
@@ -49,9 +51,13 @@ def headed(text: str, settings: Settings) -> Headed:
     if _BEGIN in found:
         own = own._replace(delimiters=(str(found[_BEGIN]), str(found[_END])))
     # The line end goes with the comment, and lines keep their numbers.
-    line = re.sub("[{}#]", "-", match[1])
-    comment = f"{{#{line}#}}\n" if own.trim_blocks else f"{{#{line}\n#}}"
-    return Headed(comment + text[match.end() :], own)
+    line, body = re.sub("[{}#]", "-", match[1]), text[match.end() :]
+    if own.trim_blocks:
+        return Headed(f"{{#{line}#}}\n{body}", own)
+    # The first line does not begin a line for Jinja2, which therefore keeps its blanks.
+    blanks = _BLANKS.match(body) if own.lstrip_blocks else None
+    left = blanks.end() if blanks else 0
+    return Headed(f"{{#{line}\n{' ' * (left - 2)}#}}{body[left:]}", own)
 
 
 def _value(text: str) -> bool | str:

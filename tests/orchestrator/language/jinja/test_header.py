@@ -16,6 +16,10 @@ BODY = "{% if true %}\nx\n  {% endif %}\n{{ Data.port }}\n"
         ("#jinja2:trim_blocks:False\n", BODY, "\nx\n  \n8080\n"),
         ("#jinja2: trim_blocks: \"false\", lstrip_blocks: 'true'\n", BODY, "\nx\n\n8080\n"),
         ("#jinja2: lstrip_blocks: yes\n", BODY, "x\n8080\n"),
+        ("#jinja2: lstrip_blocks: yes, trim_blocks: no\n", f"   {BODY}", "\nx\n\n8080\n"),
+        ("#jinja2: lstrip_blocks: yes, trim_blocks: no\n", " {# c #}a", "a"),
+        ("#jinja2: lstrip_blocks: yes, trim_blocks: no\n", " {%+ if 1 %}a{% endif %}", " a"),
+        ("#jinja2: lstrip_blocks: yes, trim_blocks: no\n", " {{ Data.port }}", " 8080"),
         (
             "#jinja2: variable_start_string: '[%', variable_end_string: '%]'\n",
             "[% Data.port %] {{ x }}\n",
