@@ -284,6 +284,25 @@ def test_packages_are_one_transaction(rpms: Host) -> None:
     assert events[1]["changes"] == [{"what": "marked as", "from": "automatic", "to": "manual"}]
 
 
+def test_a_difference_to_a_file_of_a_planned_package(rpms: Host) -> None:
+    """A preview shows the one that the push shows, of the file of a dependency as well; without the
+    repository by then, no difference."""
+    rpms.publish_rpms(
+        Rpm("ccm-shown-lib", "1.0-1"),
+        Rpm("ccm-shown", "1.0-1", fields={"Requires": "ccm-shown-lib"}),
+    )
+    rpms.run("dnf -q makecache --refresh")
+    paths = [f"/usr/share/ccm-rpms/{name}/version" for name in ("ccm-shown", "ccm-shown-lib")]
+    wanted = {"owner": "root", "group": "root", "mode": "0644", "content": "of the site\n"}
+    plan = [package("ccm-shown"), *(resource("file", path, **wanted) for path in paths)]
+    runs = [apply(rpms, *plan, noop=noop) for noop in (True, False)]
+    for path in paths:
+        shown = [run.events[f"file#{path}"]["changes"] for run in runs]
+        assert shown[0] == shown[1]
+        assert "+of the site" in shown[0][0]["diff"]
+        assert "-1.0-1" in shown[0][0]["diff"]
+
+
 def test_a_dependency_in_another_version_is_marked(rpms: Host) -> None:
     """dnf keeps the mark when it changes the version: the package gets both changes."""
     rpms.publish_rpms(

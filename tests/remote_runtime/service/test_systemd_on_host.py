@@ -143,6 +143,39 @@ def test_a_crash_loop_is_stopped(debian: Host) -> None:
     assert state(debian, "ccm-loop")[0] in ("inactive", "failed")
 
 
+@pytest.mark.long("notify")
+@pytest.mark.parametrize(
+    ("kind", "more", "then"),
+    [
+        ("oneshot", "RemainAfterExit=yes", "true"),
+        ("notify", "NotifyAccess=all", "systemd-notify --ready; exec sleep 1000"),
+    ],
+)
+def test_a_unit_that_takes_long_to_start(debian: Host, kind: str, more: str, then: str) -> None:
+    """On its way up it counts as stopped. A push waits for the start that goes on, and begins no
+    second one; one that is to be stopped is stopped."""
+    name, gate, starts = f"ccm-slow-{kind}", f"/root/go-{kind}", f"/root/starts-{kind}"
+    script = f"echo >> {starts}; until test -e {gate}; do sleep 0.2; done; {then}"
+    text = f"[Service]\nType={kind}\n{more}\nExecStart=/bin/sh -c '{script}'\n"
+    debian.write(f"/etc/systemd/system/{name}.service", text)
+    begin = f"systemctl daemon-reload; systemctl start --no-block {name}; "
+    debian.run(begin + f"until test -e {starts}; do sleep 0.1; done")
+    for wish, message in (("running", "Would have started"), ("stopped", "Would have stopped")):
+        preview = one(debian, name, noop=True, ensure=wish)
+        assert (preview["noop_message"], preview["prediction"]) == (message, "certain")
+    assert state(debian, name)[0] == "activating"
+    debian.run(f"(sleep 3; touch {gate}) >/dev/null 2>&1 &")
+    event = one(debian, name)
+    assert (event["failed"], event["changed"]) == (False, True), event
+    assert state(debian, name)[0] == "active"
+    assert not one(debian, name)["changed"]
+    assert debian.read(starts) == "\n"
+    debian.run(f"rm {gate}; systemctl restart --no-block {name}; sleep 0.5")
+    event = one(debian, name, ensure="stopped")
+    assert (event["failed"], event["changed"]) == (False, True), event
+    assert state(debian, name)[0] in ("inactive", "failed")
+
+
 def test_one_command_whatever_the_number_of_services(debian: Host) -> None:
     """Many converged services cost one call of systemctl."""
     names = [f"ccm-app@{number}" for number in range(40)]
