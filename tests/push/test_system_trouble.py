@@ -1,9 +1,12 @@
 """apt and systemd in trouble on one host: a clear error there, the other hosts unharmed."""
 
+import contextlib
 import re
 
 from tests.lab import Host, Lab
+from tests.lab.machine import LabError
 from tests.push.command import Ccm
+from tests.remote_runtime.controller import within
 
 INSTALL = """\
 ccm:
@@ -54,6 +57,42 @@ def test_a_lock_that_is_never_free(ccm: Ccm, lab: Lab, hosts: list[Host]) -> Non
     assert hosts[0].run("dpkg-query -W ccm-hello", check=False).returncode != 0
     # A preview needs no lock.
     assert ccm.push(lab.inventory(), INSTALL, "-l", "web1", "--noop").code == 0
+
+
+DAILY = {
+    "/etc/apt/apt.conf.d/99daily": (
+        'APT::Periodic::Update-Package-Lists "1";\n'
+        'APT::Update::Pre-Invoke {"while test -e /var/tmp/hold; do sleep 0.2; done";};\n'
+    ),
+    "/etc/systemd/system/apt-daily.timer.d/now.conf": (
+        "[Timer]\nOnCalendar=\nOnBootSec=0\nRandomizedDelaySec=0\n"
+    ),
+    "/var/tmp/hold": "",
+}
+
+
+def test_apts_own_timer_at_boot(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
+    """A push right after a boot waits for apt-daily, says that it does, and goes on."""
+    host = hosts[0]
+    for path, text in DAILY.items():
+        host.write(path, text)
+    host.run("systemctl unmask apt-daily.timer && systemctl enable apt-daily.timer")
+    host.stop()
+    host.launch()
+    with contextlib.suppress(LabError):  # it counts as booted only once apt-daily is done
+        host.wait_until_booted(seconds=5)
+    begun = "systemctl is-active -q ssh && pgrep -x apt-get"
+    assert within(120, lambda: host.running and host.run(begun, check=False).returncode == 0)
+    argv = ("push", "-i", str(lab.inventory()), "-l", host.name, "--refresh-lists")
+    with ccm.start(*argv, str(ccm.site(INSTALL))) as push:
+        assert push.stdout is not None
+        assert push.stderr is not None
+        told = next((line for line in push.stdout if "lists/lock" in line), "")
+        host.run("rm /var/tmp/hold")
+        said = push.stdout.read() + push.stderr.read()
+    assert push.returncode == 0, said
+    assert "apt-daily.service" in told, said
+    assert host.run("dpkg-query -W -f '${Version}' ccm-hello").stdout == "2.0-1"
 
 
 SERVICE = """\
