@@ -29,45 +29,45 @@ def key_of(value: Any) -> str:
 
 @documented(
     _FAMILY,
-    "d(value[, boolean])",
+    "d(default_value[, boolean])",
     meaning="The value in place of a missing one; short for `default`",
     example="Data.nope | d('x')",
     result="'x'",
     takes_missing=True,
 )
-def d(value: Any, instead: Any = "", boolean: bool = False) -> Any:
+def d(value: Any, default_value: Any = "", boolean: bool = False) -> Any:
     """What Jinja2 calls ``default``."""
-    return JINJA["default"](value, instead, boolean)
+    return JINJA["default"](value, default_value, boolean)
 
 
 @documented(
     _FAMILY,
-    "mandatory([message])",
+    "mandatory([msg])",
     meaning="The value; an error with the message if it is missing",
     example="Data.web.port | mandatory",
     result="80",
     takes_missing=True,
 )
-def mandatory(value: Any, message: Any = None) -> Any:
+def mandatory(value: Any, msg: Any = None) -> Any:
     """The value, which must be there."""
     if isinstance(value, Undefined):
         name = value._undefined_name
-        raise ValueError(str(message) if message else f"{name!r} is mandatory but not set")
+        raise ValueError(str(msg) if msg else f"{name!r} is mandatory but not set")
     return value
 
 
 @documented(
     _FAMILY,
-    "ternary(yes, no[, none])",
+    "ternary(true_val, false_val[, none_val])",
     meaning="The first for a true value, else the second",
     example="(Data.web.port > 1024) | ternary('high', 'low')",
     result="'low'",
 )
-def ternary(value: Any, yes: Any, no: Any, nothing: Any = None) -> Any:
+def ternary(value: Any, true_val: Any, false_val: Any, none_val: Any = None) -> Any:
     """One of two values."""
-    if value is None and nothing is not None:
-        return nothing
-    return yes if value else no
+    if value is None and none_val is not None:
+        return none_val
+    return true_val if value else false_val
 
 
 @documented(

@@ -50,18 +50,18 @@ def b64decode(text: Any) -> str:
 
 @documented(
     _FAMILY,
-    "hash([algorithm])",
+    "hash([hashtype])",
     meaning="A hash in hex: " + ", ".join(f"`{n}`" for n in _HASHES) + "; without one `sha1`",
     example="'ccm' | hash('md5')",
     result="'b42f1990c0cee8758b64584877d69b93'",
 )
 @pass_context
-def hash_(context: Any, text: Any, algorithm: Any = "sha1") -> str:
+def hash_(context: Any, text: Any, hashtype: Any = "sha1") -> str:
     """The hash of a text."""
     kinds.texts("hash", text)
-    if algorithm not in _HASHES:
-        raise ValueError(f"hash takes one of {', '.join(_HASHES)}, not {algorithm!r}")
-    new = hashlib.new(algorithm, usedforsecurity=False)
+    if hashtype not in _HASHES:
+        raise ValueError(f"hash takes one of {', '.join(_HASHES)}, not {hashtype!r}")
+    new = hashlib.new(hashtype, usedforsecurity=False)
     new.update(text.encode("utf-8", "surrogatepass"))
     found = new.hexdigest()
     heard = secrets_of(context)

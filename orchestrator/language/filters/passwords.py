@@ -29,7 +29,7 @@ _LONGEST = 512
 
 @documented(
     "Encoding",
-    "password_hash([algorithm, salt, rounds, name])",
+    "password_hash([hashtype, salt, rounds, name])",
     meaning="A password for /etc/shadow: `sha512` or `bcrypt`. The salt depends on the host and "
     "on `name` unless it is given, so give a name for each account",
     example="'secret' | password_hash(salt='saltstring')",
@@ -40,26 +40,26 @@ _LONGEST = 512
 def password_hash(
     context: Any,
     password: Any,
-    algorithm: Any = "sha512",
+    hashtype: Any = "sha512",
     salt: Any = "",
     **options: Any,
 ) -> str:
     """The hash of a password, which is masked as the password is."""
     rounds, name = options.pop("rounds", None), options.pop("name", "")
-    kinds.texts("password_hash", password, algorithm, salt, name)
+    kinds.texts("password_hash", password, hashtype, salt, name)
     if options:
         raise ValueError(
             f"password_hash has no option {min(options)!r}, only salt, rounds and name"
         )
     if len(password) > _LONGEST:
         raise ValueError(f"password_hash takes passwords of at most {_LONGEST} characters")
-    if algorithm not in ("sha512", "bcrypt"):
-        raise ValueError(f"password_hash supports sha512 and bcrypt, not {algorithm!r}")
+    if hashtype not in ("sha512", "bcrypt"):
+        raise ValueError(f"password_hash supports sha512 and bcrypt, not {hashtype!r}")
     host, heard = context.get("Host"), secrets_of(context)
     if host is None or heard is None:
         raise ValueError("password_hash needs the values of the host: import with context")
     seed = hashlib.sha512(f"ccm\0{host['name']}\0{name}".encode("utf-8", "surrogatepass")).digest()
-    make = _sha512 if algorithm == "sha512" else _bcrypt
+    make = _sha512 if hashtype == "sha512" else _bcrypt
     found = make(password, salt, seed, rounds)
     heard[found] = None
     return found

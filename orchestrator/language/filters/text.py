@@ -149,28 +149,30 @@ def _no_number(word: str) -> Any:
 
 @documented(
     _FAMILY,
-    "to_yaml([indent, sort_keys])",
+    "to_yaml([indent, sort_keys, width])",
     meaning="YAML, the innermost lists and maps on one line, sorted",
     example="{'b': [1, 'no'], 'a': none} | to_yaml",
     result="\"a: null\\nb: [1, 'no']\\n\"",
     cost=_YAML_COST,
 )
-def to_yaml(value: Any, indent: Any = 2, sort_keys: Any = True) -> str:
+def to_yaml(value: Any, indent: Any = 2, sort_keys: Any = True, width: Any = 80) -> str:
     """A value as YAML."""
-    return _yaml("to_yaml", value, indent=indent, sort_keys=sort_keys, default_flow_style=None)
+    return _yaml(
+        "to_yaml", value, indent=indent, sort_keys=sort_keys, width=width, default_flow_style=None
+    )
 
 
 @documented(
     _FAMILY,
-    "to_nice_yaml([indent, sort_keys])",
+    "to_nice_yaml([indent, sort_keys, width])",
     meaning="YAML on several lines, indented by 4, sorted",
     example="{'a': {'b': [1]}} | to_nice_yaml(indent=2)",
     result="'a:\\n  b:\\n  - 1\\n'",
     cost=_YAML_COST,
 )
-def to_nice_yaml(value: Any, indent: Any = 4, sort_keys: Any = True) -> str:
+def to_nice_yaml(value: Any, indent: Any = 4, sort_keys: Any = True, width: Any = 80) -> str:
     """A value as YAML for people."""
-    return _yaml("to_nice_yaml", value, indent=indent, sort_keys=sort_keys)
+    return _yaml("to_nice_yaml", value, indent=indent, sort_keys=sort_keys, width=width)
 
 
 class _Stream:
@@ -189,7 +191,13 @@ class _Stream:
 
 
 def _yaml(
-    name: str, value: Any, *, indent: Any, sort_keys: Any, default_flow_style: Any = False
+    name: str,
+    value: Any,
+    *,
+    indent: Any,
+    sort_keys: Any,
+    width: Any,
+    default_flow_style: Any = False,
 ) -> str:
     import yaml
 
@@ -209,6 +217,7 @@ def _yaml(
         default_flow_style=default_flow_style,
         indent=_indent(name, indent),
         sort_keys=sort_keys is True,
+        width=kinds.whole(name, width),
     )
     return "".join(stream.pieces)
 

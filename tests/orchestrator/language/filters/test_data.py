@@ -23,6 +23,10 @@ from tests.orchestrator.expressions.fakes import evaluate
         ("[{'a': 1}, {'a': 1}] | union([{'a': 2}])", [{"a": 1}, {"a": 2}]),
         ("[1, 1, 2] | difference([2])", [1]),
         ("none | ternary(1, 2, 3)", 3),
+        ("1 | ternary(true_val='a', false_val='b')", "a"),
+        ("none | ternary('a', 'b', none_val='c')", "c"),
+        ("Data.nope | d(default_value='x')", "x"),
+        ("'ccm' | hash(hashtype='md5')", "b42f1990c0cee8758b64584877d69b93"),
         ("'off' | bool", False),
         ("none | bool", False),
         ("1 | bool", True),
@@ -40,6 +44,7 @@ def test_lists_and_maps(source: str, value: Any) -> None:
     [
         ("Data.nope | mandatory", "'nope' is mandatory but not set"),
         ("Data.nope | mandatory('set it')", "set it"),
+        ("Data.nope | mandatory(msg='set it')", "set it"),
         ("'x' | bool", "bool takes yes, no"),
         ("[1] | combine({})", "combine takes a map, not a number"),
         ("{} | combine({}, list_merge='x')", "combine takes one of replace"),

@@ -22,6 +22,8 @@ from tests.orchestrator.expressions.fakes import evaluate
         ("{'b': 1, 'a': 2} | to_json(sort_keys=true)", '{"a": 2, "b": 1}'),
         ("['no', '0644', 'é', 1.5, true] | to_nice_yaml", "- 'no'\n- '0644'\n- é\n- 1.5\n- true\n"),
         ("[[1], [1]] | to_nice_yaml", "-   - 1\n-   - 1\n"),
+        ("['aa bb cc dd ee'] | to_nice_yaml(width=10)", "- aa bb cc dd\n    ee\n"),
+        ("['a b ' * 30] | to_nice_yaml(width=999)", f"- '{'a b ' * 30}'\n"),
         ("'a: no' | from_yaml", {"a": "no"}),
         ("{'a': {'b': [1, 'x']}} | to_nice_yaml | from_yaml", {"a": {"b": [1, "x"]}}),
     ],
