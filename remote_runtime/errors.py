@@ -33,7 +33,8 @@ class Position(NamedTuple):
 class Problem(NamedTuple):
     """One mistake in an input: what was expected, where, and what to do.
 
-    ``missing`` names the property that a resource lacks.
+    ``missing`` names the property that a resource lacks. ``has_lines``: newlines in the message
+    are its author's and stay; names and values in it must then be in one line.
     """
 
     message: str
@@ -41,9 +42,13 @@ class Problem(NamedTuple):
     hint: str = ""
     kind: str = "input"
     missing: str = ""
+    has_lines: bool = False
 
     def __str__(self) -> str:
         text = "%s: %s" % (self.where, self.message) if self.where else self.message
+        if self.has_lines and "\n" in self.message:
+            text += "\n(%s)" % self.hint if self.hint else ""
+            return "\n  ".join(in_one_line(line) for line in text.split("\n"))
         return in_one_line("%s (%s)" % (text, self.hint) if self.hint else text)
 
 

@@ -86,7 +86,7 @@ class Template:
         try:
             return Template.parse(text, lambda _, offset: positions.of(offset), lenient, extra)
         except InputError as error:
-            raise EvaluationError(str(error)) from error
+            raise EvaluationError("; ".join(map(str, error.problems))) from error
 
     @property
     def expressions(self) -> list[Expression]:
@@ -104,13 +104,15 @@ class Template:
             return self.pieces[0].evaluate(scope)
         return self.render_text(scope)
 
-    def render_text(self, scope: Scope) -> str:
+    def render_text(self, scope: Scope, text_of: Callable[[Any], str] = as_text) -> str:
         """The text, even of a single expression; EvaluationError if it is larger than
         ``MOST_TEXT``: values that read each other twice grow with every step.
+
+        ``text_of`` gives the text of a value.
         """
         texts, size = [], 0
         for piece in self.pieces:
-            text = piece if isinstance(piece, str) else as_text(piece.evaluate(scope))
+            text = piece if isinstance(piece, str) else text_of(piece.evaluate(scope))
             size += len(text)
             if size > MOST_TEXT:
                 where = piece.where if isinstance(piece, Expression) else None

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.expressions import EvaluationError, Expression, NeedFileError, Scope
-from orchestrator.expressions.template import render_value
+from orchestrator.expressions.template import Template
 from orchestrator.language.errors import NEEDS
 from orchestrator.language.kinds import as_text
 from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.values import compile_node, expressions_in, parse_bare
-from remote_runtime.errors import Problem
+from remote_runtime.errors import Problem, in_one_line
 
 KEY = "assert"
 _KEYS = ("that", "message")
@@ -95,7 +95,7 @@ def failing(assertions: Entries[Assertion], scope: Scope) -> list[Problem]:
             if value is not False:
                 found.append(_not_boolean(one.that, value))
                 continue
-            message = as_text(render_value(one.message, scope)).strip()
+            message = _message(one.message, scope)
         except EvaluationError as error:
             where = error.where or one.that.where
             text = f"{KEY}: {error.message}"
@@ -106,8 +106,16 @@ def failing(assertions: Entries[Assertion], scope: Scope) -> list[Problem]:
             found.append(Problem(text, one.that.where, "", error.kind))
             continue
         source = one.that.source.strip()
-        found.append(Problem(message, one.that.where, f"{source} is not true", "plan.assert"))
+        hint = f"{source} is not true"
+        found.append(Problem(message, one.that.where, hint, "plan.assert", has_lines=True))
     return found
+
+
+def _message(message: Any, scope: Scope) -> str:
+    """The text for people: its lines are the author's, and each value stays in one line."""
+    if isinstance(message, Template):
+        message = message.render_text(scope, lambda value: in_one_line(as_text(value)))
+    return as_text(message).strip()
 
 
 def is_untold(problem: Problem) -> bool:

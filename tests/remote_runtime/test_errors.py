@@ -12,6 +12,13 @@ def test_a_name_stays_in_its_line() -> None:
     assert InputError([problem, problem]).message == f"{told}\n{told}"
 
 
+def test_lines_that_are_meant() -> None:
+    """They stay in a message that says so, each without control characters."""
+    problem = Problem("one\ntwo\x1b", Position("s.yaml", 1, 2), "x", has_lines=True)
+    assert str(problem) == "s.yaml:1:2: one\n  two\\x1b\n  (x)"
+    assert str(problem._replace(message="one")) == "s.yaml:1:2: one (x)"
+
+
 def test_a_secret_in_there_is_masked() -> None:
     """Also one of several lines, with characters that other escapes would double."""
     secret = "one\\two\n'three\" é"

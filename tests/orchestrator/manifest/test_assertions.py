@@ -34,6 +34,20 @@ def test_a_host_that_does_not_hold_is_refused(tmp_path: Path) -> None:
     assert "never" not in found
 
 
+def test_a_message_of_several_lines(tmp_path: Path) -> None:
+    """Its author's lines stay, with the hint below; those of a value are escapes."""
+    entries = (
+        "\n    - that: Data.port > 1024\n      message: |\n"
+        "        port {{ Data.port }} is low:\n        use {{ Data.more }}"
+    )
+    head = 'data: {port: 80, more: "81\\nsite.yaml:1:1: \\e[2J"}'
+    assert told(tmp_path, entries, head).endswith(
+        "site.yaml:4:13: port 80 is low:\n"
+        "  use 81\\nsite.yaml:1:1: \\x1b[2J\n"
+        "  (Data.port > 1024 is not true)"
+    )
+
+
 def test_a_host_that_holds_has_its_plan(tmp_path: Path) -> None:
     """Nothing of it is seen then."""
     made = plan(tmp_path, text("[{that: Data.port == 80, message: no}]", "data: {port: 80}"))
