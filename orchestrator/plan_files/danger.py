@@ -25,6 +25,7 @@ _ACCOUNTS = ("user", "group")
 _PACKAGE = "package "  # what the change of another package begins with
 _THERE = ("present", "directory", "file", "symlink")
 _NO_MODES = ("ensure", "owner", "group")  # never the name of a path in a resource
+_TREE = b'"x-ccm-tree"'
 _MODE = re.compile(r"[0-7]{3,5}\Z")
 _OTHERS = 0o6077  # what others than the owner may do, and as whom a program runs
 _WRITE, _STICKY = 0o022, 0o1000
@@ -101,20 +102,17 @@ def _of_changes(event: Told) -> Iterator[Danger]:
 
 
 def _may_be_mode(type_name: str, what: str) -> bool:
-    """Whether a change may be that of a mode: of the resource itself, or of a path in it, whose
-    name may be any. Numbers of groups and versions of packages look like modes, and so may any
-    property of a site's own type, whose paths are absolute."""
+    """Whether a change may be that of a mode: of the resource itself, or of a path in it. Numbers in
+    other properties and versions of packages look like modes."""
     if what == "mode" or what.startswith("/"):
         return True
-    if type_name not in _types():
-        return False
-    return what not in _NO_MODES and not what.startswith(_PACKAGE)
+    return what not in _NO_MODES and _has_tree(type_name)
 
 
 @cache
-def _types() -> frozenset[str]:
-    """The types of ccm itself."""
-    return frozenset(registry.types())
+def _has_tree(type_name: str) -> bool:
+    """Whether a type is one of ccm's own that manages a tree, whose changes name relative paths."""
+    return type_name in registry.types() and _TREE in registry.schema_text(type_name)
 
 
 def _removed(event: Told) -> str:

@@ -68,10 +68,12 @@ GONE = ("ensure", "present", "absent")
             [Danger(MODES, "/srv/a", "acl#x", "0600 → 0644")],
         ),
         (told("acl", "x", ("mode", "0600", "0644")), [Danger(MODES, "acl#x", how="0600 → 0644")]),
-        # Digits that are no mode: groups, versions, and any property of a site's own type.
+        # Digits that are no mode: groups, versions, and properties other than mode.
         (told("acl", "x", ("port", "1000", "1007"), ("umask", "0022", "0027")), []),
         (told("file", "/x", ("group", "1000", "1007")), []),
         (told("scaffold", "/d", ("group", "1000", "1007")), []),
+        (told("link", "/x", ("target", "100", "107")), []),
+        (told("user", "x", ("comment", "1000", "1007"), ("uid", "1000", "1007")), []),
         (told("package", "a", ("ensure", "1000", "1007"), ("package b", "100", "107")), []),
         (told("service", "x", ("enable", True, False)), []),
         (told("reboot", "k", ("ensure", None, "rebooted")), [Danger(REBOOTS, "reboot#k")]),
