@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from orchestrator.expressions import EvaluationError, Expression
 from orchestrator.expressions.template_files import texts_of_call
@@ -22,8 +23,21 @@ from remote_runtime.text.nearest import nearest
 _KIND = "data.unknown"
 _LIKE = "did you mean"
 _WORD = re.compile(r"\w+")
-_WHOLE = re.compile(r"(?<![\w.'\"])[Dd]ata(?!\s*[\w.\[\"':?])")
-"""A use of all data: ``Data | to_json``, ``for key in Data``."""
+_WHOLE = re.compile(
+    r"(?<![\w.'\"])[Dd]ata(?!\s*[\w.\[\"':?])|\blookup\(\s*(?:'data\.?'|\"data\.?\")"
+)
+"""A use of all data: ``Data | to_json``, ``for key in Data``, ``lookup('data.' ~ key)``."""
+
+_HEADER = "#jinja2:"
+_DELIMITER = "left_delimiter"
+
+
+class ReadingText(NamedTuple):
+    """A text that may read data. ``is_code``: all of it may be code, not only what stands between
+    the usual delimiters."""
+
+    text: str
+    is_code: bool
 
 
 def unknown_data(
@@ -43,7 +57,7 @@ def unknown_data(
     left = [name for name in names if not any(s.holds(name.split(".")) for s in held)]
     if not left:
         return []
-    words = {word for text in reading_texts(parts, held) for word in _WORD.findall(text)}
+    words = {word for one in reading_texts(parts, held) for word in _WORD.findall(one.text)}
     known = [key for source in held for key in source.known_keys()]
     found = []
     for name in left:
@@ -74,7 +88,7 @@ def unknown_overrides(
     }
     if not left:
         return []
-    texts = list(reading_texts(parts, [*data, files]))
+    texts = [one.text for one in reading_texts(parts, [*data, files])]
     if any(map(_WHOLE.search, texts)):
         return []  # a template that reads all data may read this
     words = {word for text in texts for word in _WORD.findall(text)}
@@ -88,14 +102,16 @@ def unknown_overrides(
     return found
 
 
-def reading_texts(parts: Iterable[Part], held: Iterable[Held]) -> Iterator[str]:
+def reading_texts(parts: Iterable[Part], held: Iterable[Held]) -> Iterator[ReadingText]:
     """The texts that may read data: expressions in it, and those of manifests and templates."""
-    yield from (expression.source for source in held for expression in source.expressions())
+    for source in held:
+        yield from map(_code, source.expressions())
     for part in parts:
         yield from _texts(part)
         for declared in part.site.resources:
             inherited = declared.raw.get(INHERIT)
-            yield from map(str, inherited if isinstance(inherited, list) else ())
+            names = map(str, inherited if isinstance(inherited, list) else ())
+            yield from (ReadingText(name, True) for name in names)
 
 
 def _warning(name: str, known: list[str]) -> Problem:
@@ -115,25 +131,37 @@ def keep_common(sites: Sequence[Site]) -> None:
         sites[0].warnings.append(next(likely, told[0][name]))
 
 
-def _texts(part: Part) -> Iterator[str]:
+def _texts(part: Part) -> Iterator[ReadingText]:
     """The expressions of a manifest and its local templates, which may read data."""
     site = part.site
     for assertion in site.assertions:
-        yield from (expression.source for expression in assertion.expressions())
+        yield from map(_code, assertion.expressions())
     for ask in site.asks.values():
-        yield from (expression.source for expression in ask.expressions())
+        yield from map(_code, ask.expressions())
     if site.resources_template:
-        yield from (part.text for part in site.resources_template.reached)
+        yield from (_of_file(part.text) for part in site.resources_template.reached)
     for declared in site.resources:
         for expression in _expressions(declared):
-            yield expression.source
-            yield from map(_read, map(site.directory.path.joinpath, expression.controller_files()))
+            yield _code(expression)
+            for path in expression.controller_files():
+                yield _of_file(_read(site.directory.path / path))
             for call in expression.template_calls():
                 with suppress(EvaluationError, InputError):  # users of the file report it
-                    yield from texts_of_call(site.directory, call)
+                    yield from map(_of_file, texts_of_call(site.directory, call))
         tree = declared.raw.get(declared.type.tree)
         if isinstance(tree, str):
-            yield from map(_read, sorted(site.directory.path.joinpath(tree).rglob("*")))
+            for found in sorted(site.directory.path.joinpath(tree).rglob("*")):
+                text = _of_file(_read(found))
+                yield text._replace(is_code=text.is_code or _DELIMITER in declared.raw)
+
+
+def _code(expression: Expression) -> ReadingText:
+    return ReadingText(expression.source, True)
+
+
+def _of_file(text: str) -> ReadingText:
+    """The text of a file, whose header may name other delimiters."""
+    return ReadingText(text, text.startswith(_HEADER))
 
 
 def _expressions(declared: Declared) -> Iterator[Expression]:

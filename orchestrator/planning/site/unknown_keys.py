@@ -14,7 +14,7 @@ from orchestrator.language.names import VARIABLES
 from orchestrator.manifest.data import DataSource, Held
 from orchestrator.manifest.data_files import DataFiles
 from orchestrator.planning.site.manifests import Part
-from orchestrator.planning.site.unknown_data import reading_texts
+from orchestrator.planning.site.unknown_data import ReadingText, reading_texts
 from remote_runtime.errors import Problem
 from remote_runtime.text.nearest import nearest
 
@@ -27,11 +27,13 @@ _DIGITS = "0123456789"
 _WORD = re.compile(r"\w+")
 _CODE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\[\[.*?\]\]", re.DOTALL)
 _CHAIN = re.compile(
-    r"\b(?P<root>[A-Za-z_]\w*)"
+    r"(?:'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`[^`]*`)"
+    r"|\b(?P<root>[A-Za-z_]\w*)"
     r"(?P<members>(?:\??\.[A-Za-z_]\w*|\[\s*(?:'[^'\n]*'|\"[^\"\n]*\"|\w+)\s*\])*)"
 )
+"""A literal text, which reads nothing, or a name with its members."""
 _MEMBER = re.compile(r"\.([A-Za-z_]\w*)|'([^'\n]*)'|\"([^\"\n]*)\"|\[\s*(\w+)")
-_LOOKUP = re.compile(r"\blookup\(\s*['\"]data\.([\w.-]+)")
+_LOOKUP = re.compile(r"\blookup\(\s*['\"]data(?![\w-])\.?([\w.-]*)")
 _OTHERS = frozenset((*VARIABLES, "facts", "environ", "loop")) - {"Data"}
 """What has members that are not data."""
 _METHODS = frozenset((*dir(dict), *dir(str), *dir(list)))
@@ -52,12 +54,12 @@ class _Key(NamedTuple):
 class _Reads:
     """What the code of templates and expressions reads of data."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[ReadingText]) -> None:
         self.members: dict[Path, set[str]] = {}
         self.loose: set[str] = set()
         self.whole: set[Path] = set()
         for text in texts:
-            for piece in _CODE.findall(text) or [text]:
+            for piece in [text.text] if text.is_code else _CODE.findall(text.text):
                 self._add(piece)
 
     def known(self, path: Path, there: Collection[str]) -> set[str]:
@@ -75,10 +77,11 @@ class _Reads:
         for match in _LOOKUP.finditer(code):
             self._add_chain(match[1].split("."))
         for chain in _CHAIN.finditer(code):
-            names = [m[1] or m[2] or m[3] or "" for m in _MEMBER.finditer(chain["members"])]
-            if chain["root"] in ("Data", "data"):
+            members = chain["members"] or ""
+            names = [m[1] or m[2] or m[3] or "" for m in _MEMBER.finditer(members)]
+            if chain["root"] == "Data" or (chain["root"] == "data" and names):
                 self._add_chain(names)
-            elif chain["root"] not in _OTHERS:
+            elif chain["root"] not in (None, *_OTHERS):
                 self.loose.update(name for name in names if name not in _METHODS)
 
     def _add_chain(self, names: Sequence[str]) -> None:
@@ -111,7 +114,7 @@ def misspelled_keys(
     maps += [node for part in parts for node in _passed(part)]
     held: list[Held] = [*data, files]
     texts = list(reading_texts(parts, held))
-    words = {word for text in texts for word in _WORD.findall(text)}
+    words = {word for one in texts for word in _WORD.findall(one.text)}
     reads = _Reads(texts)
     keys = [key for one in maps for key in _keys(one, (), reads.whole)]
     counts: dict[Path, Counter[str]] = {}

@@ -121,3 +121,50 @@ def test_free_names(tmp_path: Path, data: str, names: str) -> None:
     """Keys of another map, and of one that is read as a whole, are not compared."""
     text = f"data:\n  {data}\nccm:\n  resources:\n    - exec: [{{{names!r}: {{}}}}]\n"
     assert [str(one) for one in planner(tmp_path, text).data_warnings()] == []
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        "{{ file('data/motd.txt') }}",
+        "{{ 'the data' }}{{ ['Data'] | first }}",
+        '{{ "all Data of it" | upper }}',
+        "{{ template('prose.j2') }}",
+        "{{ {'data': 1}.data }}",
+    ],
+)
+def test_the_word_data_in_prose(tmp_path: Path, reader: str) -> None:
+    """A text that has the word reads no data, so keys are compared as ever."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "motd.txt").write_text("All Data of this host, data and so on\n")
+    (tmp_path / "prose.j2").write_text("It is Data. {{ Host.name }}\n")
+    assert len(told_beside(tmp_path, reader)) == 1
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        "{{ Data | to_json }}",
+        "{{ lookup('data') }}",
+        "{{ lookup('data.' ~ Host.name) }}",
+        "{{ template('whole.j2') }}",
+        "{{ template('header.j2') }}",
+    ],
+)
+def test_all_data_that_is_read(tmp_path: Path, reader: str) -> None:
+    """Then each key has a free name."""
+    (tmp_path / "whole.j2").write_text("It's here: {{ Data | to_json }}\n")
+    (tmp_path / "header.j2").write_text(
+        "#jinja2: variable_start_string: '<<', variable_end_string: '>>'\n<< Data | to_json >>\n"
+    )
+    assert told_beside(tmp_path, reader) == []
+
+
+def told_beside(directory: Path, reader: str) -> list[str]:
+    """What is told of a misspelled key of an override, where something else reads so."""
+    text = (
+        "data:\n  anna: {shell: sh}\nhierarchy: {order: [x]}\noverrides: {x: {naan: {shell: b}}}\n"
+        "ccm:\n  resources:\n    - exec:\n"
+        f"        - {{'x {{{{ Data.anna.shell }}}}': {{}}}}\n        - {reader!r}: {{}}\n"
+    )
+    return [str(one) for one in planner(directory, text).data_warnings()]
