@@ -1,14 +1,21 @@
 """Tells a plan from a manifest (controller)."""
 
+import os
+
 PROTOCOL = "io.choria.ccm.v1.plan"
 SUFFIX = ".plan"
 _BEGIN = 4096
 
 
 def is_plan(path: str) -> bool:
-    """Whether a path is a plan rather than a manifest, by its suffix or its content."""
+    """Whether a path is a plan rather than a manifest, by its suffix or its content.
+
+    Only a regular file is read: what a pipe gives would be gone.
+    """
     if path.endswith(SUFFIX):
         return True
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, "rb") as file:
             begin = file.read(_BEGIN)

@@ -194,6 +194,23 @@ def test_the_exit_code_of_a_run(
     assert run_exit_code(results, interrupted, detailed) == code
 
 
+@pytest.mark.parametrize(
+    "words", [["validate"], ["apply"], ["push", "-i", "h.yaml"], ["plan", "-i", "h.yaml"]]
+)
+def test_a_manifest_from_a_pipe(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """It is refused with what to do: a second look at it would find nothing."""
+    end, begin = os.pipe()
+    try:
+        os.write(begin, b"ccm: {resources: []}")
+        os.close(begin)
+        assert main([*words, f"/dev/fd/{end}"]) == 2
+    finally:
+        os.close(end)
+    error = capsys.readouterr().err
+    assert f"/dev/fd/{end} is not a regular file" in error
+    assert "write it to a file first" in error
+
+
 def test_several_mistakes_are_told_in_one_report(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
