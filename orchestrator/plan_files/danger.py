@@ -102,8 +102,10 @@ def _of_changes(event: Told) -> Iterator[Danger]:
 
 
 def _may_be_mode(type_name: str, what: str) -> bool:
-    """Whether a change may be that of a mode: of the resource itself, or of a path in it. Numbers in
-    other properties and versions of packages look like modes."""
+    """Whether a change may be that of a mode: of the resource itself, or of a path in it.
+
+    Numbers in other properties and versions of packages look like modes.
+    """
     if what == "mode" or what.startswith("/"):
         return True
     return what not in _NO_MODES and _has_tree(type_name)
