@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from math import isfinite
 from typing import Any, NamedTuple
 
 from jinja2 import nodes
@@ -14,6 +15,8 @@ from remote_runtime.text.nearest import nearest
 Found = tuple[str, str, int]
 """A mistake: the message, a hint, and the ``lineno`` of its node."""
 _LISTED = 30
+NULLS, NONE = ("null", "nil"), "none"
+"""What other languages call nothing, and what Jinja2 does."""
 _OF_FOREACH = ("item", "key", "index")
 
 
@@ -36,7 +39,7 @@ def static_problems(
     own: str = "",
     likely: Collection[str] = (),
 ) -> list[Found]:
-    """Unknown names, filters and tests, bad paths, broken Jet texts.
+    """Unknown names, filters and tests, infinite numbers, bad paths, broken Jet texts.
 
     Names that begin with ``own`` are not the manifest's; ``likely`` are words that may be meant
     beside the known ones.
@@ -46,6 +49,9 @@ def static_problems(
         if name.name not in vocabulary.known and not (own and name.name.startswith(own)):
             message = f"{name.name!r} is not a name or function of templates"
             problems.append((message, _meant(name.name, vocabulary.known, likely), name.lineno))
+    for number in walk(trees, nodes.Const):
+        if isinstance(number.value, float) and not isfinite(number.value):
+            problems.append(("the number is larger than 1.7e308", "", number.lineno))
     engine = vocabulary.engine
     for kind, table in ((nodes.Filter, engine.filters), (nodes.Test, engine.tests)):
         for node in walk(trees, kind):
@@ -84,6 +90,8 @@ def _spelt(node: nodes.Expr | None, concat: str) -> Spelt:
 def _meant(word: str, known: Collection[str], likely: Collection[str]) -> str:
     if word in likely:
         return f"it is a function: {word}(…)"
+    if word in NULLS:
+        return f"write {NONE}"
     if word in _OF_FOREACH:
         return "only an entry with foreach has it"
     found = nearest(word, (*known, *likely))

@@ -8,7 +8,14 @@ from typing import NamedTuple
 from jinja2 import nodes
 from jinja2.meta import find_undeclared_variables
 
-from orchestrator.language.checks import Found, Vocabulary, calls, static_problems
+from orchestrator.language.checks import (
+    NONE,
+    NULLS,
+    Found,
+    Vocabulary,
+    calls,
+    static_problems,
+)
 from orchestrator.language.jinja.environment import WholeSandbox
 from remote_runtime.text.nearest import nearest
 
@@ -73,6 +80,7 @@ def unknown_names(own: Facets, known: Collection[str]) -> Iterator[Found]:
         if name not in known:
             likely = nearest(name, known)
             hint = f"did you mean {likely}?" if likely else "test it with `is defined`, or set it"
+            hint = f"write {NONE}" if name in NULLS else hint
             yield f"{name!r} is not a name or function of this template", hint, offset
 
 

@@ -11,6 +11,11 @@ from .fakes import refused, text
         ("\n  {% iff x %}", "t.j2:2:6: Encountered unknown tag 'iff'"),
         ("{% if true %}\n", "t.j2:1:"),
         ("a\n{{ Data.name | uper }}", "t.j2:2:16: there is no filter 'uper' (did you mean upper?)"),
+        ("{{ [-1e999] }}", "t.j2:1:6: the number is larger than 1.7e308"),
+        (
+            "{{ x | d(null) }}",
+            "t.j2:1:10: 'null' is not a name or function of this template (write none)",
+        ),
         ("{% if 1 is od %}{% endif %}", "t.j2:1:9: there is no test 'od'"),
         ("{{ Dta.name }}", "t.j2:1:4: 'Dta' is not a name or function of this template"),
         ("{% for x in y %}{{ x }}{% endfor %}", "t.j2:1:13: 'y' is not a name"),
