@@ -37,6 +37,7 @@ class Cancellation(object):
         self.wakeup, self._signal = os.pipe()
         self.reason = ""
         self.protections = 0
+        self.begun = 0  # protected blocks whose work has begun
 
     def set(self, reason: str) -> None:
         """End the run; the first reason counts."""
@@ -71,7 +72,8 @@ class Cancellation(object):
     def protected(self, begun: bool = False) -> "Protected":
         """A block whose commands complete even if the run is cancelled meanwhile.
 
-        ``Cancelled`` if the run is already ending, unless the work has ``begun``.
+        ``Cancelled`` if the run is already ending, unless the work has ``begun``; then its commands
+        may start, too.
         """
         return Protected(self, begun)
 
@@ -89,12 +91,14 @@ class Protected(object):
         self._begun = begun
 
     def __enter__(self) -> None:
-        if not self._begun:
+        if not self._cancellation.begun and not self._begun:
             self._cancellation.check()
+        self._cancellation.begun += self._begun
         self._cancellation.protections += 1
 
     def __exit__(self, *failure: Any) -> None:
         self._cancellation.protections -= 1
+        self._cancellation.begun -= self._begun
 
 
 def end_on_signals(cancellation: Cancellation) -> None:

@@ -68,12 +68,12 @@ class Accounts(ports.Accounts):
         """Run a program of the host, with a text on its standard input."""
         raise NotImplementedError
 
-    def _moved(self, old: str, new: str) -> ContextManager[None]:
-        """Move a directory to where nothing is, and back if the block fails."""
+    def _moved(self, user: User, new: str) -> ContextManager[None]:
+        """Move a user's home directory to where nothing is, and back if the block fails."""
         raise NotImplementedError
 
-    def _without(self, paths: Sequence[str]) -> ContextManager[None]:
-        """Remove files and directories, unless the block fails."""
+    def _removed_with(self, user: User, paths: Sequence[str]) -> ContextManager[None]:
+        """Remove a user's files and directories once the block has removed the user."""
         raise NotImplementedError
 
     def _made(self, user: User) -> None:
@@ -204,7 +204,7 @@ class Accounts(ports.Accounts):
             members = self._memberships(name, groups, keep)
         moves = new.home != user.home and wanted.get("move_home")
         if moves and self._has_to_move(user.home, new.home):
-            with self._moved(user.home, new.home):
+            with self._moved(user, new.home):
                 self._perform(["usermod", *words, name], Outcome([new, *members]))
         elif words:
             self._perform(["usermod", *words, name], Outcome([new, *members]))
@@ -255,9 +255,6 @@ class Accounts(ports.Accounts):
         user = self._known(name)
         if kill:
             self._require_own_processes(user)
-            self._kill(user)
-        else:
-            self._require_idle(user)
         belongings = self._belongings(user) if home else []
         gone = [("user", name)]
         own = self.group(name)
@@ -267,7 +264,11 @@ class Accounts(ports.Accounts):
             gone.append(("group", name))
         left = self._memberships(name, [], keep=False)
         members = [group for group in left if ("group", group.name) not in gone]
-        with self._without(belongings):
+        with self._removed_with(user, belongings):  # which looks first whether they can go
+            if kill:
+                self._kill(user)
+            else:
+                self._require_idle(user)
             self._perform(["userdel", name], Outcome(members, gone))
 
     def _require_own_processes(self, user: User) -> None:

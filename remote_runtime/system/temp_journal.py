@@ -7,14 +7,16 @@ such names, too: files are only unlinked, and only directories with a recorded i
 content.
 
 Each line is JSON: the system's boot first, then the path of a directory, or the device and inode of
-a directory of ours. The number of a device holds until the next boot; after that the inode counts,
+a directory of ours, or a path that goes with its user, or the same path without a user: it is
+settled. The number of a device holds until the next boot; after that the inode counts,
 on the file system of the directory. An incomplete line does not count.
 """
 
 import os
 import stat
-from typing import Any, Callable, List, Set, Tuple
+from typing import Any, Callable, Dict, List, Set, Tuple
 
+from remote_runtime.errors import ResourceError
 from remote_runtime.lean import jsontext
 from remote_runtime.system.process import processes
 from remote_runtime.system.state import JOURNALS
@@ -40,6 +42,7 @@ class Unfinished(object):
         self._path = ""
         self._descriptor = -1
         self._noted: Set[str] = set()
+        self._leaving: Set[str] = set()
 
     def name(self, directory: str) -> str:
         """The end of a name for something new in this directory, a path without links."""
@@ -53,9 +56,22 @@ class Unfinished(object):
         found = os.fstat(directory)
         self._note([found.st_dev, found.st_ino])
 
+    def leaves(self, user: str, path: str, opened: int) -> None:
+        """This path of a user, which is open, goes with the user: if this run does not get to it,
+        the next one removes it where the user is gone. The path has no links."""
+        found = os.fstat(opened)
+        self._leaving.add(path)
+        known = {"is": [found.st_dev, found.st_ino], "uid": found.st_uid}
+        self._note(dict(known, user=user, path=path))
+
+    def settled(self, path: str) -> None:
+        """Such a path is removed, or stays with its user."""
+        self._leaving.discard(path)
+        self._note({"path": path})
+
     def close(self) -> None:
-        """Forget the run: nothing that it began is left."""
-        if self._descriptor >= 0:
+        """Forget the run, if nothing that it began is left."""
+        if self._descriptor >= 0 and not self._leaving:
             os.close(self._descriptor)
             self._descriptor = -1
             _forget(self._path)
@@ -123,6 +139,14 @@ def sweep(journal: str, warn: Warn) -> List[str]:
                 "could not remove temporary files of a killed run in %s: %s"
                 % (directory, error.strerror)
             )
+    for path, line in _leaving(lines).items():
+        try:
+            removed += _left(path, line, lines[:1] == [processes.boot()])
+        except FileNotFoundError:
+            continue
+        except (OSError, ResourceError) as error:
+            whole = False
+            warn("could not remove %s of the removed user %s: %s" % (path, line["user"], error))
     if whole:
         _forget(journal)
     return removed
@@ -154,6 +178,36 @@ def _swept(directory: str, mark: str, owned: Set[Tuple[int, int]]) -> List[str]:
     finally:
         os.close(at)
     return removed
+
+
+def _leaving(lines: List[Any]) -> Dict[str, Dict[str, Any]]:
+    """What goes with its user, by path."""
+    found = {line["path"]: line for line in lines if isinstance(line, dict)}
+    return {path: line for path, line in found.items() if "user" in line}
+
+
+def _left(path: str, line: Dict[str, Any], same_boot: bool) -> List[str]:
+    """Remove what a user has left, but not what is another's by now."""
+    import pwd
+
+    from remote_runtime.system.preconditions import mounted_in
+
+    try:
+        pwd.getpwnam(line["user"])
+        return []
+    except KeyError:
+        pass  # the user is gone
+    directory, name = os.path.split(path)
+    at = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        found = os.stat(name, dir_fd=at, follow_symlinks=False)
+        device = line["is"][0] if same_boot else os.fstat(at).st_dev
+        if [found.st_dev, found.st_ino, found.st_uid] != [device, line["is"][1], line["uid"]]:
+            return []
+        mounted_in(path)
+        return [path] if _remove(name, at, {(found.st_dev, found.st_ino)}) else []
+    finally:
+        os.close(at)
 
 
 def _remove(name: str, at: int, owned: Set[Tuple[int, int]]) -> bool:

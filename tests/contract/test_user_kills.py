@@ -5,6 +5,7 @@ knows of it.
 """
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,18 +14,32 @@ from unittest import mock
 
 import pytest
 
-from tests.contract.cases.user import NAME, Tables, absent, present
+from remote_runtime.cancellation import end_on_signals
+from remote_runtime.errors import ResourceError
+from remote_runtime.system import state as state_directory
+from remote_runtime.system.temp_journal import sweep
+from tests.contract.cases.user import NAME, OWN, Tables, absent, present
 from tests.contract.scenario import Maker, Scenario
 from tests.contract.world import World
 from tests.remote_runtime import fakes
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
 CALLS = {"posix_spawn", "fork_exec", "mkdir", "rename", "fchown", "fchmod", "unlink", "rmdir"}
 
 
 def push(world: World, scenario: Scenario) -> list[Any]:
-    """The errors of a push."""
+    """The errors of a push, which removes first what killed ones have left."""
+    kept = world.path("state")
+
+    def ready(provider: Any) -> None:
+        provider.context.files.note_in(kept, pytest.fail)
+        scenario.ready(provider)
+
+    with mock.patch("os.geteuid", return_value=OWN):  # whose journals these are
+        for journal in state_directory.journals(kept):
+            sweep(journal, pytest.fail)
     item = fakes.item("user", NAME, properties=dict(scenario.properties))
-    return [event["error"] for event in world.run(item, scenario.ready) if event["failed"]]
+    return [event["error"] for event in world.run(item, ready) if event["failed"]]
 
 
 def killed(world: World, scenario: Scenario, at: int) -> bool:
@@ -83,6 +98,8 @@ def test_kills(maker: Maker, tmp_path: Path, skeleton: Path) -> None:
             ended = at > 0 and killed(world, scenario, at)
             if ended and maker is present:
                 assert set(state(world)) - {"passwd", "shadow", "group"} in (set(), kept)
+            if ended and maker is absent and NAME in (world.root / "passwd").read_text():
+                assert (world.root / "home/kept").read_text() == "x"
             if not (at > 0 and not ended):
                 assert push(world, scenario) == []
             now = {
@@ -115,12 +132,111 @@ def test_a_failure_keeps_the_home(tmp_path: Path) -> None:
     world = World(tmp_path)
     with world.later:
         scenario = absent(world)
-        world.program("userdel", "[ ! -e home/kept ] || touch seen\nexit 8\n")
+        world.program("userdel", "exit 8\n")
         scenario.breaks["ensure"]()
         assert "userdel: exit code 8" in push(world, scenario)[0][0]
         assert (tmp_path / "home/kept").read_text() == "x"
-        assert not (tmp_path / "seen").exists()
-        assert list(tmp_path.glob(".ccm-*")) == []
+        assert state_directory.journals(world.path("state")) == []
+
+
+def test_a_cancelled_removal(tmp_path: Path) -> None:
+    """A removal that has begun is completed: the user and the home directory go together."""
+    world = World(tmp_path)
+    with world.later:
+        scenario = absent(world)
+        scenario.breaks["ensure"]()
+        old = (tmp_path / "programs/userdel").read_text()
+        (tmp_path / "programs/userdel").write_text(old + f"kill -INT {os.getpid()}; sleep 0.3\n")
+        assert push(world, cancelled(scenario)) == []
+        assert NAME not in (tmp_path / "passwd").read_text()
+        assert not (tmp_path / "home").exists()
+
+
+def test_a_cancelled_move(tmp_path: Path) -> None:
+    """The home directory is where the database says, also if the run was to end behind its move."""
+    world = World(tmp_path)
+    with world.later:
+        scenario = absent(world)
+        scenario.breaks["ensure"]()
+        world.program("mv", f'/bin/mv "$@"; kill -INT {os.getpid()}; sleep 0.3\n')
+        properties = {"home": world.path("new"), "move_home": True, "force": True}
+        assert push(world, cancelled(Scenario(NAME, properties, {}))) == []
+        assert f":{world.path('new')}:" in (tmp_path / "passwd").read_text()
+        assert (tmp_path / "new/kept").read_text() == "x"
+
+
+def test_a_move_that_cannot_be_undone(tmp_path: Path) -> None:
+    """The first error counts, and says where the home directory is."""
+    world = World(tmp_path)
+    with world.later:
+        scenario = absent(world)
+        scenario.breaks["ensure"]()
+        world.program("usermod", "mkdir home home/x; exit 8\n")
+        properties = {"home": world.path("new"), "move_home": True, "force": True}
+        (error,) = push(world, Scenario(NAME, properties, {}))
+        assert error[0].startswith("usermod: exit code 8; the home directory is at")
+        assert (tmp_path / "new/kept").read_text() == "x"
+
+
+def test_a_home_that_was_replaced(tmp_path: Path) -> None:
+    """What others put in its place is not removed."""
+    world = World(tmp_path)
+    with world.later:
+        scenario = absent(world)
+        scenario.breaks["ensure"]()
+        userdel = tmp_path / "programs/userdel"
+        userdel.write_text(userdel.read_text() + "mv home away; mkdir home; touch home/other\n")
+        (error,) = push(world, scenario)
+        assert error[0].startswith(f"the user {NAME} is removed, but could not remove")
+        assert (tmp_path / "home/other").exists()
+
+
+def test_processes_of_a_user_who_stays(tmp_path: Path) -> None:
+    """They are ended only once the home directory can go."""
+    world = World(tmp_path)
+    with world.later:
+        scenario = absent(world)
+        scenario.breaks["ensure"]()
+        properties = {**scenario.properties, "kill_processes": True}
+        accounts = "remote_runtime.host.machine.accounts.Accounts"
+        kill = world.later.enter_context(mock.patch(f"{accounts}._kill"))
+        world.later.enter_context(mock.patch(f"{accounts}._require_own_processes"))
+        refused = ResourceError("something is mounted there")
+        with mock.patch("remote_runtime.system.preconditions.mounted_in", side_effect=refused):
+            (error,) = push(world, scenario._replace(properties=properties))
+        assert error[0] == "something is mounted there"
+        kill.assert_not_called()
+
+
+def cancelled(scenario: Scenario) -> Scenario:
+    """The same in a run that ends on SIGINT."""
+
+    def ready(provider: Any) -> None:
+        end_on_signals(provider.context.cancellation)
+
+    return scenario._replace(ready=ready)
+
+
+@pytest.fixture(autouse=True)
+def signals() -> Iterator[None]:
+    """Signals do after a test what they did before."""
+    kept = {number: signal.getsignal(number) for number in SIGNALS}
+    yield
+    for number, handler in kept.items():
+        signal.signal(number, handler)
+
+
+def test_a_home_that_was_made_meanwhile(tmp_path: Path) -> None:
+    """The error is that of userdel, and the home directory is that of the user."""
+    world = World(tmp_path)
+    with world.later:
+        scenario = absent(world)
+        scenario.breaks["ensure"]()
+        world.program("userdel", "mkdir home && touch home/new; exit 8\n")
+        assert "userdel: exit code 8" in push(world, scenario)[0][0]
+        push(world, scenario)
+        assert (tmp_path / "home/kept").read_text() == "x"
+        assert not (tmp_path / "home/new").exists()
 
 
 def test_a_failure_moves_the_home_back(tmp_path: Path) -> None:

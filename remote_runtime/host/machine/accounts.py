@@ -107,18 +107,36 @@ class Accounts(AccountReader, accounts.Accounts):
             time.sleep(0.05)
 
     @contextmanager
-    def _moved(self, old: str, new: str) -> Iterator[None]:
-        self.files.require_movable(old, new)
-        self._run(["mv", "-T", old, new])
-        try:
-            self.files.relabel(new)
-            yield
-        except ResourceError:
-            self._run(["mv", "-T", new, old])
-            raise
+    def _moved(self, user: User, new: str) -> Iterator[None]:
+        self.files.require_movable(user.home, new)
+        self._run(["mv", "-T", user.home, new])
+        with self._programs.protected(begun=True):
+            try:
+                self.files.relabel(new)
+                yield
+            except ResourceError as error:
+                self._move_back(user, new, error)
+                raise
 
-    def _without(self, paths: Sequence[str]) -> ContextManager[None]:
-        return self.files.without(paths)
+    def _move_back(self, user: User, new: str, error: ResourceError) -> None:
+        """Undo a move after an error, unless the database names the new place already."""
+        self._door.forget()
+        now = self._door.user(user.name)
+        if now is not None and now.home == new:
+            return
+        try:
+            self._run(["mv", "-T", new, user.home])
+        except ResourceError as second:
+            raise ResourceError(
+                "%s; the home directory is at %s now, as it could not be moved back: %s"
+                % (error.message, new, second.message),
+                kind=error.kind,
+                hint="move it to %s" % user.home,
+                output=error.output,
+            ) from error
+
+    def _removed_with(self, user: User, paths: Sequence[str]) -> ContextManager[None]:
+        return self.files.removed_with(user, paths)
 
     def _perform(self, argv: Sequence[str], outcome: Outcome, secret: str = "") -> None:
         try:
@@ -130,7 +148,8 @@ class Accounts(AccountReader, accounts.Accounts):
         why, hint = self._programs.lacking(argv[0])
         if why:
             raise ResourceError(why, kind="resource.command", hint=hint)
-        result = self._programs.run(argv, input=secret.encode("utf-8") if secret else None)
+        with self._programs.protected():  # a killed one leaves the databases half done
+            result = self._programs.run(argv, input=secret.encode("utf-8") if secret else None)
         if result.code != 0:
             raise ResourceError(
                 "%s: %s" % (argv[0], result.ending(None)),

@@ -15,6 +15,7 @@ from remote_runtime.system.files import Files as Door
 from remote_runtime.system.files import Status
 
 if TYPE_CHECKING:
+    from remote_runtime.system.account_files import User
     from remote_runtime.system.process.commands import Commands
 
 
@@ -167,12 +168,12 @@ class Files(FileReader, ports.Files):
         self._door.remove_tree(path)
         self._changed.add(path)
 
-    def without(self, paths: Sequence[str]) -> ContextManager[None]:
-        """See ``aside.without``."""
-        from remote_runtime.host.machine import aside
+    def removed_with(self, user: "User", paths: Sequence[str]) -> ContextManager[None]:
+        """See ``leaving.removed_with``."""
+        from remote_runtime.host.machine import leaving
 
         self._changed.update(paths)
-        return aside.without(self._door, paths)
+        return leaving.removed_with(self._door, user, paths)
 
 
 def _may_be_dropped(mode: int) -> bool:

@@ -95,7 +95,7 @@ class Accounts(AccountReader, accounts.Accounts):
             self._give(mail, user, new._replace(gid=user.gid))
 
     @contextmanager
-    def _without(self, paths: Sequence[str]) -> Iterator[None]:
+    def _removed_with(self, user: User, paths: Sequence[str]) -> Iterator[None]:
         for path in paths:
             node = self.files.lstat(path)
             if node is not None and node.kind == "directory":
@@ -105,7 +105,8 @@ class Accounts(AccountReader, accounts.Accounts):
         yield
 
     @contextmanager
-    def _moved(self, old: str, new: str) -> Iterator[None]:
+    def _moved(self, user: User, new: str) -> Iterator[None]:
+        old = user.home
         node = self.files.lstat(old)
         if node is None:
             raise Unknowable("%s is not known before the push moves it" % old)

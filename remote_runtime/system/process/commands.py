@@ -22,6 +22,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.system.accounts import Accounts, Identity
 
 if TYPE_CHECKING:
+    from remote_runtime.cancellation import Protected
     from remote_runtime.system.locks import Lock
     from remote_runtime.system.process.conversation import Moment, Outputs, OutputSink, Process
     from remote_runtime.system.process.run_as import Switch
@@ -124,6 +125,10 @@ class Commands(object):
             hint = "it is a shell builtin or keyword: set provider: shell"
         return "program %s not found%s" % (program, where), hint
 
+    def protected(self, begun: bool = False) -> "Protected":
+        """See ``Cancellation.protected``."""
+        return self._cancellation.protected(begun)
+
     def environment(
         self, identity: Identity, env: Optional[Mapping[str, str]], path: Optional[str]
     ) -> Dict[str, str]:
@@ -167,7 +172,8 @@ class Commands(object):
         """
         from remote_runtime.system.process import conversation, run_as
 
-        self._cancellation.check()
+        if not self._cancellation.begun:
+            self._cancellation.check()
         identity = self._accounts.identity(user, group)
         program = self._program(argv, path, cwd)
         inherits = user is None and group is None

@@ -150,6 +150,32 @@ class UnfinishedTest(DirectoryTest):
             out.write('"/etc')
         self.assertEqual(sweep(journal, self.fail), [path])
 
+    def test_what_a_user_left(self) -> None:
+        """It goes if the user is gone and it is the same still, but not once that is settled."""
+        for case, user, goes in (
+            ("gone", "no-such-user", True),
+            ("there", "root", False),
+            ("settled", "no-such-user", False),
+            ("replaced", "no-such-user", False),
+        ):
+            paths = [self.path("work", case), self.write("work/%s.mail" % case)]
+            os.mkdir(paths[0])
+            self.write("work/%s/file" % case)
+            for path in paths:
+                opened = os.open(path, os.O_RDONLY)
+                self.unfinished.leaves(user, path, opened)
+                if case == "replaced":
+                    os.rename(path, path + ".old")
+                    self.write("work/%s.new" % case)
+                    os.rename(self.path("work", case + ".new"), path)
+                os.close(opened)
+                if case == "settled":
+                    self.unfinished.settled(path)
+            self.assertEqual(self.swept(), paths if goes else [], case)
+            left = [path for path in paths if os.path.exists(path)]
+            self.assertEqual((left, self.warnings), ([] if goes else paths, []), case)
+            self.unfinished = Unfinished(self.state, self.warnings.append)
+
     def test_text_that_is_no_journal(self) -> None:
         """What cannot be read is left alone, and no defect."""
         os.makedirs(self.path("state", "unfinished"))

@@ -1,0 +1,115 @@
+"""Removes what belongs to a user once the user is gone (target)."""
+
+import errno
+import os
+import stat
+from contextlib import contextmanager
+from typing import Iterator, List, Optional, Sequence
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.account_files import User
+from remote_runtime.system.directory_syncs import sync_now
+from remote_runtime.system.errno_messages import failure
+from remote_runtime.system.files import Files
+
+_OPEN = (getattr(os, "O_PATH", 0) or os.O_RDONLY) | os.O_NOFOLLOW
+
+
+@contextmanager
+def removed_with(files: Files, user: User, paths: Sequence[str]) -> Iterator[None]:
+    """Remove a user's files and directories once the block has removed the user.
+
+    Nothing is touched before, and nothing at all if the user is still there. The journal names the
+    paths, so that the next run completes a removal that was cut short behind the user's. A removal
+    that fails is an error, which says that the user is gone.
+    """
+    for path in paths:
+        status = files.status(path)
+        files.obstacles(path).removing(tree=status is not None and status.kind == "directory")
+    held: List[_Held] = []
+    try:
+        for path in paths:
+            held.append(_Held(files, user, path))
+        try:
+            yield
+        except BaseException:
+            if _is_there(user):
+                for each in held:
+                    files.unfinished.settled(each.path)
+            else:
+                _remove(files, user, held)
+            raise
+        error = _remove(files, user, held)
+        if error is not None:
+            raise error
+    finally:
+        for each in held:
+            os.close(each.opened)
+        files.walker.forget()
+
+
+class _Held(object):
+    """A path of the user, which is that of the opened file or directory."""
+
+    def __init__(self, files: Files, user: User, path: str) -> None:
+        self.place = files.place(path, "remove")
+        self.path = os.path.join(self.place.directory.path, self.place.name)
+        try:
+            self.opened = os.open(self.place.name, _OPEN, dir_fd=self.place.directory.descriptor)
+        except OSError as error:
+            raise failure("remove", path, error) from error
+        if os.fstat(self.opened).st_uid != user.uid:
+            os.close(self.opened)
+            raise _replaced(path)
+        files.unfinished.leaves(user.name, self.path, self.opened)
+
+    def remove(self) -> None:
+        from remote_runtime.system.remove_tree import clear
+
+        at = self.place.directory.descriptor
+        if stat.S_ISDIR(os.fstat(self.opened).st_mode):
+            clear(self.place, self.opened)
+        else:
+            try:
+                found = os.stat(self.place.name, dir_fd=at, follow_symlinks=False)
+                if not os.path.samestat(found, os.fstat(self.opened)):
+                    raise _replaced(self.path)
+                os.unlink(self.place.name, dir_fd=at)
+            except FileNotFoundError:
+                pass  # the program that removes users may remove it
+            except OSError as error:
+                raise failure("remove", self.path, error) from error
+        try:
+            sync_now(at)
+        except OSError as error:
+            raise failure("remove", self.path, error) from error
+
+
+def _remove(files: Files, user: User, held: Sequence[_Held]) -> Optional[ResourceError]:
+    """The first error; what could not be removed stays in the journal."""
+    first: Optional[ResourceError] = None
+    for each in held:
+        try:
+            each.remove()
+            files.unfinished.settled(each.path)
+        except ResourceError as error:
+            first = first or ResourceError(
+                "the user %s is removed, but %s" % (user.name, error.message),
+                kind=error.kind,
+                hint=error.hint or "check what is there; the next push tries again",
+            )
+    return first
+
+
+def _is_there(user: User) -> bool:
+    import pwd
+
+    try:
+        pwd.getpwnam(user.name)
+    except KeyError:
+        return False
+    return True
+
+
+def _replaced(path: str) -> ResourceError:
+    return failure("remove", path, OSError(errno.ESTALE, "another one was put in its place"))
