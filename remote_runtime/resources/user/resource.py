@@ -98,7 +98,11 @@ class Resource(AccountStateType):
         user = host.accounts.user(self.name)
         path = self._key(user.home if user else "")
         if not host.commands.find("ssh-keygen"):
-            raise ResourceError("the program ssh-keygen is missing", kind="resource.command")
+            raise ResourceError(
+                "the program ssh-keygen is missing",
+                kind="resource.command",
+                hint="install the package that has it, such as openssh-client or openssh",
+            )
         directory = path.rpartition("/")[0]
         if user is not None and host.files.lstat(directory) is None:
             host.files.mkdir(directory, 0o700, user.uid, user.gid)
