@@ -15,7 +15,8 @@ _MAGIC = (
     b"\x03\xd9\xa2\x9a",  # KeePass
     b"\x30\x80\x02\x01\x03\x30",  # PKCS#12 in BER, whose length stands at its end
 )
-_KEYTAB = b"\x05\x02"
+_KEYTABS = {b"\x05\x01": "<>", b"\x05\x02": ">"}
+"""The versions of keytabs, each with its byte orders: the first one has its machine's."""
 _MOST_PARTS = 16  # of the name of a principal, which has one to three
 _PGP_VERSIONS = (3, 4, 5, 6)
 _PGP_ALGORITHMS = (1, 2, 3, 16, 17, 18, 19, 22, 25, 26, 27, 28)
@@ -104,26 +105,40 @@ def _is_pgp(data: bytes) -> bool:
 
 
 def _is_keytab(data: bytes) -> bool:
-    """Its first entry that is no hole: a name in parts, its type, a time, and a key; these fit."""
-    at = len(_KEYTAB)
+    """Entries and holes, each of a size: the first entry that has a key is read."""
+    orders = _KEYTABS.get(data[:2], "")
+    return any(_has_key(data, order, is_first=len(orders) > 1) for order in orders)
+
+
+def _has_key(data: bytes, order: str, *, is_first: bool) -> bool:
+    """Whether an entry has a key, and those before it are well formed; ``is_first``: version 1."""
+    at = 2
     try:
-        while data.startswith(_KEYTAB):
-            size: int = struct.unpack_from(">i", data, at)[0]
+        while True:
+            size: int = struct.unpack_from(order + "i", data, at)[0]
             at += 4
+            if at + size > len(data):
+                return False
             if size >= 0:
-                return at + size <= len(data) and _is_keytab_entry(data[at : at + size])
-            at -= size
+                key = _key_size(data[at : at + size], order, is_first=is_first)
+                if key:
+                    return key > 0
+            at += abs(size)
     except struct.error:
-        pass
-    return False
+        return False
 
 
-def _is_keytab_entry(entry: bytes) -> bool:
-    """A principal with a realm, and a key of a known length. struct.error for what is cut short."""
-    (parts,) = struct.unpack_from(">H", entry)
+def _key_size(entry: bytes, order: str, *, is_first: bool) -> int:
+    """The length of the key behind a principal with a realm, its type and a time; -1 for what is no
+    entry. struct.error for what is cut short."""
+    (parts,) = struct.unpack_from(order + "H", entry)
+    parts -= is_first  # the first version counts the realm
+    if not 1 <= parts <= _MOST_PARTS:
+        return -1
     at = 2
     for _ in range(parts + 1):  # the realm first
-        (size,) = struct.unpack_from(">H", entry, at)
+        (size,) = struct.unpack_from(order + "H", entry, at)
         at += 2 + size
-    _, _, _, _, size = struct.unpack_from(">IIBHH", entry, at)
-    return bool(1 <= parts <= _MOST_PARTS and size > 0 and at + 13 + size <= len(entry))
+    head = order + ("IBHH" if is_first else "IIBHH")  # the first version has no type of names
+    size = struct.unpack_from(head, entry, at)[-1]
+    return size if at + struct.calcsize(head) + size <= len(entry) else -1

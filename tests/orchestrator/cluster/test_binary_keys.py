@@ -93,6 +93,31 @@ def test_a_keytab(tmp_path: Path) -> None:
         assert not is_binary_key(data), data
 
 
+def test_a_keytab_whose_first_entry_has_no_key() -> None:
+    """Another one may have it."""
+    empty = entry(key=b"")
+    assert is_binary_key(b"\x05\x02" + empty + empty + entry())
+    assert not is_binary_key(b"\x05\x02" + empty + empty)
+    assert not is_binary_key(b"\x05\x02" + empty + bytes(60))
+    assert not is_binary_key(b"\x05\x02" + entry(parts=9) + entry())
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_a_keytab_of_version_1(order: str) -> None:
+    """It has the byte order of its machine, counts the realm, and has no type of names."""
+    key = b"k" * 16
+    told = struct.pack(order + "H", 2)
+    for name in (b"EXAMPLE.ORG", b"root"):
+        told += struct.pack(order + "H", len(name)) + name
+    told += struct.pack(order + "IBHH", 1_795_000_000, 2, 17, len(key)) + key
+    whole = struct.pack(order + "i", len(told)) + told
+    hole = struct.pack(order + "i", -8) + bytes(8)
+    assert is_binary_key(b"\x05\x01" + whole)
+    assert is_binary_key(b"\x05\x01" + hole + whole + whole)
+    assert not is_binary_key(b"\x05\x01" + whole[:-1])
+    assert not is_binary_key(b"\x05\x02" + whole)
+
+
 PGP = ("9458046b0b28dd16092b06010401da47", "950398046b0b28de010800cc8ee4fce1")
 """How an Ed25519 and an RSA key begin that gpg exports."""
 
