@@ -27,9 +27,14 @@ the value of the answer.
 """
 _TEXT = re.compile(r"(\[\s*(?:'[^']*'|\"[^\"]*\")\s*\])|'[^']*'|\"[^\"]*\"")
 """A key in brackets, which is kept, or a text."""
-_COMMENT = re.compile(
-    r"\{%-?\s*raw\b.*?\{%-?\s*endraw\b|\{#.*?#\}|\{\*.*?\*\}|\[\*.*?\*\]|/\*.*?\*/", re.DOTALL
-)
+_JINJA = "jinja"
+_BLOCK = ("{%", "%}")
+_COMMENT = {
+    _JINJA: r"\{%[-+]?\s*raw\b.*?\{%[-+]?\s*endraw\b|\{#.*?#\}",
+    "jet": r"\{\*.*?\*\}|\[\*.*?\*\]",
+    "go": r"/\*.*?\*/",
+}
+"""What each language of templates leaves out, delimiters of code in it as well."""
 
 
 def names_read(source: str) -> Iterator[str]:
@@ -69,16 +74,16 @@ def _wrong(
 
 
 def unknown_in_template(
-    text: str, file: str, asks: Asks, delimiters: tuple[str, str]
+    text: str, file: str, asks: Asks, engine: str, delimiters: tuple[str, str]
 ) -> list[Problem]:
-    """The same of the text of a template, whose code stands between the ``delimiters``, with the
-    position of each in ``file``."""
+    """The same of the text of a template of an ``engine``, whose code stands between the
+    ``delimiters``, with the position of each in ``file``."""
     if ASKED not in text:
         return []
     known, place = list(asks), Positions(file, text)
     return [
         problem
-        for match in _READ.finditer(_without_texts(_code(text, delimiters)))
+        for match in _READ.finditer(_without_texts(_code(text, engine, delimiters)))
         for problem in _wrong(match, known, asks, place.of(match.start()))
     ]
 
@@ -89,14 +94,14 @@ def undeclared(name: str, known: list[str], where: Position | None) -> Problem:
     return Problem(f"the manifest declares no look-up {name!r}", where, hint, "template")
 
 
-def _code(text: str, delimiters: tuple[str, str]) -> str:
+def _code(text: str, engine: str, delimiters: tuple[str, str]) -> str:
     """The text of a template with blanks for all that is no code of it."""
-    if text.startswith(_HEADER):
+    if engine == _JINJA and text.startswith(_HEADER):
         return text  # it may have other delimiters
-    text = _COMMENT.sub(lambda match: _blank(match[0]), text)
+    text = re.sub(_COMMENT[engine], lambda match: _blank(match[0]), text, flags=re.DOTALL)
     code = "|".join(
         rf"{re.escape(left)}(?:'[^'\n]*'|\"[^\"\n]*\"|(?!{re.escape(right)}).)*{re.escape(right)}"
-        for left, right in (delimiters, ("{%", "%}"))
+        for left, right in (delimiters, *([_BLOCK] if engine == _JINJA else ()))
     )
     kept, end = [], 0
     for match in re.finditer(code, text, re.DOTALL):

@@ -53,15 +53,18 @@ class Trees:
             return [Problem(f"{declared.id}: {error.message}", error.where, "", error.kind)]
         return []
 
-    def templates(self, declared: Declared) -> tuple[Iterable[tuple[str, str]], tuple[str, str]]:
+    def templates(
+        self, declared: Declared
+    ) -> tuple[Iterable[tuple[str, str]], tuple[str, tuple[str, str]]]:
         """What positions call each template of a directory that ``check`` found good, with its
-        text, and the delimiters of their code; no template where the directory is not spelt out.
+        text, their engine and the delimiters of their code; no template where the directory is not
+        literal.
         """
         known = {k: v for k, v in declared.values.items() if k not in declared.templated}
         if not isinstance(known.get(declared.type.tree), str):
-            return (), ("", "")
+            return (), ("", ("", ""))
         tree = self._tree(declared, known)
-        return tree.texts(), tree.delimiters
+        return tree.texts(), (tree.settings.engine, tree.delimiters)
 
     def replace(self, declared: Declared, values: dict[str, Any], scope: Scope) -> tuple[Blob, ...]:
         """Replace the directory name with the files of one host; EvaluationError."""

@@ -26,7 +26,7 @@ from remote_runtime.errors import InputError, Problem
 if TYPE_CHECKING:
     pass
 
-_BRACES, _BRACKETS = ("{{", "}}"), ("[[", "]]")
+_JINJA, _JET = ("jinja", ("{{", "}}")), ("jet", ("[[", "]]"))
 """What code begins and ends with in Jinja2 and in Jet."""
 
 
@@ -53,7 +53,7 @@ class Part:
             else None
         )
         for part in template.reached if template else ():
-            self.problems += self._undeclared(part.text, part.name, _BRACKETS)
+            self.problems += self._undeclared(part.text, part.name, _JET)
         self._check_files()
 
     @cached_property
@@ -105,18 +105,21 @@ class Part:
         """A directory of templates; these may read look-ups of their manifest only."""
         problems = self.travel.trees.check(declared)
         if not problems:
-            texts, signs = self.travel.trees.templates(declared)
+            texts, syntax = self.travel.trees.templates(declared)
             for name, text in texts:
-                problems += self._undeclared(text, name, signs)
+                problems += self._undeclared(text, name, syntax)
         return problems
 
-    def _undeclared(self, text: str, name: str, delimiters: tuple[str, str]) -> list[Problem]:
-        """The look-ups that a template reads and the manifest does not declare."""
+    def _undeclared(
+        self, text: str, name: str, syntax: tuple[str, tuple[str, str]]
+    ) -> list[Problem]:
+        """The look-ups that a template reads and the manifest does not declare; ``syntax``: its
+        engine and the delimiters of its code."""
         if "Asked" not in text:
             return []
         from orchestrator.manifest.checks.look_ups import unknown_in_template
 
-        return unknown_in_template(text, name, self.site.asks, delimiters)
+        return unknown_in_template(text, name, self.site.asks, *syntax)
 
     def _unreadable(self, declared: Declared) -> list[Problem]:
         plain = {k: v for k, v in declared.values.items() if k not in declared.templated}
@@ -135,9 +138,9 @@ class Part:
                     directory.read(path, literal=True)
                 for call in expression.template_calls():
                     check_call(directory, call, added)
-                    signs = _BRACKETS if call.is_jet else _BRACES
+                    syntax = _JET if call.is_jet else _JINJA
                     for name, text in templates_of_call(directory, call, added):
-                        found = self._undeclared(text, name, signs)
+                        found = self._undeclared(text, name, syntax)
                         self.problems += [_placed(problem, expression) for problem in found]
             except InputError as error:
                 self.problems += [_placed(problem, expression) for problem in error.problems]

@@ -14,7 +14,7 @@ from orchestrator.manifest.site import Site
 from remote_runtime.errors import InputError, Position
 
 _CODE = re.compile(
-    r"\{#.*?#\}|\{%-?\s*raw\b.*?\{%-?\s*endraw\b|\{\{(?P<value>.*?)\}\}|\{%(?P<block>.*?)%\}",
+    r"\{#.*?#\}|\{%[-+]?\s*raw\b.*?\{%[-+]?\s*endraw\b|\{\{(?P<value>.*?)\}\}|\{%(?P<block>.*?)%\}",
     re.DOTALL,
 )
 _FOR = re.compile(r"[-+]?\s*for\b.+?\bin\b(?!.*\bif\b)", re.DOTALL)

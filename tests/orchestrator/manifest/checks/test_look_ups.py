@@ -67,6 +67,40 @@ def test_a_directory_of_templates(tmp_path: Path, engine: str, text: str) -> Non
     assert "no look-up 'jva' (did you mean java?)" in found
 
 
+@pytest.mark.parametrize(
+    ("engine", "text"),
+    [
+        ("jet", "{% raw %}[[ Asked.jva.stdout ]]{% endraw %}"),
+        ("go", "{% raw %}{{ .Asked.jva.stdout }}{% endraw %}"),
+        ("go", "{# {{ .Asked.jva.stdout }} #}"),
+        ("jinja", "/* {{ Asked.jva.stdout }} */"),
+    ],
+)
+def test_comments_of_other_languages(tmp_path: Path, engine: str, text: str) -> None:
+    """They are plain text, and what is code in them runs."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.conf").write_text(text)
+    scaffold = f"scaffold: [{{/srv/x: {{source: tree, engine: {engine}}}}}]"
+    assert "no look-up 'jva'" in refused(tmp_path, resource(tmp_path, scaffold))
+
+
+@pytest.mark.parametrize(
+    ("engine", "text"),
+    [
+        ("jinja", "{%+ raw -%}{{ Asked.jva.stdout }}{%+ endraw %}"),
+        ("jinja", "{# {{ Asked.jva.stdout }} #}"),
+        ("jet", "[* [[ Asked.jva.stdout ]] *]{% Asked.jva %}"),
+        ("go", "{{/* .Asked.jva.stdout */}}"),
+    ],
+)
+def test_comments_of_each_language(tmp_path: Path, engine: str, text: str) -> None:
+    """They read nothing. Fails if planner() raises."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.conf").write_text(text)
+    scaffold = f"scaffold: [{{/srv/x: {{source: tree, engine: {engine}}}}}]"
+    planner(tmp_path, resource(tmp_path, scaffold))
+
+
 def test_resources_that_a_template_writes(tmp_path: Path) -> None:
     """The template is looked into."""
     (tmp_path / "r.jet").write_text("[[ if Asked.jva.exit_code == 0 ]][[ end ]]")

@@ -39,6 +39,7 @@ def test_what_a_template_reads_and_nothing_sets(tmp_path: Path, text: str, told:
         "{# {{ Data.prot }} #}Data.prot",
         "{% for u in Data.more if Data.more %}{{ u }}{% endfor %}",
         "{{ Data.items() | list }}",
+        "{%+ raw -%}{{ Data.prot }}{%+ endraw %}",
         "{% raw %}{{ .Data.data.password }}{{ Data.prot }}{% endraw %}",
     ],
 )
