@@ -15,6 +15,8 @@ READ = [page for page in PAGES if DOCS / "design" not in page.parents]
 CALLOUT = re.compile(r"> \*\*[A-Z]\w+:\*\* .+\n(?:> .+\n)*")
 EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]")
 FILLER = re.compile(r"\b(note that|it is important to|simply|of course|basically)\b", re.IGNORECASE)
+COUNTERS = DOCS / "reference" / "plan-counters.md"
+MIN_LINE = 40  # columns of a line that goes on
 MAX_COMMAND = 120  # columns, then it goes on behind a backslash
 
 of_each_type = pytest.mark.parametrize("page", TYPE_PAGES, ids=lambda page: page.stem)
@@ -50,7 +52,22 @@ def test_an_example_is_explained(page: Path) -> None:
     assert forms.rstrip().endswith(".")
 
 
-@of_each_type
+@pytest.mark.parametrize("page", [*READ, DOCS.parent / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_paragraphs_have_full_lines(page: Path) -> None:
+    """No line of a paragraph ends long before its next word would not fit."""
+    lines = text_of(page).splitlines()
+    short = [
+        line
+        for before, line, after in zip(lines, lines[1:], lines[2:], strict=False)
+        if len(line) < MIN_LINE
+        and re.match(r" *[-*\w`(]", before)
+        and re.match(r" *[A-Za-z`(].*[^.:]$", line)
+        and re.match(r" *[\w`(]", after)
+    ]
+    assert short == []
+
+
+@pytest.mark.parametrize("page", [*TYPE_PAGES, COUNTERS], ids=lambda page: page.stem)
 def test_tables_are_aligned(page: Path) -> None:
     """The pipes of a table stand below each other."""
     crooked = [table[0] for table in tables(text_of(page)) if len({*map(len, table)}) > 1]

@@ -3,6 +3,7 @@ import unittest
 from typing import Any, Dict, List
 from unittest import mock
 
+from remote_runtime.base import Diff
 from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import lockout
@@ -314,6 +315,16 @@ class RefusalTest(UserTest):
         with mock.patch(mounted, side_effect=ResourceError("something is mounted there")):
             moved = self.refused("anna", home=self.path("new"), move_home=True)
         self.assertIn("something is mounted", moved)
+
+    def test_no_generator(self) -> None:
+        """Without ssh-keygen the error says what to install."""
+        host = mock.Mock()
+        host.commands.find.return_value = ""
+        with self.assertRaises(ResourceError) as caught:
+            Resource("anna", {"generate_ssh_key": True}).apply(
+                host, Diff({}, {"generate_ssh_key": True})
+            )
+        self.assertIn("ssh-keygen is missing (install the package", str(caught.exception))
 
     def test_no_password(self) -> None:
         """A user without a password cannot be unlocked."""
