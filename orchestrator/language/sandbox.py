@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, wraps
+from math import isfinite
 from typing import Any
 
 from jinja2 import ChainableUndefined, StrictUndefined, Template, Undefined, nodes
@@ -55,6 +56,13 @@ class Generator(CodeGenerator):
             self.visit(part, frame)
             self.write(", ")
         self.write("))")
+
+    def visit_Const(self, node: nodes.Const, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
+        """A constant; Jinja2 writes infinite ones, which filters make of texts, as names."""
+        if isinstance(node.value, float) and not isfinite(node.value):
+            self.write(f"float({str(node.value)!r})")
+        else:
+            super().visit_Const(node, frame)
 
 
 class Sandbox(ImmutableSandboxedEnvironment):

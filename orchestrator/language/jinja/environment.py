@@ -228,7 +228,12 @@ def as_output(value: Any) -> str:
         hint = "; add |list to it" if kind.__name__ == "generator" else ""
         raise ValueError(f"{kinds.kind(value)} is not text, a number, a list or a map{hint}")
     bounds.check_size(bounds.weight(value), bounds.MAX_TEXT, "the value")
-    return json.dumps(kinds.plain(value), ensure_ascii=False, allow_nan=False, default=_inside)
+    try:
+        return json.dumps(kinds.plain(value), ensure_ascii=False, allow_nan=False, default=_inside)
+    except ValueError as error:
+        if "JSON compliant" in str(error):
+            raise ValueError("it contains a number that is not finite") from error
+        raise
 
 
 def _inside(value: Any) -> str:

@@ -143,7 +143,7 @@ def test_what_is_no_value_is_not_written() -> None:
     assert "add |list to it" in failure("{{ Data.list | map('upper') }}")
     assert "a Namespace is not text" in failure("{{ namespace() }}")
     assert "inf is not a finite number" in failure("{{ 1e308 * 10 }}")
-    assert "not JSON compliant" in failure("{{ [1e308 * 10] }}")
+    assert "contains a number that is not finite" in failure("{{ [1e308 * 10] }}")
     assert "there is no 'nope'" in failure("{{ [Data.nope] }}")
     assert text("{{ [Data.nope] }}", lenient=True) == '[""]'
     assert "a Namespace in a list" in failure("{{ [namespace()] }}")

@@ -36,6 +36,8 @@ def test_an_error_is_told_with_the_stack_of_includes(tmp_path: Path) -> None:
             "did you mean 'none'? (t.j2:2:7)",
         ),
         ("{% if Data.nope.x %}{% endif %}", "(t.j2:1:4)"),
+        ("{{ 'inf' | float | int }}", "cannot convert float infinity to integer (t.j2:1:12)"),
+        ("{{ [-('1e999' | float)] }}", "it contains a number that is not finite (t.j2:1:4)"),
         ("{{ Data.name.foo() }}", "(t.j2:1:4)"),
         ("{% set x %}{{ 1 / 0 }}{% endset %}", "division by zero (t.j2:1:15)"),
         ("\n{{ lookup('data.nope') }}", "no such path, did you mean data.none? (t.j2:2:4)"),
