@@ -30,6 +30,7 @@ __all__ = [
     "AccountEffect",
     "AccountStateType",
     "Action",
+    "ActionStateType",
     "Change",
     "Diff",
     "Effect",
@@ -79,7 +80,7 @@ class Provider(object):
 
     def unmanageable(self, properties: Properties) -> str:
         """Return why this provider cannot manage the resource on this host, or ""."""
-        raise NotImplementedError
+        return ""
 
     def prepare(self, items: Sequence[Item]) -> None:
         """Told once, before the first resource of the type, all items that it may get."""
@@ -285,6 +286,7 @@ class StateType(object):
     default_ensure = "present"
     noun = ""
     secret: Sequence[str] = ()
+    provider = ""  # the name of the one that was chosen
 
     def __init__(self, name: str, properties: Properties) -> None:
         self.name = name
@@ -355,3 +357,38 @@ class AccountStateType(StateType):
     """A state type whose resources are named by the ``account`` that they are: user or group."""
 
     account = ""
+
+
+class ActionStateType(StateType):
+    """A state type that has no state but whether it is due: it acts, and only acting tells whether
+    that succeeds.
+
+    ``done`` is the word for that in messages. ``desired`` is what the records say of it. Nothing is
+    read again after ``act``: the ports judge what it does.
+    """
+
+    done = ""
+
+    @property
+    def refresh_only(self) -> bool:
+        """Whether nothing but a subscription makes it act."""
+        return False
+
+    def due(self, host: "HostReader") -> bool:
+        """Whether it is to act without a subscription that fired. Asked once."""
+        raise NotImplementedError
+
+    def read(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
+        """For ``ccm status``: None where it is due. ``ResourceError`` where that means nothing."""
+        return {} if self.refresh_only or not self.due(host) else None
+
+    def left(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
+        """What ``ccm drift`` compares: what it leaves behind, None where only ``due`` tells."""
+        return {}
+
+    def require(self, host: "HostReader") -> None:
+        """``Missing`` for what keeps it from acting, before anything begins."""
+
+    def act(self, host: "Host") -> None:
+        """Do it. ``ResourceError`` where that fails."""
+        raise NotImplementedError

@@ -11,10 +11,12 @@ from remote_runtime.base import (
     AccountEffect,
     AccountStateType,
     Action,
+    ActionStateType,
     Change,
     Diff,
     Effect,
     Item,
+    Missing,
     PathEffect,
     PathStateType,
     Properties,
@@ -44,14 +46,11 @@ class HostProvider(Provider):
 
     name = "posix"
 
-    def unmanageable(self, properties: Properties) -> str:
-        """Nothing is needed; the type says itself what is. See the base class."""
-        return ""
-
 
 def adapted(kind: Type[StateType]) -> Callable[[Item, Any, Context], ResourceType]:
     """What makes resources of a state type for the lifecycle."""
-    return lambda item, provider, context: StateResource(item, provider, context, kind=kind)
+    made = ActionResource if issubclass(kind, ActionStateType) else StateResource
+    return lambda item, provider, context: made(item, provider, context, kind=kind)
 
 
 class StateResource(ResourceType):
@@ -62,6 +61,7 @@ class StateResource(ResourceType):
     ) -> None:
         super().__init__(item, provider, context)
         self._type = kind(item.name, item.properties)
+        self._type.provider = provider.name
         self._noun = kind.noun or item.type
         self._refreshes = kind.refresh is not StateType.refresh
         self._done: List[Effect] = []  # of the steps that were rehearsed
@@ -76,17 +76,19 @@ class StateResource(ResourceType):
         context = self.context
         if world is None and context.noop:
             world = context.planned()
-        if world is not None:
-            return reader(world.files, world.accounts, world.commands)
-        return reader(context.files, context.accounts, context.commands)
+        return reader(context if world is None else world)
 
-    def observe(self) -> State:
-        """See the base class."""
+    def _supported(self) -> HostReader:
+        """The reader of a host on which the resource can be managed."""
         reader = self._reader()
         why = self._type.unsupported(reader)
         if why:
             raise ResourceError(why, kind="resource.unsupported")
-        found = self._type.read(reader)
+        return reader
+
+    def observe(self) -> State:
+        """See the base class."""
+        found = self._type.read(self._supported())
         return State("absent" if found is None else "present", found=found)
 
     def _diff(self, found: Any) -> Optional[Diff]:
@@ -172,16 +174,22 @@ class StateResource(ResourceType):
         effects: List[Effect] = []
 
         def call() -> None:
-            from remote_runtime.host.machine.machine import machine
-
-            context = self.context
-            context.progress("%s %s %s" % (doing, self._noun, self.name))
-            step(machine(context.files, context.accounts, context.commands, context.changed_paths))
+            self.context.progress("%s %s %s" % (doing, self._noun, self.name))
+            step(self._machine())
 
         def rehearse() -> None:
             effects.extend(self._rehearsed(step, doing != "refreshing"))
 
         return Action(message, call, changes=changes, effects=effects, rehearse=rehearse)
+
+    def _machine(self) -> Host:
+        from remote_runtime.host.machine.machine import machine
+
+        def log(line: str) -> None:
+            if not self.item.sensitive:
+                self.context.notice("info", "%s: %s" % (self.item.id, line))
+
+        return machine(self.context, log)
 
     def _rehearsed(self, step: Step, achieves: bool) -> List[Effect]:
         """What a step would leave, behind those before. ``ResourceError`` where it would fail, or
@@ -250,3 +258,97 @@ class StateResource(ResourceType):
                 entry = group = accounts.group(self.name)
                 number = -1 if group is None else group.gid
         return [AccountEffect(kind, self.name, number, present=entry is not None, entry=entry)]
+
+
+class ActionResource(StateResource):
+    """One resource of a type that acts while it runs."""
+
+    chancy = True
+    _type: ActionStateType
+
+    def observe(self) -> State:
+        """See the base class."""
+        return State("present")
+
+    def found(self) -> Properties:
+        """Absent where it is due. See the base class."""
+        return {"ensure": super().observe().ensure}
+
+    def observation(self, state: Any) -> Any:
+        """See the base class."""
+        return None
+
+    def remembered(self) -> Optional[Properties]:
+        """See the base class."""
+        left = self._type.left(self._reader())
+        return None if left is None else dict(left)
+
+    def heeds(self, refresh: bool) -> bool:
+        """See the base class."""
+        return refresh
+
+    def unsettled(self, state: Any) -> str:
+        """See the base class."""
+        return ""
+
+    def actions(self, state: Any, refresh: bool) -> List[Action]:
+        """See the base class."""
+        reader = self._supported()
+        if not refresh and (self._type.refresh_only or not self._type.due(reader)):
+            return []
+        action = self._acting(refresh)
+        try:
+            self._type.require(reader)
+        except Missing as missing:
+            missing.would = [action._replace(effects=self._effects())]
+            raise
+        return [action]
+
+    def supposed(self, refresh: bool) -> List[Action]:
+        """See the base class."""
+        if self._type.refresh_only and not refresh:
+            return []
+        return [self._acting(refresh)._replace(effects=self._effects(), changes=(), rehearse=None)]
+
+    def _acting(self, refresh: bool) -> Action:
+        message = "Would have %s%s" % (self._type.done, " via subscribe" if refresh else "")
+        changes = [Change(key, None, value) for key, value in self._type.desired().items()]
+        effects: List[Effect] = []
+
+        def call() -> None:
+            host = self._machine()
+            try:
+                self._type.act(host)
+            finally:
+                self.ended = host.commands.ended
+
+        def rehearse() -> None:
+            self._rehearse(effects)
+
+        return Action(message, call, changes=changes, effects=effects, rehearse=rehearse)
+
+    def _effects(self) -> List[Effect]:
+        """What it would leave, in a preview where it cannot act as the host is."""
+        effects: List[Effect] = []
+        if self.context.noop:
+            try:
+                with self.context.ignoring():
+                    self._rehearse(effects)
+            except ResourceError:
+                pass  # all that it would leave is recorded
+        return effects
+
+    def _rehearse(self, effects: List[Effect]) -> None:
+        """Record what it would leave. ``ResourceError`` where it would fail."""
+        from remote_runtime.host.overlay.overlay import Overlay
+
+        host = Overlay(self.context.world_with(()), self.item.id, self._covering)
+        try:
+            self._type.act(host)
+        finally:
+            effects.extend(host.record.effects)
+
+    def _covering(self, affects: Optional[Sequence[str]]) -> Callable[[str, str, bool], bool]:
+        from remote_runtime.resources.package.affects import affected
+
+        return affected(affects, self.context)

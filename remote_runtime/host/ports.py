@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, NoReturn, Opti
 from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
+    from remote_runtime.changes import Ended
+    from remote_runtime.host.command import Command
     from remote_runtime.system.account_files import Group, User
+    from remote_runtime.system.process.commands import Result
 
 LARGEST = 1 << 20  # bytes of a file that is read completely
 OURS = -1  # the user or group that the kernel gives to what the run makes
@@ -41,6 +44,14 @@ class FileReader(object):
 
     def stat(self, path: str) -> Optional[Node]:
         """What the path leads to, symlinks followed; None where nothing is."""
+        raise NotImplementedError
+
+    def exists(self, path: str) -> bool:
+        """Whether something is there, looked up as a shell does."""
+        raise NotImplementedError
+
+    def is_created(self, path: str) -> bool:
+        """The same of a path that makes a resource needless once it exists."""
         raise NotImplementedError
 
     def read(self, path: str, limit: int = LARGEST) -> bytes:
@@ -274,15 +285,34 @@ class Accounts(AccountReader):
 
 
 class CommandReader(object):
-    """Looks programs up; what they print is for the ports to read, not for a type."""
+    """Looks programs up, and runs commands of the user that only look.
+
+    What programs print is for the ports to read, not for a type.
+    """
 
     def find(self, program: str) -> str:
         """The path of a program, "" where there is none."""
         raise NotImplementedError
 
+    def require_start(self, command: "Command", own: str) -> None:
+        """``Missing`` for what keeps a command from starting: its directory, user, group or
+        program. ``own`` names the command in messages."""
+        raise NotImplementedError
+
+    def look(self, command: "Command") -> "Result":
+        """Run a command that changes nothing, in a preview on the host as it will be."""
+        raise NotImplementedError
+
+    def holds(self, guard: "Command", own: str) -> bool:
+        """Whether a guard exits with one of its codes; ``own`` names it in messages. Runs in
+        previews as ``look`` does."""
+        raise NotImplementedError
+
 
 class Commands(CommandReader):
-    """Runs programs that change the host."""
+    """Runs programs that change the host. ``ended`` is how the last command of the user ended."""
+
+    ended: "Optional[Ended]"
 
     def run(
         self,
@@ -298,6 +328,23 @@ class Commands(CommandReader):
         ``timeout`` in seconds, None for none. ``affects`` are the paths that it may change, with
         all below them; None stands for everything on the host. A preview does not run it, and is
         uncertain about these from then on.
+        """
+        raise NotImplementedError
+
+    def execute(
+        self,
+        command: "Command",
+        *,
+        creates: str = "",
+        affects: Optional[Sequence[str]] = None,
+        log: bool = False,
+    ) -> None:
+        """Run a command of the user to its end. ``UnsettledError`` where it exits with none of its
+        codes and has not created the path ``creates`` either.
+
+        ``affects`` are paths, with all below them, and resources as TYPE#NAME; None stands for
+        everything. ``log``: its standard output is reported. A preview checks whether the command
+        can start, and is uncertain about what it affects from then on.
         """
         raise NotImplementedError
 

@@ -86,29 +86,26 @@ def _status(path: str, context: "Context") -> Answer:
 
 
 def _command(question: Question, context: "Context") -> Answer:
-    from remote_runtime.resources.exec.providers.posix import Provider
-    from remote_runtime.resources.exec.settings import of_guard
+    from remote_runtime.host.command import of_guard
 
-    settings = of_guard(dict(question, command=question["of"]), {})
-    timeout = min(settings.timeout or LONGEST, LONGEST)
-    words = Provider(context).words(settings.command)
-    if not words:
-        raise ResourceError("the command is empty", kind="resource.command")
+    command = of_guard(dict(question, command=question["of"]), {}, "posix")
+    timeout = min(command.timeout or LONGEST, LONGEST)
     commands = context.user_commands
-    message, _ = commands.lacking(words[0], settings.path, settings.cwd)
+    words = command.start(commands.find).argv
+    message, _ = commands.lacking(words[0], command.path, command.cwd)
     if message:
         there = message.endswith("is not an executable file")
         code = NOT_EXECUTABLE if there else NOT_FOUND
         return {"exit_code": code, "stdout": "", "stderr": message + "\n"}
     result = commands.run(
         words,
-        cwd=settings.cwd,
-        env=settings.environment,
-        path=settings.path,
+        cwd=command.cwd,
+        env=command.environment,
+        path=command.path,
         timeout=timeout,
-        user=settings.user,
-        group=settings.group,
-        umask=settings.umask,
+        user=command.user,
+        group=command.group,
+        umask=command.umask,
         limit=2 * (LARGEST + 1),  # so that one that is too long is detected
     )
     if result.timed_out:

@@ -226,7 +226,7 @@ class WorldCommands(Commands):
         if today and not self._as_planned(argv, user):
             return self._host.run(
                 argv,
-                cwd,
+                cwd=cwd,
                 env=env,
                 path=path,
                 timeout=timeout,

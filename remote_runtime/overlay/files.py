@@ -175,6 +175,12 @@ class WorldFiles(ReadOnly, Files):
             return found.node.kind not in ("absent", "symlink")
         return found.there and os.path.exists(found.path)
 
+    def is_created(self, path: str) -> bool:
+        there = self.exists(path)
+        if not there:
+            self._clouds.heed("creates", path, False)
+        return there
+
     def is_there(self, path: str) -> bool:
         return self._is_there(self._find(path, follow=False))
 

@@ -111,6 +111,10 @@ class Files(object):
         """Whether something is there, looked up as a shell does."""
         return os.path.exists(path)
 
+    def is_created(self, path: str) -> bool:
+        """The same of what makes a resource needless: in a preview, more may come to create it."""
+        return self.exists(path)
+
     def is_there(self, path: str) -> bool:
         """Whether something is there, a symlink that leads nowhere included."""
         return os.path.lexists(path)

@@ -57,6 +57,14 @@ class FileReader(ports.FileReader):
                 return None  # nothing is below a file
             raise
 
+    def exists(self, path: str) -> bool:
+        """See the base class."""
+        return self._door.exists(path)
+
+    def is_created(self, path: str) -> bool:
+        """See the base class."""
+        return self._door.is_created(path)
+
     def require_movable(self, old: str, new: str) -> None:
         """``ResourceError`` for a directory that cannot be moved to where nothing is."""
         self._door.obstacles(old).removing(tree=True)

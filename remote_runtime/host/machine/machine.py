@@ -1,25 +1,28 @@
 """The machine as state types have it in a push (target)."""
 
-from typing import TYPE_CHECKING, Set
+from typing import TYPE_CHECKING, Callable, Union
 
-from remote_runtime.host.machine import accounts, commands, files
+from remote_runtime.host.machine import account_reader, commands, files
 from remote_runtime.host.ports import Host, HostReader
 
 if TYPE_CHECKING:
-    from remote_runtime.system.accounts import Accounts
-    from remote_runtime.system.files import Files
-    from remote_runtime.system.process.commands import Commands
+    from remote_runtime.context import Context
+    from remote_runtime.overlay.overlay import World
 
 
-def reader(door: "Files", theirs: "Accounts", programs: "Commands") -> HostReader:
-    """The reader for these adapters: those of the machine, or those of an overlay."""
+def reader(doors: "Union[Context, World]") -> HostReader:
+    """The reader of the machine, or of an overlay."""
     return HostReader(
-        files.FileReader(door), accounts.AccountReader(theirs), commands.CommandReader(programs)
+        files.FileReader(doors.files),
+        account_reader.AccountReader(doors.accounts),
+        commands.CommandReader(doors.commands, doors.files, doors.accounts),
     )
 
 
-def machine(door: "Files", theirs: "Accounts", programs: "Commands", changed: Set[str]) -> Host:
-    """The machine behind these doors; ``changed`` gets each path that is written or removed."""
-    paths = files.Files(door, programs, changed)
-    runs = commands.Commands(programs, theirs.forget)
-    return Host(paths, accounts.Accounts(theirs, paths, programs), runs)
+def machine(context: "Context", log: Callable[[str], object] = str) -> Host:
+    """The machine behind the doors of a run; ``log`` gets each line that is to be reported."""
+    from remote_runtime.host.machine import accounts
+
+    paths = files.Files(context.files, context.commands, context.changed_paths)
+    theirs = accounts.Accounts(context.accounts, paths, context.commands)
+    return Host(paths, theirs, commands.Commands(context, log))

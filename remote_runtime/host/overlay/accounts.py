@@ -17,7 +17,8 @@ from remote_runtime.effects import (
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import accounts
 from remote_runtime.host.accounts import Outcome
-from remote_runtime.host.machine.accounts import AccountReader, require_idle
+from remote_runtime.host.machine.account_reader import AccountReader
+from remote_runtime.host.machine.accounts import require_idle
 from remote_runtime.host.machine.commands import CommandReader
 from remote_runtime.host.overlay.files import Files
 from remote_runtime.host.overlay.record import Record

@@ -1,9 +1,18 @@
 """Programs in a preview (target): none is run."""
 
+import os
 from typing import Optional, Sequence
 
-from remote_runtime.effects import ASSUMED, Uncertainty, UnknownEffect, below, everything
+from remote_runtime.effects import (
+    ASSUMED,
+    PathEffect,
+    Uncertainty,
+    UnknownEffect,
+    below,
+    everything,
+)
 from remote_runtime.host import ports
+from remote_runtime.host.command import Command
 from remote_runtime.host.machine.commands import CommandReader
 from remote_runtime.host.overlay.record import Record
 
@@ -12,7 +21,9 @@ class Commands(CommandReader, ports.Commands):
     """Records that the changes of a program are unknown."""
 
     def __init__(self, record: Record) -> None:
-        super().__init__(record.world.commands)
+        world = record.world
+        super().__init__(world.commands, world.files, world.accounts)
+        self.ended = None
         self._record = record
 
     def run(
@@ -33,3 +44,24 @@ class Commands(CommandReader, ports.Commands):
             self._record.add(UnknownEffect(doubt, everything, text))
         for path in affects or ():
             self._record.add(UnknownEffect(doubt, below(path, itself=True), text))
+
+    def execute(
+        self,
+        command: Command,
+        *,
+        creates: str = "",
+        affects: Optional[Sequence[str]] = None,
+        log: bool = False,
+    ) -> None:
+        """See the base class."""
+        from remote_runtime.host.overlay.start_checks import require_startable
+
+        record = self._record
+        record.runs = True
+        try:
+            require_startable(record.world, command, self.words(command).argv)
+        finally:  # it may start all the same
+            doubt = Uncertainty(ASSUMED, "%s may change this first" % record.by)
+            record.add(UnknownEffect(doubt, record.covering(affects), command.text))
+            if creates and os.path.basename(creates.rstrip("/")) != "..":
+                record.add(PathEffect(creates, "something"))

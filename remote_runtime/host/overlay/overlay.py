@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from remote_runtime.host.overlay import accounts, commands, files
-from remote_runtime.host.overlay.record import Record
+from remote_runtime.host.overlay.record import Covering, Record, anything
 from remote_runtime.host.ports import Host
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ class Overlay(Host):
     Only these change ``world``: the caller passes a copy.
     """
 
-    def __init__(self, world: "World", by: str) -> None:
-        self.record = Record(world, by)
+    def __init__(self, world: "World", by: str, covering: Covering = anything) -> None:
+        self.record = Record(world, by, covering)
         paths, runs = files.Files(self.record), commands.Commands(self.record)
         super().__init__(paths, accounts.Accounts(self.record, paths, runs), runs)

@@ -1,22 +1,33 @@
 """What a type has done to an overlay (target)."""
 
-from typing import TYPE_CHECKING, List
+from typing import TYPE_CHECKING, Callable, List, Optional, Sequence
 
-from remote_runtime.effects import Effect, Uncertainty
+from remote_runtime.effects import Effect, Uncertainty, everything
 
 if TYPE_CHECKING:
     from remote_runtime.overlay.overlay import World
+
+
+Covers = Callable[[str, str, bool], bool]
+Covering = Callable[[Optional[Sequence[str]]], Covers]
+
+
+def anything(affects: Optional[Sequence[str]]) -> Covers:
+    """For commands that may change anything, whatever they say."""
+    return everything
 
 
 class Record(object):
     """The effects of calls, in order; later calls see them at once.
 
     ``world`` is a private copy. ``runs``: a program would have run, whose success is unknown.
+    ``covering`` says what a command may change by what it says that it affects.
     """
 
-    def __init__(self, world: "World", by: str) -> None:
+    def __init__(self, world: "World", by: str, covering: Covering = anything) -> None:
         self.world = world
         self.by = by
+        self.covering = covering
         self.effects: List[Effect] = []
         self.runs = False
 

@@ -105,10 +105,7 @@ class Resource(PathType):
 
     def _created(self) -> bool:
         path = self.settings.creates
-        there = bool(path) and self.context.files.exists(path)
-        if path and not there:
-            self.context.saw("creates", path, False)
-        return there
+        return bool(path) and self.context.files.is_created(path)
 
     def _getting(self, status: Optional[Status]) -> List[Action]:
         """Download, extract and clean up, as far as needed; what creates names is not there."""

@@ -1,34 +1,21 @@
 """The exec type (target; ``check`` on both sides)."""
 
 import os
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-from remote_runtime.base import (
-    Action,
-    Change,
-    Ended,
-    Missing,
-    PathEffect,
-    Properties,
-    ResourceType,
-    State,
-    Uncertainty,
-    UnknownEffect,
-)
-from remote_runtime.effects import ASSUMED, Effect, everything
-from remote_runtime.errors import ResourceError, UnsettledError
-from remote_runtime.resources.exec import rules, wording
-from remote_runtime.resources.exec.running import RAISE_TIMEOUT, TIMEOUT
-from remote_runtime.resources.exec.settings import expected, of_command, of_guard
+from remote_runtime.base import ActionStateType, Properties
+from remote_runtime.errors import ResourceError
+from remote_runtime.host.command import Command, of_command, of_guard
+from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.resources.exec import rules
 
-GUARDS = ("onlyif", "unless")
-LOGGED = 500  # lines that logoutput tells of one command; a flood would drown the events
+GUARDS = {"onlyif": True, "unless": False}
 
 
-class Resource(ResourceType):
+class Resource(ActionStateType):
     """One command. It has no state of its own: it runs, or its conditions say that it need not."""
 
-    chancy = True
+    done = "executed"
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -42,133 +29,59 @@ class Resource(ResourceType):
 
     @classmethod
     def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        creates, cwd = properties.get("creates"), properties.get("cwd")
-        return [(os.path.join(cwd or "/", creates), True)] if creates else []
+        path = _creates(properties)
+        return [(path, True)] if path else []
 
-    def observe(self) -> State:
-        return State("present")
+    @property
+    def refresh_only(self) -> bool:
+        return bool(self.properties.get("refresh_only"))
 
-    def found(self) -> Properties:
-        """Present where its guards keep it from running, absent where they would let it run."""
-        if not any(self.properties.get(key) for key in GUARDS):
+    def desired(self) -> Mapping[str, Any]:
+        return {"command": self._command().text}
+
+    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        if not self._guards():
             raise ResourceError("an exec has no state to inspect, only conditions for its run")
-        return {"ensure": "absent" if self._due() else "present"}
+        return super().read(host)
 
-    def remembered(self) -> Optional[Properties]:
+    def left(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         """Whether what it creates is there; what guards say is known at its turn only."""
-        if self._creates() is not None:
-            return {"created": self._is_created()}
-        guarded = any(self.properties.get(key) for key in GUARDS)
-        return None if guarded and not self.properties.get("refresh_only") else {}
+        path = _creates(self.properties)
+        if path:
+            return {"created": host.files.exists(path)}
+        return None if self._guards() and not self.refresh_only else {}
 
-    def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """What is left to do; see ``ResourceType``."""
-        if not refresh and not self._due():
-            return []
-        message = wording.EXECUTED_BY_SUBSCRIBE if refresh else wording.EXECUTED
-        settings = of_command(self.name, self.properties)
-        action = Action(
-            message,
-            self._execute,
-            changes=[Change("command", None, settings.command)],
-            effects=self._effects(),
-            rehearse=lambda: self.provider.rehearse(settings),
-        )
-        try:
-            self.provider.require_start(settings, "the command")
-        except Missing as missing:
-            missing.would = [action]
-            raise
-        return [action]
-
-    def _effects(self) -> List[Effect]:
-        """Nobody can tell what a command does, but for what it says itself."""
-        why = "%s may change this first" % self.item.id
-        command = str(self.properties.get("command") or self.name)
-        covers: Callable[[str, str, bool], bool] = everything
-        if self.context.noop:
-            from remote_runtime.resources.exec.affects import affected
-
-            covers = affected(self.properties.get("affects"), self.context)
-        effects: List[Effect] = [UnknownEffect(Uncertainty(ASSUMED, why), covers, command)]
-        path = self._creates()
-        if path is not None and os.path.basename(path.rstrip("/")) != "..":
-            effects.append(PathEffect(path, "something"))
-        return effects
-
-    def unsettled(self, state: Any) -> str:
-        return ""  # its exit code was judged when it ran; the guards are not asked again
-
-    def _due(self) -> bool:
+    def due(self, host: HostReader) -> bool:
         """Whether its conditions let it run; the guards are asked only when all else does."""
-        if self.properties.get("refresh_only"):
+        path = _creates(self.properties)
+        if path and host.files.is_created(path):
             return False
-        path = self._creates()
-        if path is not None:
-            if self.context.files.exists(path):
-                return False
-            self.context.saw("creates", path, False)
-        for key, wanted in (("onlyif", True), ("unless", False)):
-            guard = self.properties.get(key)
-            if guard is not None and self._guard(key, guard) != wanted:
+        for key, guard in self._guards().items():
+            command = of_guard(guard, self.properties, self.provider)
+            if host.commands.holds(command, key) != GUARDS[key]:
                 return False
         return True
 
-    def _guard(self, key: str, guard: Any) -> bool:
-        try:
-            held: bool = self.provider.holds(of_guard(guard, self.properties), key)
-        except Missing as missing:
-            missing.would = self.supposed(False)
-            raise
-        return held
+    def require(self, host: HostReader) -> None:
+        host.commands.require_start(self._command(), "the command")
 
-    def supposed(self, refresh: bool) -> List[Action]:
-        if self.properties.get("refresh_only") and not refresh:
-            return []
-        message = wording.EXECUTED_BY_SUBSCRIBE if refresh else wording.EXECUTED
-        return [Action(message, self._execute, (), self._effects())]
-
-    def _execute(self) -> None:
-        settings = of_command(self.name, self.properties)
-        self.context.progress("running %s" % settings.command)
-        was_there = self._is_created()
-        result = self.provider.run(settings, self._log())
-        self.ended = Ended(None if result.timed_out else result.code, result.stdout, result.stderr)
-        how = result.ending(settings.timeout)
-        if result.timed_out:
-            raise UnsettledError(how, TIMEOUT, RAISE_TIMEOUT, result.tail())
-        if result.code in settings.returns:
-            return
-        if result.code >= 0 and not was_there and self._is_created():
-            return  # it made what it was to make; its event has the code
-        raise UnsettledError(
-            "%s, expected %s" % (how, expected(settings.returns)),
-            kind="resource.exit",
-            output=result.tail(),
+    def act(self, host: Host) -> None:
+        host.commands.execute(
+            self._command(),
+            creates=_creates(self.properties),
+            affects=self.properties.get("affects"),
+            log=self.properties.get("logoutput") is True,
         )
 
-    def _is_created(self) -> bool:
-        path = self._creates()
-        return path is not None and self.context.files.exists(path)
+    def _command(self) -> Command:
+        return of_command(self.name, self.properties, self.provider)
 
-    def _creates(self) -> Optional[str]:
-        """The path whose presence says that the command need not run."""
-        creates = self.properties.get("creates")
-        return os.path.join(self.properties.get("cwd") or "/", creates) if creates else None
+    def _guards(self) -> Dict[str, Any]:
+        given = self.properties
+        return {key: given[key] for key in GUARDS if given.get(key) is not None}
 
-    def _log(self) -> Optional[Callable[[str], None]]:
-        """What is given each line of the output where it is to be told."""
-        if not self.properties.get("logoutput") or self.item.sensitive:
-            return None
-        told = 0
 
-        def log(line: str) -> None:
-            nonlocal told
-            told += 1
-            if told <= LOGGED:
-                self.context.notice("info", "%s: %s" % (self.item.id, line))
-            elif told == LOGGED + 1:
-                text = "%s: more than %d lines of output; the rest is omitted"
-                self.context.notice("info", text % (self.item.id, LOGGED))
-
-        return log
+def _creates(properties: Properties) -> str:
+    """The path whose presence says that the command need not run, "" for none."""
+    creates = properties.get("creates")
+    return os.path.join(properties.get("cwd") or "/", creates) if creates else ""

@@ -13,7 +13,8 @@ from remote_runtime.base import (
 )
 from remote_runtime.effects import UNKNOWN, Effect
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.exec.settings import of_guard
+from remote_runtime.host.command import of_guard
+from remote_runtime.host.machine.commands import reader_of
 from remote_runtime.resources.reboot import wording
 from remote_runtime.text import duration
 from remote_runtime.validation.command_rules import of_settings, of_words
@@ -111,8 +112,11 @@ class Resource(ResourceType):
         return [UnknownEffect(Uncertainty(UNKNOWN, why), Aftermath())]
 
     def _asked(self) -> bool:
-        guard = self.properties.get("onlyif")
-        return bool(guard) and bool(self.provider.holds(of_guard(guard, self.properties), "onlyif"))
+        given = self.properties.get("onlyif")
+        if not given:
+            return False
+        guard = of_guard(given, self.properties, self.provider.name)
+        return reader_of(self.context).holds(guard, "onlyif")
 
     def _reboot(self) -> None:
         span = str(self.properties.get("timeout", TIMEOUT))

@@ -7,10 +7,10 @@ from remote_runtime.effects import Effect, PathEffect
 from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
+    from remote_runtime.base import Provider
     from remote_runtime.context import Context
     from remote_runtime.health.kind import Probe
     from remote_runtime.item import Properties
-    from remote_runtime.resources.exec.running import ExecProvider
 
 _PATIENCE = 10.0  # seconds for one answer over the network
 
@@ -26,7 +26,7 @@ class Sight(NamedTuple):
 class Condition(object):
     """Something that is so or not; a subclass for each property that names one."""
 
-    def __init__(self, properties: "Properties", provider: "ExecProvider") -> None:
+    def __init__(self, properties: "Properties", provider: "Provider") -> None:
         self.properties = properties
         self.provider = provider
 
@@ -130,11 +130,13 @@ class _Command(Condition):
         return "%s %s" % (self.properties["command"], state)
 
     def look(self, seconds: float) -> Sight:
-        from remote_runtime.resources.exec.settings import of_command
+        from remote_runtime.host.command import of_command
+        from remote_runtime.host.machine.commands import reader_of
 
-        settings = of_command("", self.properties)._replace(timeout=seconds)
-        self.provider.require_start(settings, "the command")
-        result = self.provider.run(settings)
+        command = of_command("", self.properties, self.provider.name)._replace(timeout=seconds)
+        commands = reader_of(self.context)
+        commands.require_start(command, "the command")
+        result = commands.look(command)
         if result.timed_out:
             return Sight(False, "it timed out", result.tail())
         if result.code < 0:
@@ -145,7 +147,7 @@ class _Command(Condition):
 _CONDITIONS = {"port": _Port, "url": _Url, "file": _File, "command": _Command}
 
 
-def condition_of(properties: "Properties", provider: "ExecProvider") -> Condition:
+def condition_of(properties: "Properties", provider: "Provider") -> Condition:
     """What these properties wait for. ``ResourceError`` where they name nothing."""
     for key, kind in _CONDITIONS.items():
         if properties.get(key) is not None:

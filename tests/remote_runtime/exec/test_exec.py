@@ -3,8 +3,9 @@ import shutil
 import unittest
 from typing import Any, Dict
 
-from remote_runtime.resources.exec import interpreters, wording
-from remote_runtime.resources.exec.resource import LOGGED, Resource
+from remote_runtime.host import interpreters
+from remote_runtime.host.machine.commands import LOGGED
+from remote_runtime.resources.exec.resource import Resource
 from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import (
     ROOT,
@@ -200,7 +201,7 @@ class ExecTest(DirectoryTest):
                       "onlyif": "false", "refresh_only": True}  # fmt: skip
         second = item("exec", "x", subscribe=("exec#true",), properties=properties)
         events = run_items([first, second], noop=True)
-        self.assertEqual(events[1]["noop_message"], wording.EXECUTED_BY_SUBSCRIBE)
+        self.assertEqual(events[1]["noop_message"], "Would have executed via subscribe")
         events = run_items([first, second])
         self.assertEqual((events[1]["changed"], events[1]["refreshed"]), (True, True))
         self.assertTrue(self.made("ran"))
@@ -209,7 +210,7 @@ class ExecTest(DirectoryTest):
     def test_noop(self) -> None:
         """Noop says so and runs nothing."""
         event = self.apply("touch " + self.path("ran"), noop=True)
-        self.assertEqual((event["noop_message"], event["changed"]), (wording.EXECUTED, True))
+        self.assertEqual((event["noop_message"], event["changed"]), ("Would have executed", True))
         self.assertFalse(self.made("ran"))
 
     def test_program_missing(self) -> None:

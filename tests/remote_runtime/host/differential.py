@@ -125,7 +125,7 @@ def compared(case: Case, root: str, counts: Counter[str]) -> str:
     """In what the overlay and the machine differ; the tree is made in ``root`` by now."""
     foreseen, before, views = _foreseen(case, root)
     now = context()
-    host = machine(now.files, now.accounts, now.commands, set())
+    host = machine(now)
     look = _Look(HostReader(host.files, host.accounts, host.commands), root, lambda: 0)
     try:
         told = _differing("before", before, _seen(root), counts)
@@ -156,7 +156,7 @@ def _foreseen(case: Case, root: str) -> tuple[list[Any], View, dict[int, View]]:
         world = overlay.record.world
 
         def look() -> _Look:
-            there = reader(world.files, world.accounts, world.commands)
+            there = reader(world)
             return _Look(there, root, lambda: ctx.doubts)
 
         before = look().all()
@@ -174,7 +174,7 @@ def _seen(root: str) -> View:
     """What a run reads that has not read before."""
     ctx = context()
     try:
-        host = machine(ctx.files, ctx.accounts, ctx.commands, set())
+        host = machine(ctx)
         there = HostReader(host.files, host.accounts, host.commands)
         return _Look(there, root, lambda: 0).all()
     finally:

@@ -3,7 +3,7 @@
 from typing import Any, Callable, Dict, List, Mapping, Optional, Type
 
 from remote_runtime.base import Diff, ResourceType, StateType
-from remote_runtime.host.adapter import HostProvider, StateResource
+from remote_runtime.host.adapter import HostProvider, adapted
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.item import Item
 from tests.remote_runtime.fakes import context, item, run_items
@@ -16,7 +16,7 @@ class Kinds(object):
         self._context, self._kind = ctx, kind
 
     def create(self, wanted: Item, prepare: bool = True) -> ResourceType:
-        return StateResource(wanted, HostProvider(self._context), self._context, kind=self._kind)
+        return adapted(self._kind)(wanted, HostProvider(self._context), self._context)
 
     suppose = create
 

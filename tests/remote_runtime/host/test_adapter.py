@@ -2,7 +2,9 @@ import os
 import unittest
 from typing import Any, List
 
-from remote_runtime.base import Diff, StateType
+from remote_runtime.base import ActionStateType, Diff, StateType
+from remote_runtime.host.adapter import HostProvider, adapted
+from remote_runtime.host.command import of_command
 from remote_runtime.reporting.masking import MASKED
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one
 from tests.remote_runtime.host.kinds import Kinds, kind_of, run, thing
@@ -172,6 +174,76 @@ class AdapterTest(DirectoryTest):
         found = {"text": "x", "mode": "0644", "ensure": "present"}
         self.assertEqual(resource.remembered(), found)
         self.assertEqual(resource.found(), found)
+
+
+class Touch(ActionStateType):
+    """Makes a file with a command where there is none."""
+
+    done = "touched"
+    asked: List[str] = []
+
+    @property
+    def refresh_only(self) -> bool:
+        return bool(self.properties.get("refresh_only"))
+
+    def due(self, host: Any) -> bool:
+        self.asked.append(self.name)
+        return not host.files.exists(self.name)
+
+    def desired(self) -> Any:
+        return {"path": self.name}
+
+    def act(self, host: Any) -> None:
+        command = of_command("touch %s" % self.name, {}, "posix")
+        host.commands.execute(command, creates=self.name)
+
+
+class ActionTest(DirectoryTest):
+    """A state type that acts and has no state of its own."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        Touch.asked = []
+
+    def resource(self, **properties: Any) -> Any:
+        ctx = context()
+        return adapted(Touch)(
+            item("touch", self.path("a"), properties=properties), HostProvider(ctx), ctx
+        )
+
+    def test_due(self) -> None:
+        """It acts once; preview and push tell the same, and it is asked once in each."""
+        touch = item("touch", self.path("a"))
+        for noop in (True, False):
+            event = one(run(Touch, touch, noop=noop))
+            self.assertEqual(told(event), [("path", None, touch.name)])
+            self.assertEqual((event["final_ensure"], event["changed"]), ("present", True))
+        self.assertEqual((len(Touch.asked), self.read("a")), (2, b""))
+        self.assertEqual(one(run(Touch, touch))["status"], "stable")
+
+    def test_a_preview(self) -> None:
+        """What it creates counts for later ones."""
+        touches = [item("touch", self.path("a"), at) for at in (0, 1)]
+        events = run(Touch, *touches, noop=True)
+        self.assertEqual(events[0]["noop_message"], "Would have touched")
+        self.assertEqual([event["status"] for event in events], ["changed", "stable"])
+        self.assertEqual([event["prediction"] for event in events], ["certain", "certain"])
+
+    def test_refresh(self) -> None:
+        """A subscription acts without a question; without one, ``refresh_only`` rests."""
+        rests = self.resource(refresh_only=True)
+        self.assertEqual(rests.actions(rests.observe(), False), [])
+        messages = [action.message for action in rests.actions(rests.observe(), True)]
+        self.assertEqual(messages, ["Would have touched via subscribe"])
+        self.assertEqual(rests.supposed(False), [])
+        self.assertEqual(Touch.asked, [])
+
+    def test_status(self) -> None:
+        """It is absent where it is due, and leaves nothing that could drift."""
+        self.assertEqual(self.resource().found(), {"ensure": "absent"})
+        self.write("a")
+        self.assertEqual(self.resource().found(), {"ensure": "present"})
+        self.assertEqual(self.resource().remembered(), {})
 
 
 class RefusalTest(DirectoryTest):

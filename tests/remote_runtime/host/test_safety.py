@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 from remote_runtime.base import Action, ResourceType, State
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.command import of_command
 from remote_runtime.host.machine.machine import machine
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.host.ports import Accounts, Commands, Files, HostReader
@@ -15,8 +16,10 @@ from tests.remote_runtime.host.kinds import kind_of, run, thing
 
 READS = {
     *("lstat", "stat", "read", "entries", "uid", "gid", "find", "user", "group", "group_name"),
-    *("user_name", "groups_of", "logins"),
+    *("user_name", "groups_of", "logins", "exists", "is_created", "require_start"),
+    *("look", "holds"),  # guards of the user, which look in previews, too
 }
+RUNS = ("run", "execute")
 OURS = {"uid": os.geteuid(), "gid": os.getegid()}
 
 
@@ -87,7 +90,7 @@ class SafetyTest(DirectoryTest):
         """Every method that writes is called in the preview of a malicious type, in each of its
         methods, and no byte changes; in a push each of them does change something."""
         self.assertEqual(
-            {name for name, _ in self.attacks(None) + self.attacks_on_accounts(None)} | {"run"},
+            {name for name, _ in self.attacks(None) + self.attacks_on_accounts(None)} | {*RUNS},
             set(writes_of(Files)) | set(writes_of(Commands)) | set(writes_of(Accounts)),
         )
         before = held(self.root), accounts()
@@ -98,11 +101,15 @@ class SafetyTest(DirectoryTest):
                     call()
                 except (ResourceError, AttributeError):
                     pass
-            touch = ["touch", self.path("touched")]
-            try:
-                host.commands.run(touch)
-            except (ResourceError, AttributeError):
-                pass
+            touch = "touch " + self.path("touched")
+            for call in (
+                lambda: host.commands.run(touch.split()),
+                lambda: host.commands.execute(of_command(touch, {}, "posix")),
+            ):
+                try:
+                    call()
+                except (ResourceError, AttributeError):
+                    pass
 
         def read(host: HostReader) -> None:
             attack(host)
@@ -113,7 +120,7 @@ class SafetyTest(DirectoryTest):
                 self.assertTrue(event["noop"])
         self.assertEqual((held(self.root), accounts()), before)
         ctx = context()
-        host = machine(ctx.files, ctx.accounts, ctx.commands, set())
+        host = machine(ctx)
         for name, call in self.attacks(host.files):
             now = held(self.root)
             call()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, List, NoReturn, Optional
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.command import Command
 from remote_runtime.overlay.rights import (
     ELF,
     Rights,
@@ -17,27 +18,26 @@ from remote_runtime.overlay.rights import (
     needs_reading,
     other_formats,
 )
-from remote_runtime.resources.exec.settings import Settings
 from remote_runtime.system.accounts import Identity
 from remote_runtime.system.process.commands import CommandNotStarted
 from remote_runtime.system.process.run_as import Switch
 
 if TYPE_CHECKING:
-    from remote_runtime.context import Context
+    from remote_runtime.overlay.overlay import World
 
 _FIRST_LINE = 256  # bytes of a script that the kernel looks at
 _MOST_SCRIPTS = 5  # of which each is the interpreter of the one before
 
 
-def require_startable(context: "Context", settings: Settings, argv: List[str]) -> None:
+def require_startable(world: "World", command: Command, argv: List[str]) -> None:
     """Raise what keeps ``argv`` from being started, as far as that can be known before.
     ``Unknowable`` for a program that we may execute and not read: only a script needs more."""
     try:
-        identity = context.accounts.identity(settings.user, settings.group)
-        full = context.user_commands.find(argv[0], settings.path, settings.cwd)
-        start = _Start(context, argv[0], identity)
-        script = start.require(full, settings.cwd)
-        if script and settings.returns == (0,):
+        identity = world.accounts.identity(command.user, command.group)
+        full = world.commands.find(argv[0], command.path, command.cwd)
+        start = _Start(world, argv[0], identity)
+        script = start.require(full, command.cwd)
+        if script and command.returns == (0,):
             start.require_readable(script)
     except Unknowable:
         return  # an account or a program that something planned brings
@@ -46,9 +46,9 @@ def require_startable(context: "Context", settings: Settings, argv: List[str]) -
 
 
 class _Start(object):
-    def __init__(self, context: "Context", program: str, identity: Identity) -> None:
-        self._context, self._program, self._identity = context, program, identity
-        self._rights = Rights(context.files, identity)
+    def __init__(self, world: "World", program: str, identity: Identity) -> None:
+        self._world, self._program, self._identity = world, program, identity
+        self._rights = Rights(world.files, identity)
         self._script = ""
 
     def require(self, full: str, cwd: Optional[str]) -> Optional[bytes]:
@@ -88,7 +88,7 @@ class _Start(object):
             if not interpreter:
                 self._fail(errno.ENOEXEC)
             self._script, full = full, os.path.join(cwd, os.fsdecode(interpreter))
-            if not self._context.user_commands.is_there(full):
+            if not self._world.commands.is_there(full):
                 self._fail(errno.ENOENT)
             self._executable(full)
             found = self._head(full)
@@ -107,7 +107,7 @@ class _Start(object):
         from contextlib import closing
 
         try:
-            with closing(self._context.files.blocks(path, follow=True)) as blocks:
+            with closing(self._world.files.blocks(path, follow=True)) as blocks:
                 return next((bytes(block[:_FIRST_LINE]) for block in blocks), b"")
         except ResourceError:
             return None

@@ -1,0 +1,64 @@
+"""A state type reads and applies through the ports of the host; all else is for its base class."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.architecture.source import ROOT, imports, modules, parsed, shown
+from tests.architecture.test_types import DIRECTORY
+
+NAMES = {
+    *("noop", "world", "user_commands", "has_acted", "suppose", "saw"),
+    *("effects", "rehearse", "unfinished", "pins", "supposed", "Action", "Effect"),
+}
+"""What the lifecycle, the context and the overlay of a preview are called by."""
+
+MODULES = ("remote_runtime.context", "remote_runtime.overlay", "remote_runtime.effects")
+OLDER = {"apply", "archive", "file", "package", "reboot", "scaffold", "service", "wait"}
+"""Types that still return actions. A type that is ported leaves this set; none joins it."""
+
+
+def state_types() -> list[Path]:
+    """The directories of the types that are written on the ports."""
+    found = {path.parent.name for path in DIRECTORY.glob("*/schema.json")}
+    return [DIRECTORY / name for name in sorted(found - OLDER)]
+
+
+def questions_about_the_run(tree: ast.AST) -> Iterator[int]:
+    """The lines that name something of the lifecycle, as a name, an attribute or an argument."""
+    for node in ast.walk(tree):
+        names = {
+            getattr(node, key, None) for key in ("id", "attr", "arg", "name") if node is not tree
+        }
+        if names & NAMES:
+            yield getattr(node, "lineno", 0)
+
+
+def test_a_state_type_does_not_know_the_run() -> None:
+    """It never asks whether the run is a preview, and says what it does once: in its calls."""
+    found = []
+    for path in modules(*[str(each.relative_to(ROOT)) for each in state_types()]):
+        lines = set(questions_about_the_run(parsed(path)))
+        lines |= {line for line, name, _ in imports(path) if name.startswith(MODULES)}
+        found += [f"{shown(path)}:{line}" for line in sorted(lines)]
+        if path.name == "wording.py":
+            found.append(shown(path))
+    assert found == []
+
+
+def test_each_type_without_actions_is_held() -> None:
+    """What says that it is a state type is held by the rule, and the others are known."""
+    for path in DIRECTORY.glob("*/resource.py"):
+        is_state = any(
+            isinstance(node, ast.ClassDef)
+            and node.name == "Resource"
+            and "StateType" in ast.unparse(node.bases[0])
+            for node in ast.walk(parsed(path))
+        )
+        assert is_state == (path.parent.name not in OLDER), path
+
+
+def test_questions_are_recognized() -> None:
+    """An attribute, a keyword, a method and a name are found."""
+    code = "self.context.noop\nf(effects=1)\nclass A:\n  def pins(self): pass\nAction()\nfine"
+    assert sorted(questions_about_the_run(ast.parse(code))) == [1, 2, 4, 5]
