@@ -5,15 +5,16 @@ engine runs them; once they have run there is nothing left that apply does by it
 """
 
 import re
-from typing import List, Tuple
+from typing import Any, List, Mapping, Optional, Tuple
 
-from remote_runtime.base import Action, Properties, ResourceType, State
+from remote_runtime.base import ActionStateType, Properties
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.ports import HostReader
 
 _ARCHIVE = r"https?://[^\s?#]+#(?:[^\s#]*&)?sha256=[0-9a-fA-F]{64}(?:&|\Z)"
 
 
-class Resource(ResourceType):
+class Resource(ActionStateType):
     """One child manifest at its turn."""
 
     @classmethod
@@ -22,17 +23,13 @@ class Resource(ResourceType):
         key = "manifest" if "manifest" in properties else "name"
         return [(key, message) for message in _complaints(str(properties.get(key, name)))]
 
-    def observe(self) -> State:
-        """Present: its children have run or are to run."""
-        return State("present")
-
-    def found(self) -> Properties:
+    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         """It is what its children are. See the base class."""
         raise ResourceError("an apply has no state to inspect; check its resources")
 
-    def actions(self, state: State, refresh: bool) -> List[Action]:
-        """Nothing; all changes are its children's."""
-        return []
+    def due(self, host: HostReader) -> bool:
+        """Never; all changes are its children's."""
+        return False
 
 
 def _complaints(name: str) -> List[str]:

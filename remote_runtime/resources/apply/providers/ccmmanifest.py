@@ -1,13 +1,9 @@
 """Child manifests in ccm's own form, the only one there is (target)."""
 
-from remote_runtime.base import Properties
-from remote_runtime.base import Provider as BaseProvider
+from remote_runtime import base
 
 
-class Provider(BaseProvider):
+class Provider(base.Provider):
     """Always available: the plan holds the child's resources already."""
 
     name = "ccmmanifest"
-
-    def unmanageable(self, properties: Properties) -> str:
-        return ""
