@@ -104,23 +104,43 @@ class Accounts(AccountReader, accounts.Accounts):
 
 def processes(user: User) -> List[int]:
     """The processes of the host that run as a user, by the real, effective or saved number of any
-    thread. Those of containers, which have another root directory, do not count; the programs of
-    the host that change users judge alike."""
+    thread. Those of containers do not count."""
     found = []
-    ours = os.stat("/")
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
         try:
-            root = os.stat("/proc/%s/root" % name)
             threads = os.listdir("/proc/%s/task" % name)
         except OSError:
             continue  # it has ended
-        if (root.st_dev, root.st_ino) != (ours.st_dev, ours.st_ino):
-            continue
-        if any(_runs_as(user.uid, "/proc/%s/task/%s" % (name, each)) for each in threads):
+        runs = any(_runs_as(user.uid, "/proc/%s/task/%s" % (name, each)) for each in threads)
+        if runs and not _is_contained(user.uid, "/proc/" + name):
             found.append(int(name))
     return found
+
+
+def _is_contained(uid: int, process: str) -> bool:
+    """Whether a process has another root directory, and is of no login of the user, who may have
+    given it one."""
+    try:
+        if os.path.samestat(os.stat(process + "/root"), os.stat("/")):
+            return False
+    except (FileNotFoundError, ProcessLookupError):
+        return True  # it has ended
+    except OSError:
+        return False  # a root without the right to look, as in a container, sees only its own
+    own = b"user-%d.slice" % uid
+    groups = _content(process + "/cgroup").splitlines()
+    login = _content(process + "/loginuid").strip() == b"%d" % uid
+    return not login and not any(own in line.split(b"/") for line in groups)
+
+
+def _content(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""  # it has ended, or the kernel does not tell
 
 
 def _runs_as(uid: int, thread: str) -> bool:

@@ -1,8 +1,10 @@
 """Which processes run as a user; they are made by this test."""
 
+import os
 import subprocess
 import unittest
-from typing import List
+from typing import Any, List
+from unittest import mock
 
 from remote_runtime.host.machine.accounts import processes
 from remote_runtime.system.account_files import User
@@ -53,3 +55,28 @@ class ProcessesTest(unittest.TestCase):
         """What has another root directory is not of this host."""
         pid = self.running("import os; os.chroot('/proc'); os.setuid(%d); " % UID + SLEEP)
         self.assertNotIn(pid, self.found())
+
+    def test_another_root_of_a_login(self) -> None:
+        """A user who gave a process another root directory still uses the host."""
+        pid = self.running("import os; os.chroot('/proc'); os.setuid(%d); " % UID + SLEEP)
+        for name, text in (
+            ("cgroup", b"0::/user.slice/user-%d.slice/session-1.scope\n" % UID),
+            ("loginuid", b"%d" % UID),
+        ):
+            with mock.patch(
+                "remote_runtime.host.machine.accounts._content",
+                lambda path, name=name, text=text: text if path.endswith(name) else b"",
+            ):
+                self.assertIn(pid, self.found(), name)
+
+    def test_roots_that_cannot_be_seen(self) -> None:
+        """A root without CAP_SYS_PTRACE judges by the numbers alone."""
+        pid, stat = self.running("import os; os.setuid(%d); " % UID + SLEEP), os.stat
+
+        def denied(path: Any, **options: Any) -> Any:
+            if str(path).startswith("/proc/"):
+                raise PermissionError(13, "Permission denied")
+            return stat(path, **options)
+
+        with mock.patch("os.stat", denied):
+            self.assertIn(pid, self.found())
