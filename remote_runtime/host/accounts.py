@@ -203,7 +203,7 @@ class Accounts(ports.Accounts):
             words += [*(["-a"] if keep else []), "-G", ",".join(groups)]
             members = self._memberships(name, groups, keep)
         moves = new.home != user.home and wanted.get("move_home")
-        if moves and self._has_to_move(user.home, new.home):
+        if moves and self._has_to_move(user, new.home):
             with self._moved(user, new.home):
                 self._perform(["usermod", *words, name], Outcome([new, *members]))
         elif words:
@@ -306,9 +306,10 @@ class Accounts(ports.Accounts):
                 hint="manage it in an earlier file resource with ensure: directory",
             )
 
-    def _has_to_move(self, old: str, new: str) -> bool:
+    def _has_to_move(self, user: User, new: str) -> bool:
         """Whether there is something to move: a move that was cut short behind its rename is
         complete. ``ResourceError`` where it cannot be moved."""
+        old = user.home
         there = self.files.lstat(old)
         if there is None:
             return False
@@ -320,11 +321,19 @@ class Accounts(ports.Accounts):
             )
         if there.kind != "directory":
             raise ResourceError("the home directory %s is a %s" % (old, there.kind))
+        if there.uid != user.uid:
+            owner = self.user_name(there.uid) or str(there.uid)
+            raise ResourceError(
+                "the home directory %s belongs to the user %s" % (old, owner),
+                kind="resource.account",
+                hint="leave out move_home",
+            )
+        self._require_alone(user)
         self._require_home(new)
         return True
 
-    def _belongings(self, user: User) -> List[str]:
-        """The user's own directory and mail; a directory that holds those of others is an error."""
+    def _require_alone(self, user: User) -> None:
+        """``ResourceError`` for a home directory that holds those of others."""
         home = user.home.rstrip("/") or "/"
         for other in self._all("user"):
             its = other.home.rstrip("/") if isinstance(other, User) else ""
@@ -332,14 +341,20 @@ class Accounts(ports.Accounts):
                 raise ResourceError(
                     "the home directory %s of the user %s is in %s" % (its, other.name, home),
                     kind="resource.account",
-                    hint="check the home directories; nothing was removed",
+                    hint="check the home directories; nothing was changed",
                 )
+
+    def _belongings(self, user: User) -> List[str]:
+        """The user's own directory and mail; a directory that holds those of others is an error."""
+        home = user.home.rstrip("/") or "/"
         mail = "%s/%s" % (self._rules.get("MAIL_DIR"), user.name)
         found = []
         for path, kind in ((home, "directory"), (mail, "file")):
             node = self.files.lstat(path)
             if path != "/" and node is not None and (node.kind, node.uid) == (kind, user.uid):
                 found.append(path)
+        if home in found:
+            self._require_alone(user)
         return found
 
     # -- rules ------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from typing import Any, Mapping
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import HostReader
 
-_CLOSED = ("nologin", "false")  # shells that let nobody in
+_CLOSED = ("nologin", "false", "true")  # shells that let nobody in
 
 
 def require_login(host: HostReader, user: str, what: str) -> None:

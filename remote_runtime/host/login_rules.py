@@ -1,6 +1,6 @@
 """The host's rules for new accounts, as shadow's tools read them (target)."""
 
-from typing import TYPE_CHECKING, Container, Dict
+from typing import TYPE_CHECKING, Container, Dict, Optional
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import FileReader
@@ -58,14 +58,19 @@ class LoginRules(object):
     @property
     def home_mode(self) -> int:
         """The mode of a new home directory."""
-        mode = self.get("HOME_MODE")
-        return int(mode, 8) if mode else 0o777 & ~int(self.get("UMASK"), 8)
+        mode = _number(self.get("HOME_MODE"))
+        return 0o777 & ~self._number("UMASK") if mode is None else mode
+
+    def _number(self, key: str) -> int:
+        """The value of a setting, its usual one where that is no number."""
+        found = _number(self.get(key))
+        return int(_USUAL[key], 8 if key == "UMASK" else 10) if found is None else found
 
     def next_number(self, kind: str, system: bool, used: Container[int], highest: int) -> int:
         """The number of a new account: behind the ``highest`` in use of its range, or the first
         one that is free; of a system's account the last one that is free. ``ResourceError``"""
         start = ("SYS_" if system else "") + kind
-        least, most = int(self.get(start + "_MIN")), int(self.get(start + "_MAX"))
+        least, most = self._number(start + "_MIN"), self._number(start + "_MAX")
         if not system and least <= highest < most:
             return highest + 1
         numbers = range(most, least - 1, -1) if system else range(least, most + 1)
@@ -76,8 +81,17 @@ class LoginRules(object):
 
     def is_in_range(self, kind: str, number: int) -> bool:
         """Whether a number is one that users have that are no system's accounts."""
-        return int(self.get(kind + "_MIN")) <= number <= int(self.get(kind + "_MAX"))
+        return self._number(kind + "_MIN") <= number <= self._number(kind + "_MAX")
 
     def gets_home(self, user: "User") -> bool:
         """Whether a user that exists is one that has a home directory, as far as nobody says so."""
         return user.home != NOWHERE and self.is_in_range("UID", user.uid)
+
+
+def _number(text: str) -> Optional[int]:
+    """A number in C's notation, as shadow reads it: 0x is hexadecimal, 0 octal. None for others."""
+    base = 16 if text[:2] in ("0x", "0X") else 8 if text[:1] == "0" else 10
+    digits = text[2:] if base == 16 else text
+    if not digits or digits.strip("0123456789abcdefABCDEF"[: base if base < 16 else 22]):
+        return None
+    return int(digits, base)

@@ -96,7 +96,7 @@ class Accounts(object):
         known = self._users if kind == "user" else self._groups
         if name in known:
             return known[name]
-        if name.isdigit():
+        if name and not name.strip("0123456789"):
             known[name] = int(name)
         else:
             import grp

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ _EXPIRY = 7  # the same in an entry of the shadow database
 _DAY = 86400  # seconds
 _RANGE = {"UID_MIN": 1000, "UID_MAX": 60000}  # usual values of /etc/login.defs
 _LOGIN_DEFS = "/etc/login.defs"
-_SETTING = "test ! -e %s || awk -v key=%s '$1 == key { found = $2 } END { print found }' %s"
+_SETTING = "test ! -e %s || awk -v key=%s '$1 == key { $1 = ; found = $0 } END { print found }' %s"
 
 
 def expectations(subject: Subject) -> list[Expectation]:
@@ -168,24 +169,36 @@ def _created(subject: Subject) -> Expectation:
         """What is at its path."""
         return (
             "a directory"
-            if not explicit and _homeless(host, subject.name)
+            if not explicit and _homeless(host, subject)
             else _home(host, subject.name)
         )
 
     return equal("create_home", "a directory", find)
 
 
-def _homeless(host: Host, name: str) -> bool:
+def _homeless(host: Host, subject: Subject) -> bool:
     """Whether a user is none of those that have a home directory by default."""
-    fields = _entry(host, "passwd", name)
+    fields = _entry(host, "passwd", subject.name)
     if not fields:
         return False
     least, most = (
-        int(_told(host, _SETTING, _LOGIN_DEFS, key, _LOGIN_DEFS) or usual)
+        _number(_told(host, _SETTING, _LOGIN_DEFS, key, _LOGIN_DEFS), usual)
         for key, usual in _RANGE.items()
     )
-    outside = not least <= int(fields[_PASSWD["uid"]]) <= most
-    return outside or fields[_PASSWD["home"]] == "/nonexistent"
+    uid, home = (
+        str(fields[_PASSWD[key]] if subject.get(key) is None else subject.get(key))
+        for key in ("uid", "home")
+    )
+    return not least <= int(uid) <= most or home == "/nonexistent"
+
+
+def _number(text: str, usual: int) -> int:
+    """A number as C has it, with the prefix 0x or 0; the usual one for what is none."""
+    kinds = ((r"0[xX][0-9a-fA-F]+", 16), (r"0[0-7]*", 8), (r"[1-9][0-9]*", 10))
+    for pattern, base in kinds:
+        if re.fullmatch(pattern, text.strip().strip('"')):
+            return int(text.strip().strip('"'), base)
+    return usual
 
 
 def _home(host: Host, name: str) -> str:

@@ -31,6 +31,9 @@ class Resource(AccountStateType):
         given = properties.get
         if given("ensure") == "absent" and name == "root" and not given("force"):
             wrong.append(("name", "the user root cannot be removed"))
+        group = given("group") or ""
+        if group.isdigit() and group.strip("0123456789"):
+            wrong.append(("group", "the number of a group must have only the digits 0 to 9"))
         pairs = (("append", "groups"), ("move_home", "home"))
         wrong += [(k, "%s requires %s" % (k, o)) for k, o in pairs if given(k) and not given(o)]
         if given("generate_ssh_key") and given("system") and not given("create_home"):
@@ -45,9 +48,11 @@ class Resource(AccountStateType):
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         user = host.accounts.user(self.name)
-        self._homeless = user is not None and not LoginRules(host.files).gets_home(user)
         if user is None:
             return None
+        uid, home = self.properties.get("uid"), str(self.properties.get("home") or user.home)
+        later = user._replace(uid=user.uid if uid is None else uid, home=home)
+        self._homeless = not LoginRules(host.files).gets_home(later)
         groups, wanted = host.accounts.groups_of(self.name), self.properties.get("groups")
         if self.properties.get("append") and wanted is not None:
             groups = [group for group in groups if group in wanted]
@@ -55,7 +60,8 @@ class Resource(AccountStateType):
         by_number = self.properties.get("group", "").isdigit()
         name = "" if by_number else host.accounts.group_name(user.gid)
         found["group"] = name or str(user.gid)
-        home = str(self.properties.get("home") or user.home)
+        if self.properties.get("move_home") and host.files.lstat(home) is None:
+            home = user.home  # what is there will be at the new place
         node = host.files.stat(home) if home else None
         there = node is not None and node.kind == "directory"
         found.update(home=user.home, shell=user.shell, create_home=there)

@@ -7,12 +7,17 @@ from remote_runtime.base import Diff
 from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import lockout
+from remote_runtime.host.login_rules import LoginRules
+from remote_runtime.host.machine.files import FileReader
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.resources.user.resource import Resource
 from remote_runtime.system import account_files
+from remote_runtime.system.accounts import Accounts
+from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import ROOT, DirectoryTest, context, item, one
 from tests.remote_runtime.host.kinds import run
 
+OWN = os.getuid()
 SHADOW = """\
 root:$6$root$hash:20000:0:99999:7:::
 anna:$6$a$hash:20000:0:99999:7:::
@@ -134,6 +139,11 @@ class StateTest(UserTest):
         for name in ("nobody", "daemon", "gone"):
             self.assertEqual(self.preview(name)["status"], "stable", name)
         self.assertEqual(self.preview("daemon", create_home=True)["changes"][0]["to"], True)
+        for name, wanted in (("gone", {"home": self.path("x")}), ("daemon", {"uid": 1777})):
+            changes = self.preview(name, **wanted)["changes"]
+            self.assertIn("create_home", [change["what"] for change in changes], name)
+        changes = self.preview("anna", home=self.path("x"), move_home=True)["changes"]
+        self.assertNotIn("create_home", [change["what"] for change in changes])
         changes = self.preview("dora")["changes"]
         self.assertEqual([change["what"] for change in changes], ["create_home"])
         with mock.patch("pwd.getpwall", return_value=[]):
@@ -184,9 +194,38 @@ class ProgramsTest(UserTest):
     def test_labels(self) -> None:
         """A home directory that was moved gets the labels of its new place."""
         files = "remote_runtime.host.machine.files.Files.relabel"
+        with open(self.path("passwd"), "a") as file:
+            file.write("eva:x:%d:1000::%s:/bin/sh\n" % (OWN, self.mkdir("eva")))
+        self.users["eva"] = OWN
         with mock.patch(files) as relabel:
-            self.ran("anna", home=self.path("new"), move_home=True)
+            self.ran("eva", home=self.path("new"), move_home=True)
         relabel.assert_called_once_with(self.path("new"))
+
+    def test_digits(self) -> None:
+        """Only the digits 0 to 9 make the number of a group."""
+        for group, count in (("4711", 0), ("\u00b2", 1), ("\u0663", 1), ("a\u00b2", 0)):
+            self.assertEqual(len(Resource.check("x", {"group": group})), count, group)
+        for group in ("\u00b2", "\u0663"):
+            with mock.patch("grp.getgrnam", side_effect=KeyError(group)):
+                self.assertIsNone(Accounts().number("group", group))
+
+    def test_settings(self) -> None:
+        """Numbers are read as shadow reads them; what is none has the usual value."""
+        for text, number in (
+            ("1000 # text", 1000),
+            ("0x3e8", 1000),
+            ("01750", 1000),
+            ("09", 1000),
+            ("-1", 1000),
+            ('"500"', 500),
+            ("0", 0),
+        ):
+            path = self.write("login.defs", b"UID_MIN\t%s\nHOME_MODE 0700\n" % text.encode())
+            with mock.patch("remote_runtime.host.login_rules._FILES", (path,)):
+                rules = LoginRules(FileReader(Files()))
+                self.assertTrue(rules.is_in_range("UID", number), text)
+                self.assertFalse(rules.is_in_range("UID", number - 1), text)
+                self.assertEqual(rules.home_mode, 0o700)
 
     def test_the_first_day(self) -> None:
         """Day 0 is not clear to the programs, and is no day that locks nobody out."""
@@ -281,6 +320,7 @@ class RefusalTest(UserTest):
                 {"ensure": "absent"},
                 {"shell": "/usr/sbin/nologin"},
                 {"shell": "/no/such/shell"},
+                {"shell": "/bin/true"},
                 {"expires": "2001-01-01"},
                 {"home": self.path("other")},
             ):
@@ -298,6 +338,28 @@ class RefusalTest(UserTest):
         event = self.preview("deploy", groups=["adm"], force=True)
         self.assertEqual(event["noop_message"], "Would have updated the user")
 
+    def add(self, name: str, home: str, uid: int) -> None:
+        """A user of this home directory."""
+        with open(self.path("passwd"), "a") as file:
+            file.write("%s:x:%d:1000::%s:/bin/sh\n" % (name, uid, home))
+        self.users[name] = uid
+
+    def test_homes_of_others(self) -> None:
+        """Only a directory of the user, with nobody else's home in it, is moved or removed."""
+        shared, new = self.mkdir("shared"), self.path("new")
+        self.add("eva", shared, os.getuid() + 1)
+        moved = {"home": new, "move_home": True, "force": True}
+        self.assertIn("the home directory %s belongs to" % shared, self.refused("eva", **moved))
+        self.add("fay", self.mkdir("fay"), OWN)
+        self.add("gus", self.path("fay", "gus"), 4711)
+        inside = "the home directory %s of the user gus is in" % self.path("fay", "gus")
+        self.assertIn(inside, self.refused("fay", **moved))
+        gone = {"ensure": "absent", "remove_home": True, "force": True}
+        self.assertIn(inside, self.refused("fay", **gone))
+        for name, home in (("sys", "/"), ("mon", "/nonexistent")):
+            self.add(name, home, 4712)
+            self.assertEqual(self.preview(name, **gone)["error"], [])
+
     def test_homes(self) -> None:
         """A home directory needs its parent, and is no file; one of others stays."""
         where = self.path("no", "home")
@@ -306,14 +368,14 @@ class RefusalTest(UserTest):
         self.assertIn("is a file", self.refused("new", home=self.path("passwd")))
         moved = self.refused("anna", home=self.mkdir("there"), move_home=True)
         self.assertIn("which exists", moved)
-        error = self.refused("anna", ensure="absent", remove_home=True)
-        self.assertIn("the home directory %s" % self.path("home"), error)
 
     def test_moves(self) -> None:
         """A directory that cannot be moved is refused before anything is."""
         mounted = "remote_runtime.system.preconditions.mounted_in"
+        self.add("eva", self.mkdir("eva"), OWN)
         with mock.patch(mounted, side_effect=ResourceError("something is mounted there")):
-            moved = self.refused("anna", home=self.path("new"), move_home=True)
+            new = self.path("new")
+            moved = self.refused("eva", home=new, move_home=True, force=True)
         self.assertIn("something is mounted", moved)
 
     def test_no_generator(self) -> None:
