@@ -74,16 +74,16 @@ def _wrong(
 
 
 def unknown_in_template(
-    text: str, file: str, asks: Asks, engine: str, delimiters: tuple[str, str]
+    text: str, file: str, asks: Asks, syntax: tuple[str, tuple[str, str]]
 ) -> list[Problem]:
-    """The same of the text of a template of an ``engine``, whose code stands between the
-    ``delimiters``, with the position of each in ``file``."""
+    """The same of the text of a template, with the position of each in ``file``; ``syntax``: its
+    engine and the delimiters of its code."""
     if ASKED not in text:
         return []
     known, place = list(asks), Positions(file, text)
     return [
         problem
-        for match in _READ.finditer(_without_texts(_code(text, engine, delimiters)))
+        for match in _READ.finditer(_without_texts(_code(text, *syntax)))
         for problem in _wrong(match, known, asks, place.of(match.start()))
     ]
 

@@ -119,7 +119,7 @@ class Part:
             return []
         from orchestrator.manifest.checks.look_ups import unknown_in_template
 
-        return unknown_in_template(text, name, self.site.asks, *syntax)
+        return unknown_in_template(text, name, self.site.asks, syntax)
 
     def _unreadable(self, declared: Declared) -> list[Problem]:
         plain = {k: v for k, v in declared.values.items() if k not in declared.templated}
