@@ -10,7 +10,7 @@ from orchestrator.rollout.options import AUTO, RolloutOptions
 
 if TYPE_CHECKING:
     from orchestrator.rollout.amounts import Amount
-    from orchestrator.rollout.sharing import Per
+    from orchestrator.rollout.shared_limits import SharedLimit
 
 T = TypeVar("T")
 
@@ -125,8 +125,8 @@ def _amount(text: str) -> "Amount":
     return parse_amount(text)
 
 
-def _per(text: str) -> "Per":
-    from orchestrator.rollout.sharing import parse_per
+def _per(text: str) -> "SharedLimit":
+    from orchestrator.rollout.shared_limits import parse_per
 
     return parse_per(text)
 

@@ -33,6 +33,6 @@ def check_clusters(clusters: Sequence[Sequence[str]], most: int) -> None:
         )
 
 
-def forgives(max_fail: Amount | None) -> bool:
+def ignores_canaries(max_fail: Amount | None) -> bool:
     """Whether a canary that fails stops its cluster only, and counts in no budget."""
     return max_fail is None

@@ -12,7 +12,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.window import Window
-from orchestrator.rollout.course import WaveVerdict
+from orchestrator.rollout.scheduler import WaveVerdict
 from orchestrator.support.crash import describe_crash
 
 _TICK = 0.2  # seconds
@@ -27,7 +27,7 @@ class GateAnswer(NamedTuple):
     failed: Sequence[HostResult] = ()
 
 
-class Patience:
+class GateTime:
     """How long a gate may run, and whether its result is still needed."""
 
     def __init__(self, seconds: float, cancelled: threading.Event) -> None:
@@ -79,12 +79,12 @@ class Gate(Protocol):
     seconds: float
     hears_all: bool
 
-    def ask(self, wave: int, results: Sequence[HostResult], patience: Patience) -> GateAnswer:
+    def ask(self, wave: int, results: Sequence[HostResult], time_left: GateTime) -> GateAnswer:
         """Whether the rollout may go on behind these hosts."""
         ...
 
 
-class GateKeeper:
+class GateRunner:
     """Asks one gate after the other, until one stops the rollout."""
 
     def __init__(self, gates: Sequence[Gate], publish: Callable[[happening.Event], None]) -> None:
@@ -127,7 +127,7 @@ class GateKeeper:
         now = time.time()
         self._publish(happening.GateAsked(wave, gate.name, now, now + gate.seconds))
         try:
-            answer = gate.ask(wave, results, Patience(gate.seconds, self._cancelled))
+            answer = gate.ask(wave, results, GateTime(gate.seconds, self._cancelled))
         except Exception as error:
             path = describe_crash(error, f"the gate {gate.name}")
             answer = GateAnswer(f"{gate.name}: internal error in ccm, see {path}")
@@ -145,6 +145,6 @@ class GateKeeper:
         return answer
 
 
-def found_wrong(result: HostResult, kind: str, message: str) -> HostResult:
+def failed_result(result: HostResult, kind: str, message: str) -> HostResult:
     """The new result of a host that a gate found wrong."""
     return result._replace(outcome=outcome.FAILED, kind=kind, message=message)

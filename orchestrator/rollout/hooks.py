@@ -8,30 +8,30 @@ from typing import Any
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.rollout.asking import how_it_ended, run_command
-from orchestrator.rollout.gates import found_wrong
+from orchestrator.rollout.gates import failed_result
+from orchestrator.rollout.local_command import failure_text, run_command
 from remote_runtime.errors import CcmError
 
 SECONDS = 600.0  # that a command may take
 BEFORE, AFTER = "rollout.before_host", "rollout.after_host"
 
 
-class Hooked(HostTask[HostResult]):
+class HookedTask(HostTask[HostResult]):
     """A host's task between two commands, each may be "".
 
     If the first one fails, the host is not contacted. The second one runs whenever the first one
-    started, even if the user ends the run; if it fails, its host has failed. ``told`` is their
+    started, even if the user ends the run; if it fails, its host has failed. ``message`` is their
     standard input. The host uses a fork even if it is unresponsive, because it may be drained.
     """
 
     def __init__(
-        self, task: HostTask[HostResult], before: str, after: str, told: dict[str, Any]
+        self, task: HostTask[HostResult], before: str, after: str, message: dict[str, Any]
     ) -> None:
         super().__init__(task.name)
         self._task = task
         self._before = before
         self._after = after
-        self._told = told
+        self._message = message
         self._cancelled = threading.Event()
 
     def _work(self) -> HostResult:
@@ -42,23 +42,23 @@ class Hooked(HostTask[HostResult]):
             raise
         wrong = self._finish(result.record())
         if wrong and result.outcome == outcome.OK:
-            return found_wrong(result, AFTER, wrong)
+            return failed_result(result, AFTER, wrong)
         return result
 
     def _prepared(self) -> HostResult | None:
         """The result of a host whose first command failed; None if it starts."""
         if not self._before:
             return None
-        wrong = _run("before-host", self._before, self._told, self._cancelled.is_set)
+        wrong = _run("before-host", self._before, self._message, self._cancelled.is_set)
         if self._cancelled.is_set():
             return self._task.interrupted()
-        return found_wrong(self._task.held(), BEFORE, wrong) if wrong else None
+        return failed_result(self._task.held(), BEFORE, wrong) if wrong else None
 
     def _finish(self, result: dict[str, Any]) -> str:
         """Run what comes behind; what is wrong with it, "" for nothing."""
         if not self._after:
             return ""
-        return _run("after-host", self._after, {**self._told, "result": result}, lambda: False)
+        return _run("after-host", self._after, {**self._message, "result": result}, lambda: False)
 
     def _during(self) -> str:
         return f"host {self.name}"
@@ -91,7 +91,7 @@ class Hooked(HostTask[HostResult]):
         """The task has let go of its connection itself."""
 
 
-def _run(what: str, command: str, told: dict[str, Any], is_over: Callable[[], bool]) -> str:
+def _run(what: str, command: str, message: dict[str, Any], is_over: Callable[[], bool]) -> str:
     """Run a command; what is wrong with how it ended, "" where it ended well."""
     end = time.monotonic() + SECONDS
 
@@ -100,9 +100,9 @@ def _run(what: str, command: str, told: dict[str, Any], is_over: Callable[[], bo
         return 0.0 if is_over() else end - time.monotonic()
 
     try:
-        ran = run_command(command, told, left)
+        ran = run_command(command, message, left)
     except OSError as error:
         return f"{what} could not be started: {error.strerror}"
     if ran.code == 0:
         return ""
-    return f"{what} {how_it_ended(ran, SECONDS)}"
+    return f"{what} {failure_text(ran, SECONDS)}"

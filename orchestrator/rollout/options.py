@@ -8,7 +8,7 @@ from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:
     from orchestrator.rollout.amounts import Amount
-    from orchestrator.rollout.sharing import Per
+    from orchestrator.rollout.shared_limits import SharedLimit
 
 AUTO = "auto"  # how canaries are chosen
 GATE_TIMEOUT = 1800.0
@@ -22,7 +22,7 @@ class RolloutOptions(NamedTuple):
     waves: tuple[Amount, ...] = ()
     max_fail: Amount | None = None
     until: float | None = None
-    per: tuple[Per, ...] = ()
+    per: tuple[SharedLimit, ...] = ()
     soak: float = 0.0
     gate: tuple[str, ...] = ()
     gate_timeout: float = GATE_TIMEOUT

@@ -15,7 +15,7 @@ from orchestrator.rollout.amounts import Amount, parse_amount
 from orchestrator.rollout.commands import parse_command
 from orchestrator.rollout.detection import is_stages
 from orchestrator.rollout.options import RolloutOptions
-from orchestrator.rollout.sharing import Per, parse_per
+from orchestrator.rollout.shared_limits import SharedLimit, parse_per
 from orchestrator.rollout.waves import parse_waves
 from orchestrator.support.seconds import parse_seconds
 from remote_runtime.errors import InputError, Position, Problem
@@ -41,7 +41,7 @@ class Stage(NamedTuple):
     max_fail: Amount | None = None
     soak: float | None = None
     gate: tuple[str, ...] = ()
-    per: tuple[Per, ...] = ()
+    per: tuple[SharedLimit, ...] = ()
     data: Mapping[str, Any] = {}
 
     def rollout(self, whole: RolloutOptions) -> RolloutOptions:

@@ -8,8 +8,8 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.stage_host import StageHost, host_itself
 from orchestrator.report.host_names import named
-from orchestrator.rollout.course import Gates, NoGates
-from orchestrator.rollout.gates import Gate, GateAnswer, GateKeeper, Patience
+from orchestrator.rollout.gates import Gate, GateAnswer, GateRunner, GateTime
+from orchestrator.rollout.scheduler import Gates, NoGates
 
 if TYPE_CHECKING:
     from orchestrator.fleet import events as happening
@@ -39,7 +39,7 @@ def gates_of(
         about["stage"] = stage
     gates: list[Gate] = []
     if options.soak:
-        from orchestrator.rollout.soaking import Soak
+        from orchestrator.rollout.soak import Soak
 
         monitor = _monitor(push, targets, config)
         gates.append(Soak(options.soak, targets.hosts, targets.forks, monitor))
@@ -47,14 +47,14 @@ def gates_of(
         gates.append(_gate(word, push, targets=targets, seconds=options.gate_timeout, about=about))
     if options.confirm:
         gates.append(Confirmation(reporter, options.gate_timeout))
-    return (lambda: GateKeeper(gates, publish)) if gates else NoGates
+    return (lambda: GateRunner(gates, publish)) if gates else NoGates
 
 
 def _gate(
     word: str, push: "PushJob", *, targets: "Targets", seconds: float, about: dict[str, Any]
 ) -> Gate:
     if word != VERIFY:
-        from orchestrator.rollout.asking import CommandGate
+        from orchestrator.rollout.local_command import CommandGate
 
         return CommandGate(word, seconds, about)
     from orchestrator.verify.gating import VerifyGate
@@ -98,12 +98,12 @@ class Confirmation:
         self.seconds = seconds
         self._reporter = reporter
 
-    def ask(self, wave: int, results: "Sequence[HostResult]", patience: Patience) -> GateAnswer:
+    def ask(self, wave: int, results: "Sequence[HostResult]", time_left: GateTime) -> GateAnswer:
         """Show the outcome of the wave, and ask."""
         if not self._reporter.is_terminal:
             return GateAnswer("cannot prompt for confirmation without a terminal")
         question = f"wave {wave}: {outcome_of_wave(results)}. Continue?"
-        confirmed = self._reporter.confirm(question, lambda: patience.left)
+        confirmed = self._reporter.confirm(question, lambda: time_left.left)
         if confirmed is None:
             return GateAnswer("no confirmation in time")
         return GateAnswer("" if confirmed else "not confirmed")
@@ -127,14 +127,14 @@ def hooked(
     options = config.rollout
     if not options.before_host and not options.after_host:
         return make
-    from orchestrator.rollout.hooks import Hooked
+    from orchestrator.rollout.hooks import HookedTask
 
     def wrapped(host: "Target") -> "HostTask[HostResult]":
         """The task of a host between its hooks."""
         told = {"run_id": config.settings.run_id, "host": described(host_itself(host))}
         if isinstance(host, StageHost):
             told["stage"] = host.stage
-        return Hooked(make(host), options.before_host, options.after_host, told)
+        return HookedTask(make(host), options.before_host, options.after_host, told)
 
     return wrapped
 

@@ -205,7 +205,7 @@ class PushFlow:
         whole = self.request.rollout.per  # some stages may have their own
         if not whole and not any(stage.rollout.per for stage in push.stages):
             return
-        from orchestrator.rollout.sharing import check_sharing
+        from orchestrator.rollout.shared_limits import check_sharing
 
         alike = [
             host for stage in push.stages if stage.rollout.per == whole for host in stage.hosts

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from orchestrator.fleet.host.host_task import HostTask
     from orchestrator.registration.store import Store
-    from orchestrator.rollout.course import RolloutScheduler, StagePlace
-    from orchestrator.rollout.staged import StagedScheduler
+    from orchestrator.rollout.scheduler import RolloutScheduler, StagePosition
+    from orchestrator.rollout.staged_scheduler import StagedScheduler
     from orchestrator.runs.engine_choice import Engage
     from orchestrator.runs.reporter import Reporter
 
@@ -107,16 +107,16 @@ def _run(
     engine = engage(RunMeans(targets.connector, bus, publisher, lore))
     context = _RunContext(engine=engine, publish=publish, reporter=reporter)
     planned = config.rollout.given or bool(push.stages)
-    course = _course(push, targets, config, context) if planned else None
-    limited = course is not None and not config.settings.options.noop
-    tasks = course if course and limited else _in_order(push, targets, config, context)
+    scheduler = _scheduler(push, targets, config, context) if planned else None
+    limited = scheduler is not None and not config.settings.options.noop
+    tasks = scheduler if scheduler and limited else _in_order(push, targets, config, context)
     end_commands = _end_of_commands(planned)
     grace = AFTER_HOST_GRACE if config.rollout.after_host else INTERRUPT_GRACE
     window = Window(tasks, targets.forks, finished=finished, tick=reporter.tick, grace=grace)
     with reporter.interruptible(window.interrupt, end_commands):
         bus.publish(started)
-        if course is not None:
-            bus.publish(_planned(course, started, config, bool(push.stages)))
+        if scheduler is not None:
+            bus.publish(_planned(scheduler, started, config, bool(push.stages)))
         reporter.start()
         try:
             window.run()
@@ -135,7 +135,7 @@ def _run(
         run_id=started.run_id,
         results=results,
         interrupted=window.interrupted,
-        incomplete=unpublished or (course is not None and course.held),
+        incomplete=unpublished or (scheduler is not None and scheduler.held),
         faults=list(bus.faults),
         directory=directory,
         kept=push.kept and directory is not None and directory.path.is_dir(),
@@ -201,32 +201,35 @@ def _end_of_commands(planned: bool) -> Callable[[], None]:
     """What ends the commands of gates and hooks, which only a rollout has."""
     if not planned:
         return lambda: None
-    from orchestrator.rollout.asking import end_commands
+    from orchestrator.rollout.local_command import end_commands
 
     return end_commands
 
 
-def _course(
+def _scheduler(
     push: PushJob, targets: Targets, config: PushConfig, context: _RunContext
 ) -> RolloutScheduler | StagedScheduler:
     """The hosts as the options of the rollout let them begin."""
-    from orchestrator.rollout.course import ALONE
-    from orchestrator.rollout.staged import StagedScheduler, StageRun
+    from orchestrator.rollout.scheduler import ALONE
+    from orchestrator.rollout.staged_scheduler import StagedScheduler, StageRun
 
     parts = _parts(push, targets, config)
     if not push.stages:
-        return _course_of(parts[0], context, ALONE)
-    legs = [
+        return _rollout_scheduler(parts[0], context, ALONE)
+    runs = [
         StageRun(
-            stage.name, stage.hosts, stage.rollout, functools.partial(_course_of, part, context)
+            stage.name,
+            stage.hosts,
+            stage.rollout,
+            functools.partial(_rollout_scheduler, part, context),
         )
         for stage, part in zip(push.stages, parts, strict=True)
     ]
-    return StagedScheduler(legs, config.rollout)
+    return StagedScheduler(runs, config.rollout)
 
 
-def _course_of(part: _Part, context: _RunContext, place: StagePlace) -> RolloutScheduler:
-    from orchestrator.rollout.course import RolloutScheduler
+def _rollout_scheduler(part: _Part, context: _RunContext, place: StagePosition) -> RolloutScheduler:
+    from orchestrator.rollout.scheduler import RolloutScheduler
     from orchestrator.runs.gates import gates_of, hooked
 
     push, targets, config = part
@@ -244,7 +247,7 @@ def _course_of(part: _Part, context: _RunContext, place: StagePlace) -> RolloutS
 
 
 def _planned(
-    course: RolloutScheduler | StagedScheduler,
+    scheduler: RolloutScheduler | StagedScheduler,
     begin: happening.RunStarted,
     config: PushConfig,
     staged: bool,
@@ -254,7 +257,7 @@ def _planned(
 
     # The failed hosts of a stage must be healthy before the next stage.
     word, words = (UNDONE, config.retry) if staged else (REMAINING, config.again)
-    return course.planned(Asked(again=words).on(f"run:{begin.run_id}:{word}"))
+    return scheduler.planned(Asked(again=words).on(f"run:{begin.run_id}:{word}"))
 
 
 def _in_order(

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from orchestrator.rollout.gates import GateAnswer, Patience, found_wrong
+from orchestrator.rollout.gates import GateAnswer, GateTime, failed_result
 
 if TYPE_CHECKING:
     from inventory import Host
@@ -32,7 +32,7 @@ class VerifyGate:
         self._means = means
         self._forks = forks
 
-    def ask(self, wave: int, results: Sequence[HostResult], patience: Patience) -> GateAnswer:
+    def ask(self, wave: int, results: Sequence[HostResult], time_left: GateTime) -> GateAnswer:
         """Check every host of the wave that is healthy so far."""
         from orchestrator.verify.members import Member
         from orchestrator.verify.visiting import visit_all
@@ -44,14 +44,14 @@ class VerifyGate:
                     members,
                     self._forks,
                     keep=False,
-                    watch=lambda window: stack.enter_context(patience.bounds(window)),
+                    watch=lambda window: stack.enter_context(time_left.bounds(window)),
                 )
             except KeyboardInterrupt:  # the window was interrupted, not this thread
-                if patience.cancelled:
+                if time_left.cancelled:
                     return GateAnswer("the run was interrupted")
                 return GateAnswer(f"verify timed out after {self.seconds:g} s")
         wrong = [
-            found_wrong(result, KIND, f"verify: {told}")
+            failed_result(result, KIND, f"verify: {told}")
             for result in results
             if (told := _wrong(found[self._hosts[result.host].name]))
         ]

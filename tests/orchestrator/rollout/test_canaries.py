@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.rollout.amounts import parse_amount
-from orchestrator.rollout.canaries import Canaries, check_clusters, forgives
+from orchestrator.rollout.canaries import Canaries, check_clusters, ignores_canaries
 from remote_runtime.errors import UsageError
 
 
@@ -26,5 +26,5 @@ def test_too_many_clusters_are_refused() -> None:
 
 def test_a_budget_counts_canaries() -> None:
     """Only where one was given."""
-    assert forgives(None)
-    assert not forgives(parse_amount("0"))
+    assert ignores_canaries(None)
+    assert not ignores_canaries(parse_amount("0"))

@@ -9,8 +9,8 @@ import pytest
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.rollout.course import WaveVerdict
-from orchestrator.rollout.gates import GateAnswer, GateKeeper, Patience, found_wrong
+from orchestrator.rollout.gates import GateAnswer, GateRunner, GateTime, failed_result
+from orchestrator.rollout.scheduler import WaveVerdict
 
 RESULTS = [HostResult("a", Tally()), HostResult("b", Tally()), HostResult("c", Tally(), "failed")]
 
@@ -31,7 +31,7 @@ class FakeGate:
         self.asked: list[str] = []
         self.results: Sequence[HostResult] = ()
 
-    def ask(self, wave: int, results: Sequence[HostResult], patience: Patience) -> GateAnswer:
+    def ask(self, wave: int, results: Sequence[HostResult], time_left: GateTime) -> GateAnswer:
         self.asked = [result.host for result in results]
         self.results = results
         if isinstance(self._answer, Exception):
@@ -43,7 +43,7 @@ def verdict(
     *gates: FakeGate, results: Sequence[HostResult] = RESULTS
 ) -> tuple[WaveVerdict, list[happening.Event]]:
     told: list[happening.Event] = []
-    keeper = GateKeeper(gates, told.append)
+    keeper = GateRunner(gates, told.append)
     keeper.ask(1, results)
     end = time.monotonic() + 10
     while keeper.verdict() is None and time.monotonic() < end:
@@ -55,7 +55,7 @@ def verdict(
 
 def test_each_is_asked_about_those_that_are_well() -> None:
     """A host that has failed, or that an earlier gate has found wrong, is no question any more."""
-    bad = found_wrong(RESULTS[0], "rollout.soak", "unwell")
+    bad = failed_result(RESULTS[0], "rollout.soak", "unwell")
     first, second = FakeGate("first", GateAnswer(failed=[bad])), FakeGate("second")
     found, told = verdict(first, second)
     assert (first.asked, second.asked) == (["a", "b"], ["b"])
@@ -72,7 +72,7 @@ def test_each_is_asked_about_those_that_are_well() -> None:
 
 def test_what_judges_the_wave_hears_of_all_its_hosts() -> None:
     """Those that have failed, and those that a gate before it has found wrong, as they are now."""
-    bad = found_wrong(RESULTS[0], "rollout.soak", "unwell")
+    bad = failed_result(RESULTS[0], "rollout.soak", "unwell")
     gates = FakeGate("first", GateAnswer(failed=[bad])), FakeGate("all", hears_all=True)
     verdict(*gates)
     assert gates[1].results == [bad, *RESULTS[1:]]
@@ -103,9 +103,9 @@ def test_a_defect_in_a_gate_stops(tmp_path: object, monkeypatch: pytest.MonkeyPa
 def test_patience_ends() -> None:
     """With its time, or when the user ends the run."""
     cancelled = threading.Event()
-    assert not Patience(0.05, cancelled).sleep(1.0)
-    patience = Patience(60.0, cancelled)
-    assert patience.sleep(0.01)
+    assert not GateTime(0.05, cancelled).sleep(1.0)
+    time_left = GateTime(60.0, cancelled)
+    assert time_left.sleep(0.01)
     threading.Timer(0.1, cancelled.set).start()
-    assert not patience.sleep(30.0)
-    assert patience.cancelled
+    assert not time_left.sleep(30.0)
+    assert time_left.cancelled

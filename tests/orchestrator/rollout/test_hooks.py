@@ -12,7 +12,7 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.rollout.budget import is_failure
-from orchestrator.rollout.hooks import Hooked
+from orchestrator.rollout.hooks import HookedTask
 from tests.orchestrator.fleet.fakes import (
     SETTINGS,
     FakeConnector,
@@ -28,10 +28,10 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "log"
 
 
-def task(before: str, after: str, connector: FakeConnector) -> Hooked:
+def task(before: str, after: str, connector: FakeConnector) -> HookedTask:
     planner = FakePlanner(["/etc/a"])
     run = HostRun(FakeHost("web1"), connector, planner=planner, bus=Bus(), settings=SETTINGS)
-    return Hooked(run, before, after, {"host": {"name": "web1"}})
+    return HookedTask(run, before, after, {"host": {"name": "web1"}})
 
 
 class Reached(FakeConnector):

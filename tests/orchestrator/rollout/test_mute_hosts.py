@@ -8,7 +8,7 @@ import pytest
 from orchestrator.fleet import window
 from orchestrator.rollout.amounts import parse_amount
 from orchestrator.rollout.options import RolloutOptions
-from orchestrator.rollout.sharing import parse_per
+from orchestrator.rollout.shared_limits import parse_per
 from orchestrator.rollout.waves import parse_waves
 from tests.orchestrator.fleet.fakes import FakeConnector, FakeHost, FarEnd
 from tests.orchestrator.rollout.test_course import roll_out
@@ -42,7 +42,7 @@ def test_a_mute_host_is_at_work(options: RolloutOptions, begun: list[str]) -> No
         go.wait(600)
         far.carry_out_plan()
 
-    connector = FakeConnector(script, patience=0.0)
+    connector = FakeConnector(script, time_left=0.0)
 
     def look() -> None:
         until = time.monotonic() + 300

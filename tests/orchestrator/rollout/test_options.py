@@ -2,7 +2,7 @@
 
 from orchestrator.rollout.amounts import parse_amount
 from orchestrator.rollout.options import RolloutOptions
-from orchestrator.rollout.sharing import parse_per
+from orchestrator.rollout.shared_limits import parse_per
 from orchestrator.rollout.waves import parse_waves
 
 

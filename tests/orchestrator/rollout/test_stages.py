@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.rollout.amounts import Amount
 from orchestrator.rollout.options import RolloutOptions
-from orchestrator.rollout.sharing import Per
+from orchestrator.rollout.shared_limits import SharedLimit
 from orchestrator.rollout.stages import read_stages
 from orchestrator.rollout.waves import parse_waves
 from remote_runtime.errors import InputError
@@ -49,7 +49,7 @@ def test_a_file_of_stages_is_read_whole(tmp_path: Path) -> None:
     assert web.waves == parse_waves("1,10%,100%")
     assert web.max_fail == Amount(5.0, percent=True)
     assert web.gate == ("verify", "./pool-is-well")
-    assert web.per == (Per("rack", 1),)
+    assert web.per == (SharedLimit("rack", 1),)
 
 
 def test_a_stage_goes_by_the_run_where_it_says_nothing(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.settings import RunSettings
-from orchestrator.rollout.gates import Gate, GateKeeper
-from orchestrator.rollout.hooks import Hooked
+from orchestrator.rollout.gates import Gate, GateRunner
+from orchestrator.rollout.hooks import HookedTask
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.runs.gates import described, gates_of, hooked, outcome_of_wave
 from orchestrator.runs.push_job import PushConfig, PushJob, Targets
@@ -19,7 +19,7 @@ def gates(options: RolloutOptions) -> list[Gate]:
     config = PushConfig(RunSettings("run-1", "alice@desk"), {}, rollout=options)
     output = Output(OutputOptions(), RunOptions())
     keeper = gates_of(push, targets, config=config, reporter=output, publish=print)()
-    return list(keeper.gates) if isinstance(keeper, GateKeeper) else []
+    return list(keeper.gates) if isinstance(keeper, GateRunner) else []
 
 
 def test_gates_come_in_an_order_of_their_own() -> None:
@@ -53,8 +53,8 @@ def test_a_host_without_hooks_is_itself() -> None:
 
     for options, kind in (
         (RolloutOptions(), FakeHost),
-        (RolloutOptions(before_host="drain"), Hooked),
-        (RolloutOptions(after_host="undrain"), Hooked),
+        (RolloutOptions(before_host="drain"), HookedTask),
+        (RolloutOptions(after_host="undrain"), HookedTask),
     ):
         config = PushConfig(SETTINGS, {}, rollout=options)
         assert isinstance(hooked(make, config)(Described("web1")), kind)  # type: ignore[arg-type]  # no task

@@ -14,10 +14,10 @@ from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.ports import Target
 from orchestrator.fleet.window import Window
 from orchestrator.rollout.amounts import parse_amount
-from orchestrator.rollout.course import RolloutScheduler, StagePlace, WaveVerdict
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.reasons import BUDGET, GATE, INTERRUPTED
-from orchestrator.rollout.staged import StagedScheduler, StageRun
+from orchestrator.rollout.scheduler import RolloutScheduler, StagePosition, WaveVerdict
+from orchestrator.rollout.staged_scheduler import StagedScheduler, StageRun
 from orchestrator.rollout.waves import parse_waves
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner, Recorder
 from tests.orchestrator.rollout.test_course import Touched
@@ -44,10 +44,10 @@ class StagedRun:
         self._connector = connector
         self._more = more
         legs = [self._leg(name, hosts, rollout) for name, (hosts, rollout) in stages.items()]
-        self.course = StagedScheduler(legs, options)
-        self.planned = self.course.planned("ccm push")
+        self.scheduler = StagedScheduler(legs, options)
+        self.planned = self.scheduler.planned("ccm push")
         Window(
-            self.course, 4, finished=lambda _, one: self._tell(happening.HostFinished(one))
+            self.scheduler, 4, finished=lambda _, one: self._tell(happening.HostFinished(one))
         ).run()
 
     def _leg(self, name: str, hosts: Sequence[FakeHost], rollout: RolloutOptions) -> StageRun:
@@ -57,7 +57,7 @@ class StagedRun:
             planner = FakePlanner(["/etc/a"])
             return HostRun(host, self._connector, planner=planner, bus=self._bus, settings=SETTINGS)
 
-        def make(place: StagePlace) -> RolloutScheduler:
+        def make(place: StagePosition) -> RolloutScheduler:
             return RolloutScheduler(
                 there,
                 rollout,
@@ -97,7 +97,7 @@ def test_a_stage_begins_when_the_one_before_it_has_passed() -> None:
     assert [len(wave) for wave in run.planned.waves] == [2, 1, 3, 3]
     begun = [e.wave for e in run.recorder.events if isinstance(e, happening.WaveStarted)]
     assert begun == [1, 2, 3, 4]
-    assert not run.course.held
+    assert not run.scheduler.held
 
 
 def test_a_failure_in_a_stage_keeps_all_later_ones_untouched() -> None:
@@ -111,7 +111,7 @@ def test_a_failure_in_a_stage_keeps_all_later_ones_untouched() -> None:
     (held,) = run.held()
     assert held.why == BUDGET
     assert held.hosts == tuple(f"web/{host.name}" for host in MANY)
-    assert run.course.held
+    assert run.scheduler.held
 
 
 def test_a_stage_may_allow_failures() -> None:
@@ -149,22 +149,22 @@ def test_hosts_of_later_stages_are_told_when_the_user_ends_the_run(ended: int) -
     def leg(name: str, hosts: Sequence[FakeHost]) -> StageRun:
         there = [StageHost(name, host) for host in hosts]
 
-        def make(place: StagePlace) -> RolloutScheduler:
+        def make(place: StagePosition) -> RolloutScheduler:
             return RolloutScheduler(
                 there, ALIKE, make=one_host, publish=told.append, gates=Never, stage=place
             )
 
         return StageRun(name, there, ALIKE, make)
 
-    course = StagedScheduler([leg("db", FEW), leg("web", MANY)], ALIKE)
-    for task in [course.next(), course.next()][:ended]:
+    scheduler = StagedScheduler([leg("db", FEW), leg("web", MANY)], ALIKE)
+    for task in [scheduler.next(), scheduler.next()][:ended]:
         assert task is not None
-        course.ended(task.name, HostResult(task.name, Tally(), outcome.OK))
-    course.interrupt()
+        scheduler.ended(task.name, HostResult(task.name, Tally(), outcome.OK))
+    scheduler.interrupt()
     (held,) = [event for event in told if isinstance(event, happening.RolloutHeld)]
     assert held.why == INTERRUPTED
     assert held.hosts == tuple(f"web/{host.name}" for host in MANY)
-    assert [task.name for task in course.rest()] == list(held.hosts)
+    assert [task.name for task in scheduler.rest()] == list(held.hosts)
 
 
 def one_host(host: Target) -> HostRun:
@@ -190,14 +190,14 @@ class Never:
 def test_no_gate_is_asked_once_the_user_has_ended_the_run() -> None:
     """Of the last wave, whose hosts end after that."""
     Never.asked = []
-    course = RolloutScheduler(
-        FEW, ALIKE, make=one_host, publish=lambda event: None, gates=Never, stage=StagePlace()
+    scheduler = RolloutScheduler(
+        FEW, ALIKE, make=one_host, publish=lambda event: None, gates=Never, stage=StagePosition()
     )
-    begun = [course.next(), course.next()]
-    course.interrupt()
+    begun = [scheduler.next(), scheduler.next()]
+    scheduler.interrupt()
     for task in begun:
         assert task is not None
-        course.ended(task.name, HostResult(task.name, Tally(), outcome.INTERRUPTED))
+        scheduler.ended(task.name, HostResult(task.name, Tally(), outcome.INTERRUPTED))
     assert Never.asked == []
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.rollout.asking import CommandGate, run_command
-from orchestrator.rollout.gates import Patience
+from orchestrator.rollout.gates import GateTime
+from orchestrator.rollout.local_command import CommandGate, run_command
 
 WELL = [HostResult("web1", Tally()), HostResult("web2", Tally())]
 
@@ -18,7 +18,7 @@ WELL = [HostResult("web1", Tally()), HostResult("web2", Tally())]
 def ask(command: str, seconds: float = 20.0, cancelled: threading.Event | None = None) -> str:
     """Why a gate stops; "" where it lets the wave through."""
     gate = CommandGate(command, seconds, {"run_id": "run-1"}, again=0.05)
-    return gate.ask(2, WELL, Patience(seconds, cancelled or threading.Event())).stop
+    return gate.ask(2, WELL, GateTime(seconds, cancelled or threading.Event())).stop
 
 
 def test_a_command_gets_the_wave(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_one_that_reads_nothing_may_decide() -> None:
     """More than a pipe holds is not waited for."""
     many = [HostResult(f"web{number}", Tally()) for number in range(2_000)]
     gate = CommandGate("exit 0", 20.0, {})
-    assert gate.ask(1, many, Patience(20.0, threading.Event())).stop == ""
+    assert gate.ask(1, many, GateTime(20.0, threading.Event())).stop == ""
 
 
 def test_one_that_prints_megabytes_is_heard_to_its_end() -> None:

@@ -10,8 +10,8 @@ from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Target
 from orchestrator.rollout.budget import Budget
-from orchestrator.rollout.course import RolloutScheduler, StagePlace
 from orchestrator.rollout.options import RolloutOptions
+from orchestrator.rollout.scheduler import RolloutScheduler, StagePosition
 
 
 class StageRun(NamedTuple):
@@ -20,7 +20,7 @@ class StageRun(NamedTuple):
     name: str
     hosts: Sequence[Target]
     rollout: RolloutOptions
-    make: Callable[[StagePlace], RolloutScheduler]
+    make: Callable[[StagePosition], RolloutScheduler]
 
 
 class StagedScheduler:
@@ -31,26 +31,26 @@ class StagedScheduler:
     stages together, and a stage has its own limit only if it sets one.
     """
 
-    def __init__(self, legs: Sequence[StageRun], options: RolloutOptions) -> None:
-        self._names = [leg.name for leg in legs]
+    def __init__(self, runs: Sequence[StageRun], options: RolloutOptions) -> None:
+        self._names = [run.name for run in runs]
         self._options = options
-        hosts = [list(leg.hosts) for leg in legs]
+        hosts = [list(run.hosts) for run in runs]
         total = sum(map(len, hosts))
         self._overall = Budget.of(options.max_fail, total, waves=False)
-        self._courses: list[RolloutScheduler] = []
+        self._schedulers: list[RolloutScheduler] = []
         before = 0
-        for at, leg in enumerate(legs):
+        for at, run in enumerate(runs):
             behind = [host for later in hosts[at + 1 :] for host in later]
             strict = options.max_fail is None
-            budget = Budget.of(leg.rollout.max_fail, len(leg.hosts), strict)
-            course = leg.make(StagePlace(before, behind, budget, self._overall))
-            self._courses.append(course)
-            before += len(course.waves())
+            budget = Budget.of(run.rollout.max_fail, len(run.hosts), strict)
+            scheduler = run.make(StagePosition(before, behind, budget, self._overall))
+            self._schedulers.append(scheduler)
+            before += len(scheduler.waves())
         self._at = 0
 
     def planned(self, again: str) -> happening.RolloutPlanned:
         """Who is in which wave of which stage; ``again`` is the command that goes on."""
-        waves = [course.waves() for course in self._courses]
+        waves = [scheduler.waves() for scheduler in self._schedulers]
         return happening.RolloutPlanned(
             waves=tuple(wave for of_stage in waves for wave in of_stage),
             max_fail=self._overall.limit,
@@ -60,14 +60,14 @@ class StagedScheduler:
                 name for name, all_of in zip(self._names, waves, strict=True) for _ in all_of
             ),
             limits={
-                name: course.budget.limit
-                for name, course in zip(self._names, self._courses, strict=True)
+                name: scheduler.budget.limit
+                for name, scheduler in zip(self._names, self._schedulers, strict=True)
             },
         )
 
     @property
     def _now(self) -> RolloutScheduler:
-        return self._courses[self._at]
+        return self._schedulers[self._at]
 
     @property
     def waits(self) -> bool:
@@ -87,7 +87,7 @@ class StagedScheduler:
     def next(self) -> HostTask[HostResult] | None:
         """The next host of the stage, of the next stage once this one has passed."""
         task = self._now.next()
-        while task is None and self._now.over and self._at < len(self._courses) - 1:
+        while task is None and self._now.over and self._at < len(self._schedulers) - 1:
             self._at += 1
             task = self._now.next()
         return task
@@ -98,8 +98,8 @@ class StagedScheduler:
 
     def rest(self) -> Iterator[HostTask[HostResult]]:
         """The hosts of this stage and of later ones that were not started."""
-        for course in self._courses[self._at :]:
-            yield from course.rest()
+        for scheduler in self._schedulers[self._at :]:
+            yield from scheduler.rest()
 
     def interrupt(self) -> None:
         """The gates need not answer."""

@@ -13,10 +13,10 @@ from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Target
 from orchestrator.rollout.budget import Budget, is_failure
-from orchestrator.rollout.canaries import Canaries, forgives
+from orchestrator.rollout.canaries import Canaries, ignores_canaries
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.reasons import BUDGET, CANARY, GATE, INTERRUPTED, UNTIL
-from orchestrator.rollout.sharing import Sharing
+from orchestrator.rollout.shared_limits import SharedLimits
 from orchestrator.rollout.waves import divide
 
 KIND = "rollout.gate"  # of a canary that a gate did not let through
@@ -62,7 +62,7 @@ class NoGates:
         """There is nothing to cancel."""
 
 
-class StagePlace(NamedTuple):
+class StagePosition(NamedTuple):
     """The position of a scheduler in a run: the number of earlier waves, and the hosts ``behind``
     it.
 
@@ -75,7 +75,7 @@ class StagePlace(NamedTuple):
     overall: Budget | None = None
 
 
-ALONE = StagePlace()
+ALONE = StagePosition()
 
 
 class RolloutScheduler:
@@ -95,7 +95,7 @@ class RolloutScheduler:
         publish: Callable[[happening.Event], None],
         gates: Callable[[], Gates] = NoGates,
         clusters: Sequence[Sequence[str]] = (),
-        stage: StagePlace = ALONE,
+        stage: StagePosition = ALONE,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._canaries = Canaries(clusters)
@@ -110,16 +110,16 @@ class RolloutScheduler:
         self._rounds: list[Gates] = []  # the gates that run
         self._clock = clock
         self._until = options.until
-        self._sharing = Sharing(options.per)
+        self._sharing = SharedLimits(options.per)
         self._stage = stage
         self.budget = stage.budget or Budget.of(options.max_fail, len(hosts), bool(options.waves))
         self._wave = 0  # counted from 1 once it has begun
         self._waiting: list[Target] = []
         self._running: dict[str, Target] = {}
         self._results: list[HostResult] = []  # of the wave
-        self._lost: list[Target] = []  # whose canary has failed
+        self._skipped: list[Target] = []  # whose canary has failed
         self._failed: list[str] = []  # canaries that have hosts behind them
-        self._held = False
+        self._stopped = False
         self._interrupted = False
         self._options = options
 
@@ -136,7 +136,7 @@ class RolloutScheduler:
     @property
     def waits(self) -> bool:
         """Whether the gates are being asked."""
-        return bool(self._rounds) and not self._held
+        return bool(self._rounds) and not self._stopped
 
     @property
     def spare(self) -> int | None:
@@ -148,17 +148,17 @@ class RolloutScheduler:
     def over(self) -> bool:
         """Whether each host has run, and the gates have let the last wave pass."""
         begun = self._wave == len(self._waves) and not self._waiting
-        return begun and not self._running and not self._rounds and not self._held
+        return begun and not self._running and not self._rounds and not self._stopped
 
     @property
     def held(self) -> bool:
         """Whether some hosts were not started, or a gate failed."""
-        return self._held or bool(self._lost)
+        return self._stopped or bool(self._skipped)
 
     def next(self) -> HostTask[HostResult] | None:
         """The next host of the wave that is within the limits of shared variables."""
-        self._heed()
-        if self._held or self._rounds:
+        self._check_gates()
+        if self._stopped or self._rounds:
             return None
         while not self._waiting and not self._running and self._wave < len(self._waves):
             self._open()
@@ -175,13 +175,13 @@ class RolloutScheduler:
         self._sharing.end(self._running.pop(name).vars)
         self._results.append(answer)
         self._count(answer)
-        if not (self._waiting or self._running or self._held or self._interrupted):
-            self._ask()
+        if not (self._waiting or self._running or self._stopped or self._interrupted):
+            self._start_gates()
 
     def rest(self) -> Iterator[HostTask[HostResult]]:
         """The hosts of this wave and of later ones that were not started."""
-        if self._lost and not self._held:
-            lost = tuple(host.name for host in self._lost)
+        if self._skipped and not self._stopped:
+            lost = tuple(host.name for host in self._skipped)
             failed = ", ".join(self._failed)
             self._publish(happening.RolloutHeld(CANARY, failed, lost, self._clock()))
         for host in self._left():
@@ -193,7 +193,7 @@ class RolloutScheduler:
         for asked in self._rounds:
             asked.cancel()
         if self._stage.behind or any(self._left()):
-            self._hold(INTERRUPTED, "")
+            self._stop(INTERRUPTED, "")
 
     def _open(self) -> None:
         self._waiting = list(self._waves[self._wave])
@@ -213,7 +213,7 @@ class RolloutScheduler:
         """Whether this is the wave of the canaries."""
         return self._wave == 1 and bool(self._canaries)
 
-    def _ask(self) -> None:
+    def _start_gates(self) -> None:
         """Run the gates for the wave, or for each healthy canary alone."""
         groups = [[one] for one in self._results] if self._first else [self._results]
         lost = [self._first and is_failure(group[0]) for group in groups]
@@ -221,18 +221,18 @@ class RolloutScheduler:
         for asked, group in zip(self._rounds, groups, strict=True):
             asked.ask(self._number, group)
 
-    def _heed(self) -> None:
+    def _check_gates(self) -> None:
         """Take what the gates say once all have, and look at the clock."""
-        verdicts = [asked.verdict() for asked in self._rounds] if not self._held else []
+        verdicts = [asked.verdict() for asked in self._rounds] if not self._stopped else []
         known = [verdict for verdict in verdicts if verdict is not None]
         if known and len(known) == len(verdicts):
             self._rounds = []
-            self._judge(known)
+            self._apply_verdicts(known)
         late = self._until is not None and self._clock() >= self._until
-        if late and not self._held and not self._rounds and any(self._left()):
-            self._hold(UNTIL, "")
+        if late and not self._stopped and not self._rounds and any(self._left()):
+            self._stop(UNTIL, "")
 
-    def _judge(self, verdicts: Sequence[WaveVerdict]) -> None:
+    def _apply_verdicts(self, verdicts: Sequence[WaveVerdict]) -> None:
         """Count the hosts that the gates found wrong, and continue as far as the gates allow."""
         wrong = {result.host for result in self._results if is_failure(result)}
         for verdict, result in zip(verdicts, self._results, strict=False):
@@ -245,33 +245,33 @@ class RolloutScheduler:
                 self._publish(happening.HostFinished(one))
                 self._count(one)
             if verdict.stop and not self._first:
-                self._hold(GATE, verdict.stop)
+                self._stop(GATE, verdict.stop)
         if self._first:
             self._failed = sorted(name for name in wrong if self._canaries.behind({name}))
-            self._leave(self._canaries.behind(wrong))
+            self._skip(self._canaries.behind(wrong))
 
-    def _leave(self, lost: set[str]) -> None:
+    def _skip(self, lost: set[str]) -> None:
         """These hosts do not begin."""
         for wave in self._waves[self._wave :]:
-            self._lost += [host for host in wave if host.name in lost]
+            self._skipped += [host for host in wave if host.name in lost]
             wave[:] = [host for host in wave if host.name not in lost]
 
     def _count(self, result: HostResult) -> None:
-        if self._first and forgives(self._options.max_fail):
+        if self._first and ignores_canaries(self._options.max_fail):
             return
         for budget in filter(None, (self.budget, self._stage.overall)):
             budget.count(result)
             if budget.spent:
-                self._hold(BUDGET, "")
+                self._stop(BUDGET, "")
 
-    def _hold(self, why: str, text: str) -> None:
-        if not self._held:
-            self._held = True
+    def _stop(self, why: str, text: str) -> None:
+        if not self._stopped:
+            self._stopped = True
             left = tuple(host.name for host in (*self._left(), *self._stage.behind))
             self._publish(happening.RolloutHeld(why, text, left, self._clock()))
 
     def _left(self) -> Iterator[Target]:
-        yield from self._lost
+        yield from self._skipped
         yield from self._waiting
         for wave in self._waves[self._wave :]:
             yield from wave

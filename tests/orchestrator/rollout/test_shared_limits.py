@@ -2,14 +2,14 @@
 
 import pytest
 
-from orchestrator.rollout.sharing import Sharing, check_sharing, parse_per
+from orchestrator.rollout.shared_limits import SharedLimits, check_sharing, parse_per
 from remote_runtime.errors import UsageError
 from tests.orchestrator.fleet.fakes import FakeHost
 
 
 def test_only_so_many_share_a_value() -> None:
     """A value that is taken keeps others out until one of its hosts has ended."""
-    sharing = Sharing([parse_per("rack=1"), parse_per("site.row=2")])
+    sharing = SharedLimits([parse_per("rack=1"), parse_per("site.row=2")])
     first, second = {"rack": 7, "site": {"row": "a"}}, {"rack": 8, "site": {"row": "a"}}
     third = {"rack": 9, "site": {"row": "a"}}
     sharing.begin(first)

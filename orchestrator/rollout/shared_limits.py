@@ -16,7 +16,7 @@ _UNSET = object()
 FEW = 5
 
 
-class Per(NamedTuple):
+class SharedLimit(NamedTuple):
     """At most ``most`` hosts at once with the same value of ``variable``, dots nest."""
 
     variable: str
@@ -26,20 +26,20 @@ class Per(NamedTuple):
         return f"{self.variable}={self.most}"
 
 
-def parse_per(text: str) -> Per:
+def parse_per(text: str) -> SharedLimit:
     """What ``rack=1`` says; ValueError."""
     found = _TEXT.fullmatch(text)
     if found is None or not int(found[2]):
         raise ValueError(f"{text!r} is not a variable and a number of hosts, such as rack=1")
-    return Per(found[1], int(found[2]))
+    return SharedLimit(found[1], int(found[2]))
 
 
-class Sharing:
+class SharedLimits:
     """Counts running hosts with the same value of a variable; a host without the variable is
     independent.
     """
 
-    def __init__(self, limits: Sequence[Per]) -> None:
+    def __init__(self, limits: Sequence[SharedLimit]) -> None:
         self._limits = limits
         self._running: Counter[tuple[str, str]] = Counter()
 
@@ -58,12 +58,12 @@ class Sharing:
         """It has ended."""
         self._running.subtract((limit.variable, value) for limit, value in self._values(vars_))
 
-    def _values(self, vars_: Mapping[str, Any]) -> list[tuple[Per, str]]:
+    def _values(self, vars_: Mapping[str, Any]) -> list[tuple[SharedLimit, str]]:
         found = ((limit, value_of(limit.variable, vars_)) for limit in self._limits)
         return [(limit, value) for limit, value in found if value is not None]
 
 
-def check_sharing(limits: Sequence[Per], hosts: Sequence[Any]) -> Iterator[str]:
+def check_sharing(limits: Sequence[SharedLimit], hosts: Sequence[Any]) -> Iterator[str]:
     """A warning for each variable that some hosts lack; UsageError for one that all hosts lack."""
     for limit in limits:
         lacking = [host.name for host in hosts if value_of(limit.variable, host.vars) is None]

@@ -9,7 +9,7 @@ from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Target
 from orchestrator.fleet.window import Window
-from orchestrator.rollout.gates import GateAnswer, Patience, found_wrong
+from orchestrator.rollout.gates import GateAnswer, GateTime, failed_result
 
 KIND = "rollout.soak"
 CHECKING = 1800.0  # seconds that all checks of a wave may take together
@@ -34,26 +34,28 @@ class Soak:
         self._forks = forks
         self._monitor = monitor
 
-    def ask(self, wave: int, results: Sequence[HostResult], patience: Patience) -> GateAnswer:
+    def ask(self, wave: int, results: Sequence[HostResult], time_left: GateTime) -> GateAnswer:
         """Wait, look, and say whose checks fail."""
-        if not patience.sleep(self._wait):
+        if not time_left.sleep(self._wait):
             return GateAnswer("did not complete")
-        said: dict[str, str] = {}
+        failures: dict[str, str] = {}
 
-        def heard(event: happening.Event) -> None:
+        def record(event: happening.Event) -> None:
             """Record the first failure of each host."""
             if isinstance(event, happening.ResourceEvent) and event.event["failed"]:
-                said.setdefault(event.host, _reason(event.event))
+                failures.setdefault(event.host, _reason(event.event))
 
-        tasks = (self._monitor(self._hosts[result.host], heard) for result in results)
+        tasks = (self._monitor(self._hosts[result.host], record) for result in results)
         ended: dict[str, HostResult] = {}
         window = Window(tasks, self._forks, finished=ended.__setitem__)
-        with patience.bounds(window):
+        with time_left.bounds(window):
             window.run()
-        if patience.cancelled:
+        if time_left.cancelled:
             return GateAnswer("the run was interrupted")
         wrong = [
-            found_wrong(result, KIND, f"after {self.name}: {said.get(result.host) or how.message}")
+            failed_result(
+                result, KIND, f"after {self.name}: {failures.get(result.host) or how.message}"
+            )
             for result in results
             if (how := ended[result.host]).outcome != outcome.OK
         ]
@@ -67,5 +69,5 @@ def _reason(event: dict[str, Any]) -> str:
         for check in event.get("health_check", ())
         if check["status"] not in ("OK", "WARNING")
     ]
-    told = "; ".join(bad) or "; ".join(event["error"]) or "failed"
-    return f"{event['type']}#{event['name']}: {told}"
+    reasons = "; ".join(bad) or "; ".join(event["error"]) or "failed"
+    return f"{event['type']}#{event['name']}: {reasons}"

@@ -15,9 +15,9 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import OnPhase, Target
 from orchestrator.fleet.window import Window
 from orchestrator.rollout.amounts import parse_amount
-from orchestrator.rollout.course import RolloutScheduler, WaveVerdict
 from orchestrator.rollout.options import RolloutOptions
-from orchestrator.rollout.sharing import parse_per
+from orchestrator.rollout.scheduler import RolloutScheduler, WaveVerdict
+from orchestrator.rollout.shared_limits import parse_per
 from orchestrator.rollout.waves import parse_waves
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.fleet.fakes import (
@@ -55,7 +55,7 @@ class Rolled(NamedTuple):
 
     results: dict[str, HostResult]
     recorder: Recorder
-    course: RolloutScheduler
+    scheduler: RolloutScheduler
 
     def outcomes(self) -> dict[str, str]:
         return {host: result.outcome for host, result in self.results.items()}
@@ -86,10 +86,10 @@ def roll_out(
             results[event.result.host] = event.result
         bus.publish(event)
 
-    course = RolloutScheduler(hosts, options, make=make, publish=publish, **more)
+    scheduler = RolloutScheduler(hosts, options, make=make, publish=publish, **more)
     finished = lambda _, result: publish(happening.HostFinished(result))  # noqa: E731 - one line
-    Window(course, forks, finished=finished, tick=tick).run()
-    return Rolled(results, recorder, course)
+    Window(scheduler, forks, finished=finished, tick=tick).run()
+    return Rolled(results, recorder, scheduler)
 
 
 HOSTS = [FakeHost(f"h{number:02}") for number in range(20)]
@@ -129,7 +129,7 @@ def test_the_budget_ends_a_rollout(limit: str | None, touched: int) -> None:
     assert len(connector.order) == touched
     held = {host for host, how in rolled.outcomes().items() if how == outcome.HELD}
     assert held == {host.name for host in HOSTS} - set(connector.order)
-    assert rolled.course.held == bool(held)
+    assert rolled.scheduler.held == bool(held)
     for step in rolled.steps(happening.RolloutHeld):
         assert (step.why, set(step.hosts)) == ("budget", held)
     assert not any(rolled.results[host].had_turn for host in held)
@@ -246,7 +246,7 @@ def test_a_canary_of_each_cluster_goes_first() -> None:
     rolled = roll_out(HOSTS, connector, options, clusters=CLUSTERS, forks=1)
     assert connector.order[:3] == ["h03", "h10", "h19"]
     assert connector.order[3:] == [h.name for h in HOSTS if h.name not in ("h03", "h10", "h19")]
-    planned = rolled.course.planned("")
+    planned = rolled.scheduler.planned("")
     assert [len(wave) for wave in planned.waves] == [3, 5, 12]
     assert set(rolled.outcomes().values()) == {outcome.OK}
 
@@ -261,7 +261,7 @@ def test_a_canary_that_fails_stops_its_cluster_only() -> None:
     assert set(connector.order) == {host.name for host in HOSTS} - held
     (step,) = rolled.steps(happening.RolloutHeld)
     assert (step.why, step.text, set(step.hosts)) == ("canary", "h03", held)
-    assert rolled.course.held
+    assert rolled.scheduler.held
 
 
 def test_a_canary_that_has_failed_is_no_question_for_the_gates() -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.rollout.gates import GateAnswer, Patience
+from orchestrator.rollout.gates import GateAnswer, GateTime
 from orchestrator.support.plain_text import one_line
 from remote_runtime.reporting.masking import Mask
 
@@ -28,16 +28,16 @@ _LINGER = 0.5
 _begun: set[int] = set()  # process groups of running commands
 
 
-class Ran(NamedTuple):
-    """How a command ended: ``code`` is None where it had to be ended, ``said`` the end of what it
+class CommandEnd(NamedTuple):
+    """How a command ended: ``code`` is None where it had to be ended, ``output`` the end of what it
     printed, on one line and without logins of URLs."""
 
     code: int | None
-    said: str
+    output: str
 
 
-def run_command(command: str, told: Any, left: Callable[[], float]) -> Ran:
-    """Run a shell command line with ``told`` as JSON on its standard input.
+def run_command(command: str, message: Any, left: Callable[[], float]) -> CommandEnd:
+    """Run a shell command line with ``message`` as JSON on its standard input.
 
     When no seconds are ``left``, it is ended with all processes that it started. OSError if there
     is no shell.
@@ -50,9 +50,9 @@ def run_command(command: str, told: Any, left: Callable[[], float]) -> Ran:
         start_new_session=True,
     )
     _begun.add(process.pid)
-    said = bytearray()
+    output = bytearray()
     try:
-        code = _attend(process, json.dumps(told).encode("utf-8"), said, left)
+        code = _attend(process, json.dumps(message).encode("utf-8"), output, left)
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -62,8 +62,8 @@ def run_command(command: str, told: Any, left: Callable[[], float]) -> Ran:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
-    text = Mask().text(bytes(said).decode("utf-8", "replace").strip())
-    return Ran(code, one_line(text[-SHOWN:]))
+    text = Mask().text(bytes(output).decode("utf-8", "replace").strip())
+    return CommandEnd(code, one_line(text[-SHOWN:]))
 
 
 def end_commands() -> None:
@@ -77,13 +77,13 @@ def end_commands() -> None:
 
 
 def _attend(
-    process: subprocess.Popen[bytes], told: bytes, said: bytearray, left: Callable[[], float]
+    process: subprocess.Popen[bytes], message: bytes, output: bytearray, left: Callable[[], float]
 ) -> int | None:
     """Feed it and hear it to its end; its exit code, None where the time was over before."""
     assert process.stdin is not None
     assert process.stdout is not None
     os.set_blocking(process.stdin.fileno(), False)
-    view, quiet_since = memoryview(told), 0.0
+    view, quiet_since = memoryview(message), 0.0
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdin, selectors.EVENT_WRITE)
         selector.register(process.stdout, selectors.EVENT_READ)
@@ -104,8 +104,8 @@ def _attend(
                 chunk = os.read(key.fd, 65536)
                 if not chunk:
                     selector.unregister(key.fileobj)
-                said += chunk
-                del said[:-KEPT]
+                output += chunk
+                del output[:-KEPT]
             if code is not None and process.stdout not in selector.get_map():
                 return code
             if not selector.get_map():
@@ -143,15 +143,15 @@ class CommandGate:
         self._about = about
         self._again = again
 
-    def ask(self, wave: int, results: Sequence[HostResult], patience: Patience) -> GateAnswer:
+    def ask(self, wave: int, results: Sequence[HostResult], time_left: GateTime) -> GateAnswer:
         """Ask until it knows, or the time is over."""
         hosts = [{**result.record(), "host": host_in(result.host)} for result in results]
-        told = {**self._about, "wave": wave, "hosts": hosts}
-        ran = Ran(None, "")
-        while patience.left:
+        message = {**self._about, "wave": wave, "hosts": hosts}
+        ran = CommandEnd(None, "")
+        while time_left.left:
             before = ran
             try:
-                ran = run_command(self._command, told, lambda: patience.left)
+                ran = run_command(self._command, message, lambda: time_left.left)
             except OSError as error:
                 return GateAnswer(f"{self.name} could not be started: {error.strerror}")
             if ran.code == 0:
@@ -160,13 +160,13 @@ class CommandGate:
                 ran = before  # the time ended in the middle of a question: its last answer counts
             if ran.code != NOT_YET:
                 break
-            patience.sleep(self._again)
-        if patience.cancelled:
+            time_left.sleep(self._again)
+        if time_left.cancelled:
             return GateAnswer("the run was interrupted")
-        return GateAnswer(f"{self.name} {how_it_ended(ran, self.seconds)}")
+        return GateAnswer(f"{self.name} {failure_text(ran, self.seconds)}")
 
 
-def how_it_ended(ran: Ran, seconds: float) -> str:
+def failure_text(ran: CommandEnd, seconds: float) -> str:
     """The message for a failed command, with ``seconds`` of time."""
     if ran.code is None:
         how = f"timed out after {seconds:g} s"
@@ -174,4 +174,4 @@ def how_it_ended(ran: Ran, seconds: float) -> str:
         how = f"not ready (exit code 75) for {seconds:g} s"
     else:
         how = f"was killed by signal {-ran.code}" if ran.code < 0 else f"exited with {ran.code}"
-    return f"{how}: {ran.said}" if ran.said else how
+    return f"{how}: {ran.output}" if ran.output else how
