@@ -23,13 +23,13 @@ def host_page(loaded: Inventory, name: str) -> str:
 def _unhonoured(loaded: Inventory, name: str) -> list[str]:
     """What the SSH configuration says for the host and ccm does not do; InputError."""
     from orchestrator.transport import Settings
-    from orchestrator.transport.route import refused, unhonoured
+    from orchestrator.transport.route import ignored_directives, unsupported_directives
 
     host, settings = loaded.host(name), Settings(loaded.hosts)
-    lines = [f"  {one.message}  ({one.where})" for one in refused(host, settings)]
+    lines = [f"  {one.message}  ({one.where})" for one in unsupported_directives(host, settings)]
     if lines:
         lines.insert(0, "in the SSH configuration, preventing the login:")
-    if found := unhonoured(host, settings):
+    if found := ignored_directives(host, settings):
         lines.append("in the SSH configuration, ignored by ccm:")
         lines += [f"  {line.key} {line.value}  ({line.where})" for line in found]
     return lines

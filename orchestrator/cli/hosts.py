@@ -11,7 +11,7 @@ from orchestrator.cli.messages import warn
 from orchestrator.cli.options import add_connection, add_inventory, read_connection, read_inventory
 
 if TYPE_CHECKING:
-    from orchestrator.transport.host_keys.trusting import Shown, Unscanned
+    from orchestrator.transport.host_keys.key_trust import ScanFailure, ScannedKey
 
 HELP = "Manage known host keys."
 EXAMPLE = """
@@ -41,8 +41,8 @@ def run(args: argparse.Namespace) -> int:
     """
     from orchestrator.runs import wiring
     from orchestrator.transport import Credentials, Settings
+    from orchestrator.transport.host_keys.key_trust import ScanFailure, ScannedKey, trust
     from orchestrator.transport.host_keys.scanning import scan
-    from orchestrator.transport.host_keys.trusting import Shown, Unscanned, trust
 
     chosen, options = wiring.choose(read_inventory(args), warn), read_connection(args)
     settings = Settings(
@@ -53,10 +53,10 @@ def run(args: argparse.Namespace) -> int:
         credentials.prepare()
     found = scan(chosen.hosts, settings, credentials, options.forks)
     _show(found)
-    shown = [one for one in found if isinstance(one, Shown)]
+    shown = [one for one in found if isinstance(one, ScannedKey)]
     changed = [one for one in shown if one.state == "changed"]
     wanted = [one for one in shown if one.state == "new" or (args.replace and one in changed)]
-    code = 3 if any(isinstance(one, Unscanned) or one.state == "revoked" for one in found) else 0
+    code = 3 if any(isinstance(one, ScanFailure) or one.state == "revoked" for one in found) else 0
     if changed and not args.replace:
         _refuse(changed)
         code = max(code, 1)
@@ -71,13 +71,13 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _show(found: list[Shown | Unscanned]) -> None:
+def _show(found: list[ScannedKey | ScanFailure]) -> None:
     from orchestrator.support.plain_text import plain
+    from orchestrator.transport.host_keys.key_trust import ScanFailure
     from orchestrator.transport.host_keys.known_hosts import entry_name, fingerprint
-    from orchestrator.transport.host_keys.trusting import Unscanned
 
     for one in found:
-        if isinstance(one, Unscanned):
+        if isinstance(one, ScanFailure):
             print(plain(f"{one.label}: {one.error}"), file=sys.stderr)
             continue
         state = one.state.upper() if one.state in ("changed", "revoked") else one.state
@@ -89,7 +89,7 @@ def _show(found: list[Shown | Unscanned]) -> None:
             print(plain(f"{'':9} replaces {old}"))
 
 
-def _refuse(changed: list[Shown]) -> None:
+def _refuse(changed: list[ScannedKey]) -> None:
     from orchestrator.support.plain_text import plain
 
     names = ", ".join(dict.fromkeys(one.route.label for one in changed))
@@ -102,7 +102,7 @@ def _refuse(changed: list[Shown]) -> None:
     )
 
 
-def _confirmed(wanted: list[Shown], yes: bool) -> bool:
+def _confirmed(wanted: list[ScannedKey], yes: bool) -> bool:
     from remote_runtime.errors import UsageError
 
     if yes:

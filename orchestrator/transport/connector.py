@@ -147,10 +147,10 @@ class Connector:
         )
 
     def _unlock(self, routes: Iterable[Route]) -> None:
-        from orchestrator.transport.key_files import encrypted
+        from orchestrator.transport.key_files import is_encrypted
 
         for route in routes:
-            if any(path.exists() and encrypted(path) for path in route.identities):
+            if any(path.exists() and is_encrypted(path) for path in route.identities):
                 self._ssh().unlock(route)
 
     def _route(self, host: Target) -> Route:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from orchestrator.transport.client_config.user_command import run_shell
-from orchestrator.transport.host_keys.proof import OwnProof, Proof, SharedProof
+from orchestrator.transport.password_proof import LocalProof, Proof, SharedProof
 from orchestrator.transport.pipe import readable
 from remote_runtime.errors import UnreachableError, UsageError
 
@@ -45,8 +45,8 @@ class Password:
         self._patience = patience
         self._text: str | None = None
         self._reading = threading.Lock()
-        self._settled = threading.Condition()
-        self._proof: Proof = OwnProof()
+        self._changed = threading.Condition()
+        self._proof: Proof = LocalProof()
 
     def read(self) -> str:
         """The password; UsageError when its source gives none."""
@@ -55,54 +55,53 @@ class Password:
                 self._text = self._source()
             return self._text
 
-    def trial(self, host: str, until: float | None = None) -> Trial:
+    def attempt(self, host: str, until: float | None = None) -> PasswordAttempt:
         """Permission to try it on a host; waits a little while another host proves it.
 
         UnreachableError when others refused it and nobody accepted it, or when it is for others to
         prove ``until`` the host's time is up.
         """
-        trial = Trial(self, host, self.read())
-        with self._settled:
-            while left := self._left(trial):
+        attempt = PasswordAttempt(self, host, self.read())
+        with self._changed:
+            while left := self._left(attempt):
                 if until is not None:
                     left = min(left, until - time.monotonic())
                     if left <= 0:
                         message = f"timed out while {self.what} was tried on other hosts"
                         raise UnreachableError(message, self.kind)
                 tick = self._proof.tick
-                self._settled.wait(left if tick is None else min(left, tick))
-        return trial
+                self._changed.wait(left if tick is None else min(left, tick))
+        return attempt
 
-    def _left(self, trial: Trial) -> float:
+    def _left(self, attempt: PasswordAttempt) -> float:
         """For how many seconds a trial has to wait for another one; 0 for one that may begin."""
-        with self._proof.held() as standing:
-            if standing.proved:
+        with self._proof.locked() as state:
+            if state.proved:
                 return 0.0
-            if len(standing.refused) >= REFUSALS:
+            if len(state.refused) >= REFUSALS:
                 raise UnreachableError(
-                    f"{self.what} was refused on {', '.join(standing.refused)} and is not "
-                    "tried here",
+                    f"{self.what} was refused on {', '.join(state.refused)} and is not tried here",
                     self.kind,
                     hint="check the password; ccm tries it on one host at a time until a "
                     "host accepts it",
                 )
             now = time.monotonic()
-            if standing.proving and standing.until > now:
-                return standing.until - now
-            standing.proving, standing.until = trial.token, now + self._patience
+            if state.proving and state.until > now:
+                return state.until - now
+            state.proving, state.until = attempt.token, now + self._patience
             return 0.0
 
-    def settle(self, trial: Trial, accepted: bool | None) -> None:
+    def record(self, attempt: PasswordAttempt, accepted: bool | None) -> None:
         """Take the outcome of a trial; None when the host never said."""
-        with self._settled:
-            with self._proof.held() as standing:
+        with self._changed:
+            with self._proof.locked() as state:
                 if accepted:
-                    standing.proved = True
-                elif accepted is False and trial.host not in standing.refused:
-                    standing.refused.append(trial.host)
-                if standing.proving == trial.token:
-                    standing.proving = ""
-            self._settled.notify_all()
+                    state.proved = True
+                elif accepted is False and attempt.host not in state.refused:
+                    state.refused.append(attempt.host)
+                if state.proving == attempt.token:
+                    state.proving = ""
+            self._changed.notify_all()
 
     def share(self) -> None:
         """Let copies of this process, which are yet to be made, know what others find. OSError."""
@@ -112,7 +111,7 @@ class Password:
         return f"<Password {self.what}>"
 
 
-class Trial:
+class PasswordAttempt:
     """The use of a password on one host; leaving the block without an outcome tells nothing."""
 
     def __init__(self, password: Password, host: str, text: str) -> None:
@@ -130,10 +129,10 @@ class Trial:
         """Say how it went; only the first call counts."""
         if self._open:
             self._open = False
-            self._password.settle(self, accepted)
+            self._password.record(self, accepted)
 
     def __repr__(self) -> str:
-        return f"<Trial of {self._password.what} on {self.host}>"
+        return f"<PasswordAttempt of {self._password.what} on {self.host}>"
 
 
 class Credentials:
@@ -174,24 +173,24 @@ class Credentials:
             if password is not None:
                 password.share()
 
-    def passphrase(self, path: Path, try_it: Callable[[str], bool]) -> str | None:
+    def passphrase(self, path: Path, unlock: Callable[[str], bool]) -> str | None:
         """The passphrase of a key file, asked for once per file; None when nobody gives it.
 
-        ``try_it`` says whether it opens the key; a wrong one is asked for again, thrice in all.
+        ``unlock`` says whether it opens the key; a wrong one is asked for again, thrice in all.
         """
         with self._asking:
             if path not in self._passphrases:
-                self._passphrases[path] = self._ask_passphrase(path, try_it)
+                self._passphrases[path] = self._ask_passphrase(path, unlock)
             return self._passphrases[path]
 
-    def _ask_passphrase(self, path: Path, try_it: Callable[[str], bool]) -> str | None:
+    def _ask_passphrase(self, path: Path, unlock: Callable[[str], bool]) -> str | None:
         for attempt in range(3 if self._prompt else 0):
             assert self._prompt is not None
             again = "wrong, again: " if attempt else ""
             text = self._prompt(f"{again}passphrase of {path}: ")
             if not text:
                 return None
-            if try_it(text):
+            if unlock(text):
                 return text
         return None
 

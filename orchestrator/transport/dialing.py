@@ -10,7 +10,7 @@ import socket
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.transport.waiting import BackgroundCall
+from orchestrator.transport.background_call import BackgroundCall
 from remote_runtime.errors import UnreachableError
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def watch(sock: socket.socket, seconds: float) -> None:
             sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-def shed_hint(port: int) -> str:
+def disconnect_hint(port: int) -> str:
     """What to do about a port that ends or resets connections before it says that it speaks SSH."""
     return (
         f"is {port} the port of sshd? If so, sshd may be overloaded (MaxStartups) or refuse "
@@ -190,7 +190,7 @@ def _unreachable(address: str, port: int, error: OSError | None) -> UnreachableE
         hint = "is sshd running on the host, and is the port correct?"
         return UnreachableError(f"{where}: connection refused", "transport.connect", hint=hint)
     if isinstance(error, ConnectionResetError):
-        hint = shed_hint(port)
+        hint = disconnect_hint(port)
         return UnreachableError(f"{where}: connection reset", "transport.connect", hint=hint)
     if isinstance(error, TimeoutError):
         hint = "is the host up, and is the address correct? Raise --connect-timeout to wait longer"

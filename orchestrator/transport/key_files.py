@@ -34,7 +34,7 @@ def public_blob(path: Path) -> bytes | None:
 
 
 @functools.lru_cache(maxsize=256)
-def encrypted(path: Path) -> bool:
+def is_encrypted(path: Path) -> bool:
     """Whether a key file needs a passphrase."""
     parts = _openssh_parts(path)
     if parts:
@@ -51,7 +51,8 @@ def too_open(path: Path) -> str:
         mode = stat.S_IMODE(found.st_mode)
         if found.st_uid == os.getuid() and mode & 0o077:
             fix = f"chmod 600 {shlex.quote(str(path))}"
-            return f"{shown(path)} is readable by others (mode {mode:04o}) and is not used; {fix}"
+            shown = display_path(path)
+            return f"{shown} is readable by others (mode {mode:04o}) and is not used; {fix}"
     return ""
 
 
@@ -66,12 +67,11 @@ def unreadable(path: Path, error: Exception) -> str:
             why = "it is a public key; name the private key, or add that one to the agent"
         elif not head.startswith(b"-----BEGIN"):
             why = "it is not a private key in OpenSSH's format or PEM"
-    return (
-        f"{shown(path)} cannot be read as a key: {why or 'it is damaged or has an unknown format'}"
-    )
+    why = why or "it is damaged or has an unknown format"
+    return f"{display_path(path)} cannot be read as a key: {why}"
 
 
-def shown(path: Path) -> str:
+def display_path(path: Path) -> str:
     """A path as a person writes it."""
     with contextlib.suppress(ValueError, RuntimeError):
         return f"~/{path.relative_to(Path.home())}"

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.image import Image
+from orchestrator.transport.background_call import end_of
 from orchestrator.transport.command import become_command, quote, start_command
 from orchestrator.transport.credentials import Credentials
-from orchestrator.transport.opening import Opening
+from orchestrator.transport.handshake import Handshake
 from orchestrator.transport.pipe import Link, Pipe
 from orchestrator.transport.settings import Settings, Target
-from orchestrator.transport.waiting import end_of
 from remote_runtime.errors import UnreachableError
 
 if TYPE_CHECKING:
@@ -121,9 +121,9 @@ class Login:
         prompt = f"ccm-{os.urandom(8).hex()}:" if self._credentials.become_password else None
         return _Run(become_command(command, user, prompt), nonce, prompt)
 
-    def _opening(self, pipe: Pipe, run: _Run, image: Image) -> Opening:
+    def _opening(self, pipe: Pipe, run: _Run, image: Image) -> Handshake:
         password = self._credentials.become_password if run.prompt else None
-        return Opening(
+        return Handshake(
             self._host.name,
             pipe,
             nonce=run.nonce,

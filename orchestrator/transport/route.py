@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from orchestrator.transport.background_call import end_of
 from orchestrator.transport.client_config import ssh_policy
 from orchestrator.transport.client_config.ssh_config import Config
 from orchestrator.transport.client_config.ssh_directives import (
@@ -25,7 +26,6 @@ from orchestrator.transport.settings import (
     hop_names,
     is_active,
 )
-from orchestrator.transport.waiting import end_of
 from remote_runtime.errors import InputError, Problem
 
 MAX_JUMPS = 8
@@ -100,13 +100,13 @@ class Router:
         """The route to a host. InputError names every directive that cannot be honoured."""
         return self._route(host.name, host.address, host=host, via=())
 
-    def refused(self, host: Target) -> list[Problem]:
+    def unsupported_directives(self, host: Target) -> list[Problem]:
         """The directives in force for a host for which ccm does not log in to it."""
-        return ssh_policy.problems(self._found(host.address, host), _settled(host))
+        return ssh_policy.problems(self._found(host.address, host), _inventory_directives(host))
 
-    def unhonoured(self, host: Target) -> list[Directive]:
+    def ignored_directives(self, host: Target) -> list[Directive]:
         """The directives in force for a host that have no effect with ccm."""
-        return ssh_policy.unhonoured(self._found(host.address, host))
+        return ssh_policy.ignored_directives(self._found(host.address, host))
 
     def _found(self, name: str, host: Target) -> Directives:
         return self._config.lookup(name, self._settings.user or host.user, host.port)
@@ -131,7 +131,7 @@ class Router:
             user = (None if via else self._settings.user) or host.user
             port = host.port
         found = self._config.lookup(name, user, port)
-        problems = ssh_policy.problems(found, _settled(host))
+        problems = ssh_policy.problems(found, _inventory_directives(host))
         if problems:
             raise InputError(problems)
         jumps, command = self._way(label, host, found, via)
@@ -165,7 +165,7 @@ class Router:
         return (*route.jumps, route)
 
 
-def _settled(host: Target | None) -> set[str]:
+def _inventory_directives(host: Target | None) -> set[str]:
     """The directives that the inventory answers, whatever the SSH configuration says."""
     if host is None:
         return set()
@@ -179,21 +179,21 @@ def _settled(host: Target | None) -> set[str]:
     return {key for key, value in answers.items() if value is not None}
 
 
-def unhonoured(host: Target, settings: Settings) -> list[Directive]:
+def ignored_directives(host: Target, settings: Settings) -> list[Directive]:
     """The SSH configuration in force for a host that has no effect with ccm; empty for local ones.
 
     InputError for a configuration that cannot be read.
     """
-    return [] if host.connection == "local" else Router(settings).unhonoured(host)
+    return [] if host.connection == "local" else Router(settings).ignored_directives(host)
 
 
-def refused(host: Target, settings: Settings) -> list[Problem]:
+def unsupported_directives(host: Target, settings: Settings) -> list[Problem]:
     """What of the SSH configuration in force for a host keeps ccm from logging in to it; nothing
     for local ones.
 
     InputError for a configuration that cannot be read.
     """
-    return [] if host.connection == "local" else Router(settings).refused(host)
+    return [] if host.connection == "local" else Router(settings).unsupported_directives(host)
 
 
 def _split(text: str) -> tuple[str | None, str, int | None]:

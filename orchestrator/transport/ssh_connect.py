@@ -14,12 +14,13 @@ import fabric
 import paramiko
 
 from orchestrator.fleet.host.phases import Phase
+from orchestrator.transport.background_call import BackgroundCall
 from orchestrator.transport.credentials import Credentials
-from orchestrator.transport.dialing import Backoff, Call, dial_route, shed_hint
+from orchestrator.transport.dialing import Backoff, Call, dial_route, disconnect_hint
 from orchestrator.transport.host_keys.known_hosts import fingerprint
 from orchestrator.transport.host_keys.ssh_host_key import HostKeyCheck
 from orchestrator.transport.pipe import readable
-from orchestrator.transport.proxying import Proxied
+from orchestrator.transport.proxy_command import ProxySocket
 from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_internals import NotSshError, rooted, without_known_hosts
 from orchestrator.transport.ssh_keys import Keyring
@@ -31,7 +32,6 @@ from orchestrator.transport.ssh_transport import (
     EagerTransport,
     session_factory,
 )
-from orchestrator.transport.waiting import BackgroundCall
 from remote_runtime.errors import UnreachableError
 from remote_runtime.protocol.wire import SILENCE
 
@@ -143,13 +143,13 @@ class Dialer:
             call = None
         deadline, sock = call or Call(route.end(route.timeout), None)
         backoff = Backoff(deadline)
-        shed: _Shed | None = None
+        shed: _Disconnected | None = None
         while True:
             try:
                 if sock is None:
                     sock = self._socket(route, deadline)
                 return self._handshake(route, sock, deadline=deadline, on_phase=on_phase)
-            except _Shed as again:
+            except _Disconnected as again:
                 shed, sock = again, None
                 if not _again(route, backoff):
                     raise _hung_up(route, backoff.attempts, shed) from shed
@@ -185,7 +185,7 @@ class Dialer:
                 return key.get_name(), plain, shown != plain and check.certified(shown)
             except BROKEN as error:
                 mapped = _mapped(route, session, sock=sock, deadline=deadline, error=error)
-                if not isinstance(mapped, _Shed):
+                if not isinstance(mapped, _Disconnected):
                     raise mapped from error
                 if not _again(route, backoff):
                     raise _hung_up(route, backoff.attempts, mapped) from error
@@ -200,7 +200,7 @@ class Dialer:
 
     def _socket(self, route: Route, deadline: float) -> Any:
         if route.proxy_command:
-            return Proxied(route.proxy_command)
+            return ProxySocket(route.proxy_command)
         if not route.jumps:
             return dial_route(route, deadline)
         return self._through(route, deadline)
@@ -305,7 +305,7 @@ def unopened(route: Route, **connecting: Any) -> fabric.Connection:
     )
 
 
-class _Shed(Exception):  # noqa: N818 - not an error yet: it is tried again
+class _Disconnected(Exception):  # noqa: N818 - not an error yet: it is tried again
     """The server hung up before it showed its key; ``mute``: before it said that it speaks SSH."""
 
     def __init__(self, said: str, *, mute: bool) -> None:
@@ -343,8 +343,8 @@ def _mapped(
             f"{route.address} port {route.port} is not an SSH server", "transport.handshake",
             hint="check the port",
         )  # fmt: skip
-    said = sock.said() if isinstance(sock, Proxied) else ""
-    return _Shed(said or text, mute=not session.remote_version)
+    said = sock.last_error() if isinstance(sock, ProxySocket) else ""
+    return _Disconnected(said or text, mute=not session.remote_version)
 
 
 def _again(route: Route, backoff: Backoff) -> bool:
@@ -353,7 +353,7 @@ def _again(route: Route, backoff: Backoff) -> bool:
     return backoff.pause()
 
 
-def _hung_up(route: Route, attempts: int, shed: _Shed) -> UnreachableError:
+def _hung_up(route: Route, attempts: int, shed: _Disconnected) -> UnreachableError:
     if route.proxy_command:
         return UnreachableError(
             f"the ProxyCommand for {route.label} ended before the login: {shed}",
@@ -367,7 +367,7 @@ def _hung_up(route: Route, attempts: int, shed: _Shed) -> UnreachableError:
                 f"handshake, {attempts} times"
             ),
             "transport.connect",
-            hint=shed_hint(route.port),
+            hint=disconnect_hint(route.port),
         )
     return UnreachableError(
         f"{route.label} closed the connection before the login, {attempts} times: {shed}",

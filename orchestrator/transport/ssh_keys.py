@@ -14,6 +14,7 @@ import paramiko
 from paramiko.agent import AgentKey
 from paramiko.pkey import PublicBlob
 
+from orchestrator.transport.background_call import BackgroundCall
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.host_keys.certificates import (
     Certificate,
@@ -21,10 +22,15 @@ from orchestrator.transport.host_keys.certificates import (
     read_certificate,
 )
 from orchestrator.transport.host_keys.known_hosts import fingerprint
-from orchestrator.transport.key_files import encrypted, public_blob, shown, too_open, unreadable
+from orchestrator.transport.key_files import (
+    display_path,
+    is_encrypted,
+    public_blob,
+    too_open,
+    unreadable,
+)
 from orchestrator.transport.route import DEFAULT_KEYS, Route
 from orchestrator.transport.ssh_internals import OpenAgent
-from orchestrator.transport.waiting import BackgroundCall
 
 AGENT_TIMEOUT = 60.0
 _MISSING = "does not exist"
@@ -143,11 +149,11 @@ class Keyring:
     def troubles(self, route: Route) -> list[str]:
         """Why keys that were meant are not among the candidates."""
         keys = (path for path in route.identities if path.name not in DEFAULT_KEYS)
-        found = [f"{shown(path)} {_MISSING}" for path in keys if not self._there(path)]
+        found = [f"{display_path(path)} {_MISSING}" for path in keys if not self._there(path)]
         for path in route.certificates or ():
             if self._certificate(path) is None:
                 found.append(
-                    f"{shown(path)} {'is not a certificate' if path.exists() else _MISSING}"
+                    f"{display_path(path)} {'is not a certificate' if path.exists() else _MISSING}"
                 )
         for path in route.identities if route.certificates is None else ():
             found += self._spoiled(path)
@@ -182,7 +188,7 @@ class Keyring:
         beside = _beside(path)
         if not beside.exists() or self._certificate(beside) is not None:
             return []
-        return [f"{shown(beside)} is not a certificate"]
+        return [f"{display_path(beside)} is not a certificate"]
 
     def _certified(
         self,
@@ -195,17 +201,19 @@ class Keyring:
         identity = fingerprint(certificate.blob)
         key = held.get(identity) or held.get(fingerprint(certificate.key_blob))
         if key is not None:
-            return _held(key, identity, shown(path), certificate)
+            return _held(key, identity, display_path(path), certificate)
         fitting = [file for file in paths if public_blob(file) == certificate.key_blob]
         fitting = fitting or [file for file in paths if public_blob(file) is None]
         load = functools.partial(self._with_certificate, certificate, path, fitting)
-        locked = any(encrypted(file) for file in fitting)
-        return Candidate(shown(path), identity, load=load, locked=locked, certificate=certificate)
+        locked = any(is_encrypted(file) for file in fitting)
+        return Candidate(
+            display_path(path), identity, load=load, locked=locked, certificate=certificate
+        )
 
     def _with_certificate(
         self, certificate: Certificate, path: Path, files: Iterable[Path]
     ) -> paramiko.PKey | str:
-        why = f"no private key found for {shown(path)}"
+        why = f"no private key found for {display_path(path)}"
         for file in files:
             key = self._from_file(file)
             if isinstance(key, str):
@@ -219,9 +227,9 @@ class Keyring:
     def _named(self, path: Path, held: dict[str, AgentKey]) -> Candidate:
         identity = _print(path)
         if identity in held:
-            return _held(held[identity], identity, shown(path))
+            return _held(held[identity], identity, display_path(path))
         load = functools.partial(self._from_file, path)
-        return Candidate(shown(path), identity, load=load, locked=encrypted(path))
+        return Candidate(display_path(path), identity, load=load, locked=is_encrypted(path))
 
     def _from_file(self, path: Path) -> paramiko.PKey | str:
         """The key, or why there is none."""
@@ -237,7 +245,7 @@ class Keyring:
         try:
             key = _without_certificate(paramiko.PKey.from_path(path))
         except (paramiko.PasswordRequiredException, TypeError, ValueError) as error:
-            if not encrypted(path):
+            if not is_encrypted(path):
                 return unreadable(path, error)
         except (OSError, paramiko.SSHException, paramiko.pkey.UnknownKeyType) as error:
             return unreadable(path, error)
@@ -257,7 +265,7 @@ class Keyring:
             return True
 
         self._credentials.passphrase(path, try_it)
-        return opened[0] if opened else f"the passphrase of {shown(path)} was not entered"
+        return opened[0] if opened else f"the passphrase of {display_path(path)} was not entered"
 
     def _agent(self, path: str) -> _Agent:
         with self._lock:

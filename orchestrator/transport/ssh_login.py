@@ -117,7 +117,7 @@ class Authenticator:
         password = self._credentials.ssh_password
         if password is None or not (self._may("password") or self._may("keyboard-interactive")):
             return False
-        trial = password.trial(self._route.label, self._route.until)
+        trial = password.attempt(self._route.label, self._route.until)
         try:
             for method in ("password", "keyboard-interactive"):
                 if not self._may(method):

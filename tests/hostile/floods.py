@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from orchestrator.image import build
-from orchestrator.transport.opening import Opening
+from orchestrator.transport.handshake import Handshake
 from orchestrator.transport.pipe import Link
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import CcmError
@@ -86,7 +86,7 @@ def _floods() -> Iterator[tuple[str, Callable[[int], object]]]:
 
 def _open(pipe: _Flood) -> Link | None:
     with suppress(CcmError):
-        return Opening("web1", pipe, nonce=_NONCE, image=build()).link()
+        return Handshake("web1", pipe, nonce=_NONCE, image=build()).link()
     return None
 
 

@@ -13,7 +13,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from orchestrator.transport.client_config.ssh_directives import Directive, Directives, Undecided
+from orchestrator.transport.client_config.ssh_directives import (
+    Directive,
+    Directives,
+    UndecidedMatch,
+)
 from orchestrator.transport.client_config.ssh_match import holds
 from remote_runtime.errors import InputError, Position, Problem
 
@@ -119,14 +123,14 @@ class Config:
                     found[line.key].append(line)
 
 
-def _open(section: Section, condition: Directive, found: Directives) -> Iterator[Undecided]:
+def _open(section: Section, condition: Directive, found: Directives) -> Iterator[UndecidedMatch]:
     """The lines of a section that would count if it held, those of files that it includes too."""
     for line in section.lines:
         if isinstance(line, list):
             for inner in line:
                 yield from _open(inner, condition, found)
         elif line.key not in found or (line.key in _MANY and line not in found[line.key]):
-            yield Undecided(condition, line)
+            yield UndecidedMatch(condition, line)
 
 
 def _include_directory(path: Path) -> Path:

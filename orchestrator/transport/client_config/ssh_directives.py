@@ -24,7 +24,7 @@ class Directive(NamedTuple):
         return [a or b for a, b in re.findall(r'"([^"]*)"|([^\s"]+)', self.value)]
 
 
-class Undecided(NamedTuple):
+class UndecidedMatch(NamedTuple):
     """A line that may hold or not, and the ``Match`` that cannot be decided."""
 
     condition: Directive
@@ -36,7 +36,7 @@ class Directives(dict[str, list[Directive]]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.undecided: list[Undecided] = []
+        self.undecided: list[UndecidedMatch] = []
 
     def first(self, key: str) -> str | None:
         """The value that wins, without quotes; None where nothing is said."""

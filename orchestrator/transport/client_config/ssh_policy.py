@@ -99,7 +99,7 @@ def _undecided(found: Directives, settled: Collection[str]) -> list[Problem]:
     ]
 
 
-def unhonoured(found: Directives) -> list[Directive]:
+def ignored_directives(found: Directives) -> list[Directive]:
     """The directives in force that have no effect with ccm, in the order of the keywords."""
     return sorted(line for line in _lines(found) if _without_effect(line))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from orchestrator.transport.credentials import Credentials
-from orchestrator.transport.host_keys.trusting import Shown, Unscanned, judge
+from orchestrator.transport.host_keys.key_trust import ScanFailure, ScannedKey, compare_key
 from orchestrator.transport.route import Route, Router
 from orchestrator.transport.settings import Settings, Target
 from remote_runtime.errors import CcmError, InputError, UnreachableError
@@ -14,7 +14,7 @@ from remote_runtime.errors import CcmError, InputError, UnreachableError
 
 def scan(
     hosts: Iterable[Target], settings: Settings, credentials: Credentials, forks: int
-) -> list[Shown | Unscanned]:
+) -> list[ScannedKey | ScanFailure]:
     """The key of every host, in their order; hosts without SSH are left out.
 
     Hosts behind a jump host are asked through it, which takes a login there and so a key of the
@@ -24,7 +24,7 @@ def scan(
     from orchestrator.transport.ssh_connect import Dialer
 
     router = Router(settings)
-    routes: dict[tuple[object, ...], Route | Unscanned] = {}
+    routes: dict[tuple[object, ...], Route | ScanFailure] = {}
     for host in hosts:
         if host.connection == "local":
             continue
@@ -34,19 +34,19 @@ def scan(
                 routes.setdefault((one.address, one.port, one.key_name, one.jumps), one)
         except InputError as error:
             failed = UnreachableError(str(error), "transport.config")
-            routes[(host.name,)] = Unscanned(host.name, failed)
+            routes[(host.name,)] = ScanFailure(host.name, failed)
     dialer = Dialer(credentials)
 
-    def shown(route: Route | Unscanned) -> Shown | Unscanned:
+    def shown(route: Route | ScanFailure) -> ScannedKey | ScanFailure:
         """What one host shows, or why it shows nothing."""
-        if isinstance(route, Unscanned):
+        if isinstance(route, ScanFailure):
             return route
         try:
-            return judge(route, *dialer.host_key(route))
+            return compare_key(route, *dialer.host_key(route))
         except UnreachableError as error:
-            return Unscanned(route.label, error)
+            return ScanFailure(route.label, error)
         except CcmError as error:
-            return Unscanned(route.label, UnreachableError(str(error), error.kind))
+            return ScanFailure(route.label, UnreachableError(str(error), error.kind))
 
     try:
         with ThreadPoolExecutor(max(1, forks)) as pool:

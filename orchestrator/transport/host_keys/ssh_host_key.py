@@ -19,7 +19,7 @@ from orchestrator.transport.host_keys.known_hosts import (
     matches_any,
 )
 from orchestrator.transport.host_keys.revoked_keys import revoked_lines
-from orchestrator.transport.key_files import shown
+from orchestrator.transport.key_files import display_path
 from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_transport import EagerTransport
 from remote_runtime.errors import UnreachableError
@@ -58,19 +58,19 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
 
     def missing_host_key(self, client: Any, hostname: str, key: paramiko.PKey) -> None:
         """Return if the key is known; UnreachableError otherwise."""
-        shown = self._session.shown_host_key if self._session is not None else b""
+        key_blob = self._session.shown_host_key if self._session is not None else b""
         self._session = None
-        if not self.certified(shown):
-            self._check(key, parse_certificate(shown))
+        if not self.certified(key_blob):
+            self._check(key, parse_certificate(key_blob))
 
-    def certified(self, shown: bytes) -> bool:
+    def certified(self, key_blob: bytes) -> bool:
         """Whether a host that shows this proves itself by a certificate of a CA that is known.
 
         False for a plain key, and for a certificate of another CA: then the key has to be known.
         UnreachableError for what is revoked, and for a certificate of a known CA that is not valid.
         """
-        certificate = parse_certificate(shown)
-        self._check_revoked(shown, certificate)
+        certificate = parse_certificate(key_blob)
+        self._check_revoked(key_blob, certificate)
         if certificate is None or certificate.ca_blob not in self._authorities():
             return False
         why = certificate.invalid_for("host", self._route.key_name) or self._unsound(certificate)
@@ -86,8 +86,8 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
     def _authorities(self) -> list[bytes]:
         return [line.blob for line in self._lines if line.marker == "@cert-authority"]
 
-    def _check_revoked(self, shown: bytes, certificate: Certificate | None) -> None:
-        blobs = [shown]
+    def _check_revoked(self, key_blob: bytes, certificate: Certificate | None) -> None:
+        blobs = [key_blob]
         if certificate is not None:
             blobs += [certificate.key_blob, certificate.ca_blob]
         for line in [*self._lines, *revoked_lines(self._route.label, self._route.revoked)]:
@@ -170,7 +170,7 @@ def _unknown(
     elif authorities:
         message += "; the host presents no certificate, but known_hosts has a CA for it"
     if route.known_hosts and not any(path.exists() for path in route.known_hosts):
-        message += f"; {shown(route.known_hosts[0])} does not exist"
+        message += f"; {display_path(route.known_hosts[0])} does not exist"
     return UnreachableError(
         message,
         "transport.host_key.unknown",

@@ -11,7 +11,7 @@ from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.shared_limits import parse_per
 from orchestrator.rollout.waves import parse_waves
 from tests.orchestrator.fleet.fakes import FakeConnector, FakeHost, FarEnd
-from tests.orchestrator.rollout.test_course import roll_out
+from tests.orchestrator.rollout.test_scheduler import roll_out
 
 ENOUGH = 20  # looks of the window, at any of which another host would begin
 HOSTS = [FakeHost(f"h{number}", {"rack": number // 2}) for number in range(6)]
@@ -42,7 +42,7 @@ def test_a_mute_host_is_at_work(options: RolloutOptions, begun: list[str]) -> No
         go.wait(600)
         far.carry_out_plan()
 
-    connector = FakeConnector(script, time_left=0.0)
+    connector = FakeConnector(script, patience=0.0)
 
     def look() -> None:
         until = time.monotonic() + 300

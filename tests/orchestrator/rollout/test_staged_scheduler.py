@@ -20,7 +20,7 @@ from orchestrator.rollout.scheduler import RolloutScheduler, StagePosition, Wave
 from orchestrator.rollout.staged_scheduler import StagedScheduler, StageRun
 from orchestrator.rollout.waves import parse_waves
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner, Recorder
-from tests.orchestrator.rollout.test_course import Touched
+from tests.orchestrator.rollout.test_scheduler import Touched
 
 FEW = [FakeHost("db1"), FakeHost("db2")]
 MANY = [FakeHost(f"web{number}") for number in range(6)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.transport import Credentials
-from orchestrator.transport.credentials import Password, Trial
+from orchestrator.transport.credentials import Password, PasswordAttempt
 from remote_runtime.errors import UnreachableError, UsageError
 
 
@@ -118,7 +118,7 @@ def test_an_empty_answer_gives_up_on_a_key() -> None:
 def test_no_repr_shows_a_password() -> None:
     """Neither the password nor a trial of it can leak into a log."""
     password = become_password(Credentials(environ={"CCM_BECOME_PASSWORD": "s3cret"}))
-    trial = password.trial("web1")
+    trial = password.attempt("web1")
     assert "s3cret" not in f"{password!r} {trial!r} {password} {trial}"
     trial.end()
 
@@ -127,67 +127,67 @@ def test_a_trial_without_an_outcome_counts_for_nothing() -> None:
     """A host that breaks down in the middle neither proves nor refuses."""
     password = become_password(Credentials(environ={"CCM_BECOME_PASSWORD": "x"}))
     for number in range(5):
-        password.trial(f"h{number}").end()
-    assert password.trial("h5").text() == "x"
+        password.attempt(f"h{number}").end()
+    assert password.attempt("h5").text() == "x"
 
 
 def test_an_outcome_is_taken_once() -> None:
     """The cleanup after an accepted trial does not take it back, nor free the lock twice."""
     password = become_password(Credentials(environ={"CCM_BECOME_PASSWORD": "x"}))
-    trial = password.trial("a")
+    trial = password.attempt("a")
     trial.end(accepted=True)
     trial.end(accepted=False)
-    password.trial("b").end(accepted=False)
-    password.trial("c").end(accepted=False)
-    assert password.trial("d").text() == "x"
+    password.attempt("b").end(accepted=False)
+    password.attempt("c").end(accepted=False)
+    assert password.attempt("d").text() == "x"
 
 
 def test_refusals_are_told_with_the_hosts() -> None:
     """Once a second host agrees, the next hears where it was refused, and does not try it."""
     password = become_password(Credentials(environ={"CCM_BECOME_PASSWORD": "x"}))
     for host in ("a", "a", "b"):  # one host counts once
-        password.trial(host).end(accepted=False)
+        password.attempt(host).end(accepted=False)
     with pytest.raises(UnreachableError, match="refused on a, b and is not tried here"):
-        password.trial("c")
+        password.attempt("c")
 
 
 def test_a_refusal_of_one_host_keeps_the_password_from_nobody() -> None:
     """What one host says is its own affair until a second one agrees."""
     password = become_password(Credentials(environ={"CCM_BECOME_PASSWORD": "x"}))
-    password.trial("liar").end(accepted=False)
-    password.trial("a").end(accepted=True)
-    password.trial("another liar").end(accepted=False)
-    password.trial("third liar").end(accepted=False)
-    assert password.trial("b").text() == "x"
+    password.attempt("liar").end(accepted=False)
+    password.attempt("a").end(accepted=True)
+    password.attempt("another liar").end(accepted=False)
+    password.attempt("third liar").end(accepted=False)
+    assert password.attempt("b").text() == "x"
 
 
 def test_hosts_that_stall_keep_the_password_from_nobody() -> None:
     """After a little patience the next host tries it, however many never answer."""
     password = Password("the sudo password", "transport.become", lambda: "x", patience=0.05)
-    stalled = [password.trial(f"stalled{number}") for number in range(4)]
-    password.trial("a").end(accepted=True)
+    stalled = [password.attempt(f"stalled{number}") for number in range(4)]
+    password.attempt("a").end(accepted=True)
     for trial in stalled:
         trial.end()
-    assert password.trial("b").text() == "x"
+    assert password.attempt("b").text() == "x"
 
 
 def test_a_stall_that_ends_as_a_refusal_counts_then() -> None:
     """A wrong password on slow hosts is given up as soon as two of them have said so."""
     password = Password("the sudo password", "transport.become", lambda: "x", patience=0.05)
-    slow = [password.trial(f"slow{number}") for number in range(2)]
+    slow = [password.attempt(f"slow{number}") for number in range(2)]
     for trial in slow:
         trial.end(accepted=False)
     with pytest.raises(UnreachableError, match="refused on slow0, slow1"):
-        password.trial("a")
+        password.attempt("a")
 
 
 def test_nobody_tries_it_while_one_host_proves_it() -> None:
     """Hosts that wait go on at once when the first has accepted it, and not before."""
     password = Password("the sudo password", "transport.become", lambda: "x", patience=60)
-    first = password.trial("first")
-    trials: list[Trial] = []
+    first = password.attempt("first")
+    trials: list[PasswordAttempt] = []
     threads = [
-        threading.Thread(target=lambda name=f"h{n}": trials.append(password.trial(name)))
+        threading.Thread(target=lambda name=f"h{n}": trials.append(password.attempt(name)))
         for n in range(3)
     ]
     for thread in threads:

@@ -21,7 +21,7 @@ from typing import Any
 import paramiko
 import pytest
 
-from orchestrator.transport import Connector, Credentials, Link, proxying, ssh_connect
+from orchestrator.transport import Connector, Credentials, Link, proxy_command, ssh_connect
 from orchestrator.transport.dialing import dial_route
 from orchestrator.transport.route import Router
 from orchestrator.transport.settings import Settings
@@ -622,16 +622,16 @@ def test_a_proxy_command_that_fails_is_named(
 def test_a_proxy_command_that_does_not_want_to_end_is_killed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(proxying, "END_TIMEOUT", 0.1)
+    monkeypatch.setattr(proxy_command, "END_TIMEOUT", 0.1)
     ended: queue.SimpleQueue[int] = queue.SimpleQueue()
-    see_off = proxying._see_off
+    see_off = proxy_command._see_off
 
     def seen_off(process: subprocess.Popen[bytes]) -> None:
         see_off(process)
         ended.put(process.returncode)
 
-    monkeypatch.setattr(proxying, "_see_off", seen_off)
-    proxied = proxying.Proxied("sh -c 'trap \"\" TERM; echo; while :; do sleep 0.1; done'")
+    monkeypatch.setattr(proxy_command, "_see_off", seen_off)
+    proxied = proxy_command.ProxySocket("sh -c 'trap \"\" TERM; echo; while :; do sleep 0.1; done'")
     proxied.recv(1)
     proxied.close()
     assert ended.get(timeout=20) == -signal.SIGKILL

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.transport import Connector
+from orchestrator.transport.host_keys.key_trust import ScanFailure, ScannedKey
 from orchestrator.transport.host_keys.known_hosts import fingerprint, hashed, parse_line
 from orchestrator.transport.host_keys.scanning import scan
-from orchestrator.transport.host_keys.trusting import Shown, Unscanned
 from orchestrator.transport.settings import Settings
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.authority import Authority, certify
@@ -348,9 +348,9 @@ def test_trust_writes_nothing_for_a_certified_host(
     server.known_hosts.write_text(authority.known())
     settings = Settings(ssh_config=(Path(os.devnull),))
     (found,) = scan([server.host()], settings, Credentials(environ={}), 1)
-    assert isinstance(found, Shown)
+    assert isinstance(found, ScannedKey)
     assert found.state == "certified"
     certify(server, authority, "-n", "web1")
     (found,) = scan([server.host()], settings, Credentials(environ={}), 1)
-    assert isinstance(found, Unscanned)
+    assert isinstance(found, ScanFailure)
     assert found.error.kind == "transport.host_key.certificate"

@@ -11,7 +11,7 @@ import pytest
 from orchestrator.transport import Settings
 from orchestrator.transport.client_config.ssh_config import MAX_DEPTH, Config
 from orchestrator.transport.host_keys.known_hosts import matches
-from orchestrator.transport.route import Route, Router, unhonoured
+from orchestrator.transport.route import Route, Router, ignored_directives
 from remote_runtime.errors import InputError
 from tests.calls import calls_of
 from tests.orchestrator.transport.fakes import Host
@@ -214,7 +214,7 @@ def test_the_rest_is_listed(config: Path) -> None:
         "Compression yes\nForwardAgent yes\nUser bob\nBindAddress 10.0.0.1\n"
         "StrictHostKeyChecking no\nHost other\n Ciphers aes256-ctr\n"
     )
-    found = unhonoured(Host(address="web1"), Settings(ssh_config=(config,)))
+    found = ignored_directives(Host(address="web1"), Settings(ssh_config=(config,)))
     assert [(line.key, line.where.line) for line in found] == [
         ("bindaddress", 4),
         ("compression", 1),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.transport import Settings
+from orchestrator.transport.host_keys.key_trust import ScannedKey, compare_key, trust
 from orchestrator.transport.host_keys.known_hosts import (
     KnownHosts,
     Line,
@@ -16,7 +17,6 @@ from orchestrator.transport.host_keys.known_hosts import (
     hashed,
     name_matches,
 )
-from orchestrator.transport.host_keys.trusting import Shown, judge, trust
 from orchestrator.transport.route import Route, Router
 from remote_runtime.errors import InputError
 from tests.calls import calls_of
@@ -35,7 +35,7 @@ def route(path: Path, name: str = "web1", port: int = 22) -> Route:
 
 
 def state(path: Path, blob: bytes, name: str = "web1", port: int = 22) -> str:
-    return judge(route(path, name, port), "ssh-ed25519", blob).state
+    return compare_key(route(path, name, port), "ssh-ed25519", blob).state
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,9 @@ def test_large_files_are_quick(tmp_path: Path) -> None:
     assert calls < 100 * 1000  # one for each line would be ten times that
 
 
-def shown(path: Path, blob: bytes, **changes: object) -> Shown:
+def shown(path: Path, blob: bytes, **changes: object) -> ScannedKey:
     changed = route(path)._replace(**changes)  # type: ignore[arg-type]  # any field
-    return judge(changed, "ssh-ed25519", blob)
+    return compare_key(changed, "ssh-ed25519", blob)
 
 
 def test_trusting_keeps_the_rest_of_the_file(tmp_path: Path) -> None:

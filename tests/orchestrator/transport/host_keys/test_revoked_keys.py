@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from orchestrator.transport import Credentials
+from orchestrator.transport.host_keys.key_trust import ScannedKey
 from orchestrator.transport.host_keys.known_hosts import fingerprint, parse_line
 from orchestrator.transport.host_keys.revoked_keys import KRL, revoked_lines
 from orchestrator.transport.host_keys.scanning import scan
-from orchestrator.transport.host_keys.trusting import Shown
 from orchestrator.transport.settings import Settings
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.conftest import Connect
@@ -91,5 +91,5 @@ def test_ccm_hosts_trust_does_not_write_it(sshd: Sshd, ssh_config: Path, tmp_pat
     host = sshd.host(known_hosts=None)
     settings = Settings({host.name: host}, ssh_config=(ssh_config,))
     (found,) = scan([host], settings, Credentials(environ={}), 1)
-    assert isinstance(found, Shown)
+    assert isinstance(found, ScannedKey)
     assert found.state == "revoked"

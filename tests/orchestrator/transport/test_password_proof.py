@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from orchestrator.transport.credentials import Password
-from orchestrator.transport.host_keys.proof import OwnProof, SharedProof
+from orchestrator.transport.password_proof import LocalProof, SharedProof
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.workers.test_processes import play
 
@@ -29,20 +29,20 @@ def test_a_shared_password_is_one_processs_too() -> None:
     password = Password("the password", "transport.auth", lambda: "x", patience=60)
     password.share()
     for host in ("a", "b"):
-        password.trial(host).end(accepted=False)
+        password.attempt(host).end(accepted=False)
     with pytest.raises(UnreachableError, match="refused on a, b"):
-        password.trial("c")
+        password.attempt("c")
 
 
-@pytest.mark.parametrize("kind", [OwnProof, pytest.param(SharedProof, marks=linux)])
+@pytest.mark.parametrize("kind", [LocalProof, pytest.param(SharedProof, marks=linux)])
 def test_what_is_written_is_read(kind: type) -> None:
     """Also where the text becomes shorter, and not where somebody gave up in between."""
     proof = kind()
-    with proof.held() as standing:
+    with proof.locked() as standing:
         standing.refused += ["a long name of a host", "another"]
         standing.proving, standing.until = "1 2", 7.5
-    with proof.held() as standing:
+    with proof.locked() as standing:
         assert (standing.refused, standing.until) == (["a long name of a host", "another"], 7.5)
         standing.refused.clear()
-    with proof.held() as standing:
+    with proof.locked() as standing:
         assert (standing.refused, standing.proving, standing.proved) == ([], "1 2", False)

@@ -11,16 +11,16 @@ import pytest
 
 from orchestrator.cli import app
 from orchestrator.transport import Connector, Credentials, Settings
+from orchestrator.transport.host_keys.key_trust import ScanFailure, ScannedKey, trust
 from orchestrator.transport.host_keys.known_hosts import fingerprint
 from orchestrator.transport.host_keys.scanning import scan
-from orchestrator.transport.host_keys.trusting import Shown, Unscanned, trust
 from remote_runtime.errors import InputError, UsageError
 from tests.orchestrator.transport.conftest import Connect, StartSshd
 from tests.orchestrator.transport.fakes import Host, Phases, local
 from tests.orchestrator.transport.sshd import Sshd, make_key, public
 
 
-def scanned(ssh_config: Path, *hosts: Host, **settings: object) -> list[Shown | Unscanned]:
+def scanned(ssh_config: Path, *hosts: Host, **settings: object) -> list[ScannedKey | ScanFailure]:
     made = Settings(ssh_config=(ssh_config,), **settings)  # type: ignore[arg-type]  # any field
     return scan(hosts, made, Credentials(environ={}), forks=4)
 
@@ -38,8 +38,8 @@ def test_a_scan_asks_each_host_once_and_nobody_logs_in(
         Host(name="dead", port=1, connect_timeout=3.0),
         server.host(name="again", known_hosts=empty),
     )
-    assert [type(one).__name__ for one in found] == ["Shown", "Unscanned"]
-    assert isinstance(found[0], Shown)
+    assert [type(one).__name__ for one in found] == ["ScannedKey", "ScanFailure"]
+    assert isinstance(found[0], ScannedKey)
     assert found[0].state == "new"
     assert "Accepted" not in server.log()
 
@@ -49,7 +49,7 @@ def test_a_scan_leaves_no_thread_for_each_host(
 ) -> None:
     """Thousands of hosts are asked with as many threads as forks."""
     host = start_sshd().host(known_hosts=str(tmp_path / "known"))
-    assert [type(one) for one in scanned(ssh_config, host)] == [Shown]
+    assert [type(one) for one in scanned(ssh_config, host)] == [ScannedKey]
     left = [one for one in threading.enumerate() if isinstance(one, paramiko.Transport)]
     for one in left:  # one that was told to end may be in its last lines
         one.join(30)
@@ -61,7 +61,7 @@ def test_what_is_trusted_can_be_connected_to(
 ) -> None:
     """Scan, trust, open."""
     host = sshd.host(known_hosts=str(tmp_path / "known"))
-    trust([one for one in scanned(ssh_config, host) if isinstance(one, Shown)])
+    trust([one for one in scanned(ssh_config, host) if isinstance(one, ScannedKey)])
     link = connect().open(host, Phases())
     assert link.nonce
     link.close()
@@ -75,10 +75,10 @@ def test_a_jump_host_is_scanned_before_the_hosts_behind_it(
     gate = start_sshd().host(name="gate", known_hosts=known)
     host = sshd.host(known_hosts=known, jump="gate")
     first = scanned(ssh_config, host, hosts={"gate": gate})
-    assert [type(one).__name__ for one in first] == ["Shown", "Unscanned"]
-    trust([one for one in first if isinstance(one, Shown)])
+    assert [type(one).__name__ for one in first] == ["ScannedKey", "ScanFailure"]
+    trust([one for one in first if isinstance(one, ScannedKey)])
     second = scanned(ssh_config, host, hosts={"gate": gate})
-    assert [one.state for one in second if isinstance(one, Shown)] == ["same", "new"]
+    assert [one.state for one in second if isinstance(one, ScannedKey)] == ["same", "new"]
 
 
 def inventory(tmp_path: Path, host: Host, name: str = "web1") -> str:

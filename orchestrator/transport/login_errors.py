@@ -59,7 +59,7 @@ _WHY = {
 }
 
 
-def refused(
+def bootstrap_failed(
     host: str, status: str, *, detail: str, err: bytes | bytearray, python: str | None = None
 ) -> UnreachableError:
     """The target said ``nopython``, ``fault`` or something unknown."""
@@ -70,7 +70,7 @@ def refused(
             f"the runtime did not start on {host}: {readable(detail.encode())}{_tail(err)}",
             "transport.bootstrap",
         )
-    return confused(host, f"unknown status {status[:40]!r}")
+    return protocol_violated(host, f"unknown status {status[:40]!r}")
 
 
 def _no_python(host: str, detail: str, python: str | None) -> UnreachableError:
@@ -90,7 +90,7 @@ def _no_python(host: str, detail: str, python: str | None) -> UnreachableError:
     )
 
 
-def ended(
+def command_ended(
     host: str,
     status: int | None,
     *,
@@ -156,7 +156,7 @@ def wrong_sudo_password(host: str) -> UnreachableError:
     )
 
 
-def noisy(host: str, limit: int) -> UnreachableError:
+def too_much_output(host: str, limit: int) -> UnreachableError:
     """More noise than a banner has."""
     return UnreachableError(
         f"{host} sent {limit} bytes of other output before the runtime started",
@@ -165,7 +165,7 @@ def noisy(host: str, limit: int) -> UnreachableError:
     )
 
 
-def slow(host: str, seconds: float, err: bytes | bytearray) -> UnreachableError:
+def start_timed_out(host: str, seconds: float, err: bytes | bytearray) -> UnreachableError:
     """No answer in time."""
     return UnreachableError(
         f"the runtime did not start on {host} within {seconds:.0f} s{_tail(err)}",
@@ -174,7 +174,7 @@ def slow(host: str, seconds: float, err: bytes | bytearray) -> UnreachableError:
     )
 
 
-def asked(host: str, question: str) -> UnreachableError:
+def unexpected_prompt(host: str, question: str) -> UnreachableError:
     """sudo or what it uses asks for something else than the password."""
     return UnreachableError(
         f"become: sudo on {host} prompts {question!r} and waits; ccm answers only sudo's "
@@ -185,7 +185,7 @@ def asked(host: str, question: str) -> UnreachableError:
     )
 
 
-def asks_again(host: str) -> UnreachableError:
+def second_prompt(host: str) -> UnreachableError:
     """sudo shows its prompt again, and has not refused the password."""
     return UnreachableError(
         f"become: sudo on {host} prompts again after the password, as for a second factor",
@@ -194,7 +194,7 @@ def asks_again(host: str) -> UnreachableError:
     )
 
 
-def stalled_at_password(host: str, seconds: float, err: bytes | bytearray) -> UnreachableError:
+def password_timed_out(host: str, seconds: float, err: bytes | bytearray) -> UnreachableError:
     """sudo took the password and said neither yes nor no."""
     return UnreachableError(
         f"become: sudo on {host} did not respond within {seconds:.0f} s after the "
@@ -204,7 +204,7 @@ def stalled_at_password(host: str, seconds: float, err: bytes | bytearray) -> Un
     )
 
 
-def confused(host: str, what: str) -> UnreachableError:
+def protocol_violated(host: str, what: str) -> UnreachableError:
     """The target broke the rules of the opening."""
     return UnreachableError(f"{host} violated the protocol: {what}", "transport.bootstrap")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.transport.credentials import Password
-from orchestrator.transport.opening import MAX_LINE, MAX_NOISE, Opening
+from orchestrator.transport.handshake import MAX_LINE, MAX_NOISE, Handshake
 from orchestrator.transport.pipe import STDERR_TAIL, Link, readable
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.fakes import image
@@ -19,7 +19,7 @@ class Script:
     """A pipe that says one piece after another; None is a pause."""
 
     def __init__(self, *said: Said, status: int | None = None) -> None:
-        self.said = list(said)
+        self.last_error = list(said)
         self.status = status
         self.written = b""
         self.closed = False
@@ -28,7 +28,7 @@ class Script:
         self.written += data
 
     def read(self, timeout: float) -> tuple[bytes, bytes]:
-        piece = self.said.pop(0) if self.said else (b"", b"")
+        piece = self.last_error.pop(0) if self.last_error else (b"", b"")
         if piece is None:
             raise TimeoutError
         return piece
@@ -41,7 +41,7 @@ class Script:
 
 
 def opening(tmp_path: Path, script: Script, timeout: float = 5.0) -> Link:
-    return Opening("web1", script, nonce="abc", image=image(tmp_path), timeout=timeout).link()
+    return Handshake("web1", script, nonce="abc", image=image(tmp_path), timeout=timeout).link()
 
 
 def failure(tmp_path: Path, script: Script, timeout: float = 5.0) -> UnreachableError:
@@ -92,7 +92,7 @@ def test_noise_without_end_is_bounded(tmp_path: Path) -> None:
     flood = [(b"x" * 10_000, b"")] * 100
     script = Script(*flood)
     assert "sent 65536 bytes of other output" in str(failure(tmp_path, script))
-    assert len(script.said) > 100 - MAX_NOISE // 10_000 - 2
+    assert len(script.last_error) > 100 - MAX_NOISE // 10_000 - 2
 
 
 def test_a_line_without_end_is_bounded(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_sudo_that_stalls_at_the_password_is_named(tmp_path: Path) -> None:
     """A password that was given and never answered is told as that, without the password."""
     script = Script((b"", b"ask:"), *[None] * 1_000_000)
     password = Password("the sudo password", "transport.become", lambda: "s3cret")
-    attempt = Opening(
+    attempt = Handshake(
         "web1",
         script,
         nonce="abc",
@@ -189,7 +189,7 @@ def test_a_flood_of_stderr_does_not_outlast_the_timeout(tmp_path: Path) -> None:
 
     class Flood(Script):
         def read(self, timeout: float) -> tuple[bytes, bytes]:
-            return super().read(timeout) if self.said else (b"", b"x" * 1024)
+            return super().read(timeout) if self.last_error else (b"", b"x" * 1024)
 
     link = opening(tmp_path, Flood((b"ccm1 abc ready \n", b"")))
     with pytest.raises(TimeoutError):

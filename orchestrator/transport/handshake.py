@@ -10,10 +10,10 @@ import threading
 import time
 
 from orchestrator.image import Image
-from orchestrator.transport import refusals
-from orchestrator.transport.credentials import Password, Trial
+from orchestrator.transport import login_errors
+from orchestrator.transport.background_call import end_of
+from orchestrator.transport.credentials import Password, PasswordAttempt
 from orchestrator.transport.pipe import Link, Pipe, keep_tail, readable
-from orchestrator.transport.waiting import end_of
 from remote_runtime.errors import UnreachableError
 from remote_runtime.protocol.wire import PROTOCOL
 
@@ -36,7 +36,7 @@ _REFUSING = (
 )
 
 
-class Opening:
+class Handshake:
     """One host's way to ``ready``; used once.
 
     ``prompt`` is what sudo shows when it wants ``password``; None when the command runs as it is.
@@ -71,7 +71,7 @@ class Opening:
         self._err = bytearray()
         self._unseen = bytearray()
         self._heard = time.monotonic()
-        self._trial: Trial | None = None
+        self._attempt: PasswordAttempt | None = None
         self._sent = False
 
     def link(self) -> Link:
@@ -87,16 +87,16 @@ class Opening:
             self._pipe.close()
             raise
         finally:
-            if self._trial is not None:
-                self._trial.end()
+            if self._attempt is not None:
+                self._attempt.end()
 
     def _answer(self, status: str, detail: str) -> None:
         if status != "need":
-            raise refusals.refused(
+            raise login_errors.bootstrap_failed(
                 self._host, status, detail=detail, err=self._err, python=self._python
             )
         if self._sent or detail not in ("zip", "code"):
-            raise refusals.confused(self._host, f"unexpected request {detail!r}")
+            raise login_errors.protocol_violated(self._host, f"unexpected request {detail!r}")
         self._sent = True
         data = self._image.archive if detail == "zip" else self._image.code
         self._deadline = end_of(self._timeout, self._until)
@@ -113,7 +113,7 @@ class Opening:
         except UnreachableError as error:
             if time.monotonic() < self._deadline:
                 raise
-            raise refusals.slow(self._host, self._timeout, self._err) from error
+            raise login_errors.start_timed_out(self._host, self._timeout, self._err) from error
         finally:
             late.cancel()
 
@@ -130,34 +130,38 @@ class Opening:
                 status, _, detail = line.partition(" ")
                 return status, detail.strip()
             if begin > MAX_NOISE or (begin < 0 and len(self._out) > MAX_NOISE):
-                raise refusals.noisy(self._host, MAX_NOISE)
+                raise login_errors.too_much_output(self._host, MAX_NOISE)
             if begin >= 0 and len(self._out) - begin > MAX_LINE:
-                raise refusals.confused(self._host, "its first line is too long")
+                raise login_errors.protocol_violated(self._host, "its first line is too long")
             self._read()
 
     def _accept(self) -> None:
         self._prompt = None  # from here on standard error belongs to the runtime
-        if self._trial is not None:
-            self._trial.end(accepted=True)
-            self._trial = None
+        if self._attempt is not None:
+            self._attempt.end(accepted=True)
+            self._attempt = None
 
     def _read(self) -> None:
         left = self._deadline - time.monotonic()
         if left <= 0:
-            silent = refusals.slow if self._trial is None else refusals.stalled_at_password
+            silent = (
+                login_errors.start_timed_out
+                if self._attempt is None
+                else login_errors.password_timed_out
+            )
             raise silent(self._host, self._timeout, self._err)
         question = self._question()
         if question:
             left = min(left, self._heard + QUESTION_PATIENCE - time.monotonic())
             if left <= 0:
-                raise refusals.asked(self._host, question)
+                raise login_errors.unexpected_prompt(self._host, question)
         try:
             out, err = self._pipe.read(left)
         except TimeoutError:
             return
         if not out and not err:
             status = self._pipe.exit_status()
-            if self._trial is not None:
+            if self._attempt is not None:
                 raise self._wrong_password() if self._is_refusal() else self._ended(status)
             raise self._ended(status)
         self._out += out
@@ -168,7 +172,7 @@ class Opening:
 
     def _ended(self, status: int | None) -> UnreachableError:
         asked = self._password is not None
-        return refusals.ended(
+        return login_errors.command_ended(
             self._host,
             status,
             out=self._out,
@@ -208,20 +212,20 @@ class Opening:
                 return
             if not re.match(_PASSWORD_OF_SUDO_RS, rest):
                 question = readable(asked[1] if asked is not None else rest)
-                raise refusals.asked(self._host, question[:MAX_QUESTION])
+                raise login_errors.unexpected_prompt(self._host, question[:MAX_QUESTION])
         self._unseen.clear()
-        if self._trial is not None:
+        if self._attempt is not None:
             between = before.removesuffix(_SUDO_RS) if before.endswith(_SUDO_RS) else before
             if not between.strip(b"* \r\n"):  # a refusal would have been said
-                raise refusals.asks_again(self._host)
+                raise login_errors.second_prompt(self._host)
             raise self._wrong_password()
         began = time.monotonic()
-        self._trial = self._password.trial(self._host, self._until)
+        self._attempt = self._password.attempt(self._host, self._until)
         self._deadline = end_of(self._deadline - began, self._until)
-        secret = self._trial.text().encode("utf-8", "surrogateescape")
+        secret = self._attempt.text().encode("utf-8", "surrogateescape")
         self._send(secret + b"\n")
 
     def _wrong_password(self) -> UnreachableError:
-        assert self._trial is not None
-        self._trial.end(accepted=False)
-        return refusals.wrong_sudo_password(self._host)
+        assert self._attempt is not None
+        self._attempt.end(accepted=False)
+        return login_errors.wrong_sudo_password(self._host)

@@ -15,7 +15,7 @@ from remote_runtime.errors import UnreachableError
 END_TIMEOUT = 2.0
 
 
-class Proxied(socket.socket):
+class ProxySocket(socket.socket):
     """Our end of the command's socket; closing it ends the command."""
 
     def __init__(self, command: str) -> None:
@@ -23,7 +23,7 @@ class Proxied(socket.socket):
         super().__init__(ours.family, ours.type, ours.proto, ours.detach())
         self.command = command
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the command
-        self._said = ""
+        self._last_error = ""
         shell = os.environ.get("SHELL") or "/bin/sh"
         try:
             self._process: subprocess.Popen[bytes] | None = subprocess.Popen(
@@ -41,19 +41,19 @@ class Proxied(socket.socket):
         finally:
             theirs.close()
 
-    def said(self) -> str:
+    def last_error(self) -> str:
         """The last line that the command wrote to standard error; also after the close."""
         with contextlib.suppress(OSError, ValueError):
             self._stderr.seek(0)
             lines = readable(self._stderr.read(64 * 1024)).splitlines()
             return lines[-1][-200:] if lines else ""
-        return self._said
+        return self._last_error
 
     def close(self) -> None:
         """Close the socket and see the command off."""
         process, self._process = self._process, None
         super().close()
-        self._said = self.said()  # paramiko closes as well, before anybody asks
+        self._last_error = self.last_error()  # paramiko closes as well, before anybody asks
         self._stderr.close()
         if process is not None:
             threading.Thread(target=_see_off, args=(process,), daemon=True).start()

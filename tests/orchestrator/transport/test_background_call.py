@@ -13,8 +13,8 @@ import pytest
 
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.transport import Connector, Credentials, Settings, ssh_login, ssh_transport
-from orchestrator.transport.opening import Opening
-from orchestrator.transport.waiting import BackgroundCall, end_of
+from orchestrator.transport.background_call import BackgroundCall, end_of
+from orchestrator.transport.handshake import Handshake
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.fakes import Host, Phases, image
 from tests.orchestrator.transport.hanging import (
@@ -57,7 +57,7 @@ def connector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Conne
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     monkeypatch.setattr(ssh_login, "AUTH_TIMEOUT", LATEST)
     monkeypatch.setattr(ssh_transport, "CHANNEL_TIMEOUT", LATEST)
-    defaults = Opening.__init__.__kwdefaults__
+    defaults = Handshake.__init__.__kwdefaults__
     assert defaults is not None
     monkeypatch.setitem(defaults, "timeout", LATEST)
     config = tmp_path / "ssh_config"

@@ -19,12 +19,12 @@ class PasswordState:
     """How a password stands; ``proving`` is who tries it, "" for nobody, and others wait for that
     until a moment of ``time.monotonic()``, the clock of all processes."""
 
-    def __init__(self, told: dict[str, object] | None = None) -> None:
+    def __init__(self, values: dict[str, object] | None = None) -> None:
         self.proved = False
         self.refused: list[str] = []
         self.proving = ""
         self.until = 0.0
-        vars(self).update(told or {})
+        vars(self).update(values or {})
 
 
 class Proof(Protocol):
@@ -35,12 +35,12 @@ class Proof(Protocol):
         """After how many seconds another process may have changed it; None where there is none."""
         ...
 
-    def held(self) -> contextlib.AbstractContextManager[PasswordState]:
+    def locked(self) -> contextlib.AbstractContextManager[PasswordState]:
         """The state, nobody else's to change while this is entered."""
         ...
 
 
-class OwnProof:
+class LocalProof:
     """That of one process."""
 
     tick = None
@@ -49,7 +49,7 @@ class OwnProof:
         self._state = PasswordState()
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[PasswordState]:
+    def locked(self) -> Iterator[PasswordState]:
         """The same, as ``Proof`` has it."""
         yield self._state
 
@@ -63,7 +63,7 @@ class SharedProof:
         self._file = os.memfd_create("ccm")
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[PasswordState]:
+    def locked(self) -> Iterator[PasswordState]:
         """The same, as ``Proof`` has it; a process that dies lets go of it."""
         import fcntl
 

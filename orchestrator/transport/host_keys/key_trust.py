@@ -24,7 +24,7 @@ from remote_runtime.errors import InputError, Problem, UnreachableError
 State = Literal["new", "same", "certified", "changed", "revoked"]
 
 
-class Shown(NamedTuple):
+class ScannedKey(NamedTuple):
     """The key that a host showed, and what known_hosts has of it.
 
     ``before`` are the lines that a changed key takes the place of.
@@ -42,14 +42,14 @@ class Shown(NamedTuple):
         return fingerprint(self.blob)
 
 
-class Unscanned(NamedTuple):
+class ScanFailure(NamedTuple):
     """A host that showed no key."""
 
     label: str
     error: UnreachableError
 
 
-def judge(route: Route, key_type: str, blob: bytes, certified: bool = False) -> Shown:
+def compare_key(route: Route, key_type: str, blob: bytes, certified: bool = False) -> ScannedKey:
     """Compare a key with what is known of the host. UnreachableError where that cannot be known.
 
     ``certified``: the host has shown a certificate of a CA that is known, so its key need not be.
@@ -58,7 +58,7 @@ def judge(route: Route, key_type: str, blob: bytes, certified: bool = False) -> 
     revoked = revoked_lines(route.label, route.revoked)
     same = [line for line in [*lines, *revoked] if line.blob == blob]
     known = tuple(line for line in lines if not line.marker)
-    found = Shown(route=route, key_type=key_type, blob=blob, state="new")
+    found = ScannedKey(route=route, key_type=key_type, blob=blob, state="new")
     if any(line.marker == "@revoked" for line in same):
         return found._replace(state="revoked")
     if any(not line.marker for line in same):
@@ -68,7 +68,7 @@ def judge(route: Route, key_type: str, blob: bytes, certified: bool = False) -> 
     return found._replace(state="changed", before=known) if known else found
 
 
-def trust(shown: Iterable[Shown]) -> list[Path]:
+def trust(shown: Iterable[ScannedKey]) -> list[Path]:
     """Write the keys into the first known_hosts file of each host; the files written.
 
     The rest of a file stays as it is. A changed key takes the place of the old ones of that host,
@@ -76,7 +76,7 @@ def trust(shown: Iterable[Shown]) -> list[Path]:
     InputError for a file that cannot be written.
     """
     wanted = [one for one in shown if one.state in ("new", "changed")]
-    by_file: dict[Path, list[Shown]] = {}
+    by_file: dict[Path, list[ScannedKey]] = {}
     for one in wanted:
         for line in one.before:
             by_file.setdefault(Path(line.path), [])
@@ -106,7 +106,7 @@ def _file_for(route: Route) -> Path:
     return route.known_hosts[0]
 
 
-def _rewrite(path: Path, keys: list[Shown], changed: set[str]) -> None:
+def _rewrite(path: Path, keys: list[ScannedKey], changed: set[str]) -> None:
     target = Path(os.path.realpath(path))
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     old = target.read_text("utf-8-sig", "surrogateescape") if target.exists() else ""
@@ -118,11 +118,11 @@ def _rewrite(path: Path, keys: list[Shown], changed: set[str]) -> None:
         os.fchmod(out.fileno(), target.stat().st_mode & 0o777 if target.exists() else 0o600)
 
 
-def _name(key: Shown) -> str:
+def _name(key: ScannedKey) -> str:
     return entry_name(key.route.key_name, key.route.key_port)
 
 
-def _line(key: Shown) -> str:
+def _line(key: ScannedKey) -> str:
     import base64
 
     name = hashed(_name(key)) if key.route.hash_names else _name(key)
