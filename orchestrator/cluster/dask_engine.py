@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.cluster import frames, worker_info
 from orchestrator.cluster.lost_hosts import SchedulerLostError, no_worker, wanted
-from orchestrator.cluster.relay import Order
+from orchestrator.cluster.relay import JoinRequest
 from orchestrator.cluster.remote_host import host_record
 from orchestrator.cluster.remote_link import RemoteLink, RunBundle
 from orchestrator.cluster.scheduler_client import ClusterMember, SchedulerClient
@@ -31,8 +31,8 @@ from orchestrator.support.crash import describe_crash
 from orchestrator.support.plain_text import one_line
 from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
-from orchestrator.workers.rpc import Answering
-from orchestrator.workers.worker import remembering
+from orchestrator.workers.rpc import RpcServer
+from orchestrator.workers.worker import stateful
 from orchestrator.workers.worker_handle import WorkerHandle
 
 CHUNK = 250  # hosts of a message, at most
@@ -55,7 +55,7 @@ class _Waiting(NamedTuple):
     since: float
 
 
-class _Staffed:
+class _RunWorker:
     """A worker of this run, by the ``name`` that it has there."""
 
     def __init__(
@@ -79,20 +79,20 @@ class DaskEngine:
 
     def __init__(
         self,
-        post: SchedulerClient,
-        papers: RunBundle,
+        client: SchedulerClient,
+        bundle: RunBundle,
         jobs: Sequence[Job],
         planners: Sequence[Planner] = (),
     ) -> None:
-        self._post = post
-        self._papers = papers
+        self._client = client
+        self._bundle = bundle
         self._jobs = list(jobs)
         self._planners = planners
-        self._remembering = remembering(planners)
+        self._remembering = stateful(planners)
         self._sticky = len(self._jobs) > 1
-        self._staff: dict[str, _Staffed] = {}
-        self._of_task: dict[str, _Staffed] = {}
-        self._of_host: dict[str, _Staffed] = {}
+        self._workers: dict[str, _RunWorker] = {}
+        self._of_task: dict[str, _RunWorker] = {}
+        self._of_host: dict[str, _RunWorker] = {}
         self._tries: dict[str, int] = {}
         self._said: dict[str, str] = {}  # of hosts that are on their way to a worker
         self._pending: list[_Waiting] = []
@@ -111,9 +111,9 @@ class DaskEngine:
     def engage(self, means: RunMeans) -> DaskEngine:
         """Start to receive and publish the events of workers."""
         self._means = means
-        self._answers = Answering([*self._planners, means.lore])
+        self._answers = RpcServer([*self._planners, means.lore])
         self._here = Threads(means)
-        self._post.listen(self._heard)
+        self._client.listen(self._heard)
         self._thread.start()
         return self
 
@@ -149,13 +149,13 @@ class DaskEngine:
             kept = [one for one in self._pending if one.task is not task]
             begun = len(kept) == len(self._pending)
             self._pending = kept
-            staffed = self._of_task.get(task.name)
-            if begun and (staffed is None or task.name not in staffed.hand.running):
+            worker = self._of_task.get(task.name)
+            if begun and (worker is None or task.name not in worker.hand.running):
                 self._said[task.name] = word
         if not begun:
             task.finish(task.interrupted())
-        elif staffed is not None:
-            staffed.hand.tell(task, word)
+        elif worker is not None:
+            worker.hand.tell(task, word)
 
     def close(self) -> None:
         """End the workers within a time limit; planners here receive their data.
@@ -169,7 +169,7 @@ class DaskEngine:
             self._changed.notify_all()
         if self._thread.ident is not None:
             self._thread.join()
-        everyone = [one for one in self._staff.values() if one.hand.ended is None]
+        everyone = [one for one in self._workers.values() if one.hand.ended is None]
         for one in everyone:
             one.hand.close()
         until = time.monotonic() + ENDING
@@ -178,12 +178,12 @@ class DaskEngine:
             one.link.kill()
             one.link.end("the run is over")
             one.hand.teach(self._remembering)
-        self._post.close()
+        self._client.close()
 
     def _heard(self, name: str, frame: bytes) -> None:
-        staffed = self._staff.get(name)
-        if staffed is not None:
-            staffed.link.heard(frame)
+        worker = self._workers.get(name)
+        if worker is not None:
+            worker.link.heard(frame)
 
     def _tend(self) -> None:
         """Handle timeouts until the engine is closed."""
@@ -207,7 +207,7 @@ class DaskEngine:
         if not self._pending or self._gone:
             return True
         since = self._pending[0].since
-        at_work = sum(len(one.hand.running) for one in list(self._staff.values()))
+        at_work = sum(len(one.hand.running) for one in list(self._workers.values()))
         enough = len(self._pending) * _ENOUGH >= at_work
         return enough or time.monotonic() - since >= _GATHERING_MORE
 
@@ -217,30 +217,30 @@ class DaskEngine:
         if now - self._looked < _LOOKING:
             return
         try:
-            if not self._post.is_up:
+            if not self._client.is_up:
                 raise OSError("the connection was lost")
-            members = {member.address: member for member in self._post.members()}
+            members = {member.address: member for member in self._client.members()}
         except Exception as error:
             self._lose_scheduler(str(error)[:200])
             return
         if now - self._looked > frames.SILENCE / 2:  # this process itself was stopped
-            self._post.alive.update(dict.fromkeys(self._post.alive, now))
+            self._client.alive.update(dict.fromkeys(self._client.alive, now))
         self._looked = now
-        for name, one in list(self._staff.items()):
+        for name, one in list(self._workers.items()):
             if one.hand.ended is not None:
                 continue
             self._look_at(name, one, members)
-        at_work = {one.member.address for one in self._staff.values() if one.hand.ended is None}
+        at_work = {one.member.address for one in self._workers.values() if one.hand.ended is None}
         ours = worker_info.code()
         self._passed_over = [member for member in members.values() if member.code != ours]
         for address in members.keys() - at_work - self._shunned:
             if members[address].code == ours:
                 self._hire(members[address])
 
-    def _look_at(self, name: str, one: _Staffed, members: Mapping[str, ClusterMember]) -> None:
+    def _look_at(self, name: str, one: _RunWorker, members: Mapping[str, ClusterMember]) -> None:
         """End a worker that is gone, and send a heartbeat to a live one."""
         now = self._looked
-        silent = now - self._post.alive[name] > frames.SILENCE
+        silent = now - self._client.alive[name] > frames.SILENCE
         if one.member.address not in members:
             one.link.end("the worker left the scheduler")
         elif one.over is not None and now - one.over > _LOOKING:
@@ -252,18 +252,18 @@ class DaskEngine:
         elif now - one.beaten > _BEATS:
             one.beaten = now
             with contextlib.suppress(OSError):
-                self._post.send(name, frames.BEAT)
+                self._client.send(name, frames.BEAT)
 
     def _hire(self, member: ClusterMember) -> None:
         self._number += 1
         name = f"w{self._number}"
-        link = RemoteLink(name, self._post, self._papers)
-        staffed: list[_Staffed] = []
-        hand = WorkerHandle(member.address, link, link, partial(self._lost, staffed))
-        staffed.append(_Staffed(name, hand, link, member))
-        self._post.alive[name] = time.monotonic()
-        self._staff[name] = staffed[0]
-        heard = EventReceiver(self._papers.run_id)
+        link = RemoteLink(name, self._client, self._bundle)
+        worker: list[_RunWorker] = []
+        hand = WorkerHandle(member.address, link, link, partial(self._lost, worker))
+        worker.append(_RunWorker(name, hand, link, member))
+        self._client.alive[name] = time.monotonic()
+        self._workers[name] = worker[0]
+        heard = EventReceiver(self._bundle.run_id)
         means = self._means
         hand.listen(heard, means.bus, means.publisher, answers=self._answers)
 
@@ -289,7 +289,7 @@ class DaskEngine:
             elif self._gone:
                 self._lose(one.task, WorkerLostError(self._gone))
             elif now - one.since > PATIENCE:
-                address = self._post.address
+                address = self._client.address
                 error = no_worker(one.task.host, PATIENCE, address, self._passed_over)
                 one.task.refuse(error)
             else:
@@ -316,60 +316,60 @@ class DaskEngine:
             return before.name
         able = [
             one
-            for one in self._staff.values()
+            for one in self._workers.values()
             if one.hand.ended is None and (itself.site is None or itself.site in one.member.sites)
         ]
         if not able or self._gone:
             return None
 
-        def load(one: _Staffed) -> int:
+        def load(one: _RunWorker) -> int:
             """The number of hosts that the worker already has."""
             return len(one.hand.running) + len(chunks.get(one.name, ()))
 
         return min(able, key=load).name
 
     def _order(self, name: str, tasks: Sequence[RemoteTask]) -> None:
-        staffed = self._staff[name]
+        worker = self._workers[name]
         with self._changed:
             for task in tasks:
-                self._of_task[task.name] = staffed
+                self._of_task[task.name] = worker
                 if self._sticky:
-                    self._of_host[host_itself(task.host).name] = staffed
+                    self._of_host[host_itself(task.host).name] = worker
         hosts: dict[str, Any] = {task.name: host_itself(task.host) for task in tasks}
         records = {name: host_record(host) for name, host in hosts.items()}
-        if not staffed.takes_part:
-            staffed.takes_part = True
-            self._call_in(staffed)
-        staffed.hand.begin(tasks, records)
+        if not worker.takes_part:
+            worker.takes_part = True
+            self._call_in(worker)
+        worker.hand.begin(tasks, records)
         for task in tasks:
             with self._changed:
                 word = self._said.pop(task.name, None)
             if word is not None:
-                staffed.hand.tell(task, word)
+                worker.hand.tell(task, word)
 
-    def _call_in(self, staffed: _Staffed) -> None:
+    def _call_in(self, worker: _RunWorker) -> None:
         """Have a worker take part in the run."""
-        order = Order(self._papers.run_id, staffed.name, staffed.link.keys.public.hex())
-        self._post.alive[staffed.name] = time.monotonic()  # it is silent until its first host
+        order = JoinRequest(self._bundle.run_id, worker.name, worker.link.keys.public.hex())
+        self._client.alive[worker.name] = time.monotonic()  # it is silent until its first host
 
         def over(status: str) -> None:
             """Handle the end of the worker's task."""
-            if status != "finished" and not self._post.is_up:
+            if status != "finished" and not self._client.is_up:
                 self._lose_scheduler("the connection was lost")
             elif status != "finished":
-                staffed.link.end(f"the task is {status}")
-            staffed.over = time.monotonic()
+                worker.link.end(f"the task is {status}")
+            worker.over = time.monotonic()
 
         try:
-            self._post.order(staffed.member, order, over)
+            self._client.order(worker.member, order, over)
         except Exception as error:
-            staffed.link.end(f"lost the scheduler: {str(error)[:200]}")
+            worker.link.end(f"lost the scheduler: {str(error)[:200]}")
 
     def _lost(
-        self, staffed: Sequence[_Staffed], tasks: Sequence[RemoteTask], loss: WorkerLostError
+        self, worker: Sequence[_RunWorker], tasks: Sequence[RemoteTask], loss: WorkerLostError
     ) -> None:
         """Give the hosts of a worker that is lost to others, each at most twice."""
-        address = staffed[0].member.address
+        address = worker[0].member.address
         self._losses[address] += 1
         if self._losses[address] >= MOST_LOSSES or isinstance(loss, WorkerProtocolError):
             self._shunned.add(address)
@@ -387,7 +387,7 @@ class DaskEngine:
 
     def _lose(self, task: RemoteTask, loss: WorkerLostError) -> None:
         if self._without:
-            task.refuse(SchedulerLostError(self._post.address, self._without))
+            task.refuse(SchedulerLostError(self._client.address, self._without))
         else:
             task.lose(loss)
 
@@ -397,6 +397,6 @@ class DaskEngine:
 
     def _lose_all(self, how: str) -> None:
         self._gone = how
-        for one in list(self._staff.values()):
+        for one in list(self._workers.values()):
             if one.hand.ended is None:
                 one.link.end(how)

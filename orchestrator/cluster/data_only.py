@@ -33,7 +33,7 @@ _DEPTH = 6  # containers and functions in each other that are searched
 _is_refusing = False
 
 
-class Unopened:
+class OpaqueValue:
     """What came in a form that is not opened; its content is gone."""
 
     __slots__ = ()
@@ -81,7 +81,7 @@ def refuse_pickles(core: Any, dask_pickle: Any, tcp: Any) -> None:
 def decode(frames: Any, deserialize: bool = True, deserializers: Any = None) -> Any:
     """Decode a message of Dask as ``distributed.protocol.loads`` does, if it is plain data.
 
-    What is in another form becomes ``Unopened``, or, where it is to be deserialized, ValueError.
+    What is in another form becomes ``OpaqueValue``, or, where it is to be deserialized, ValueError.
     """
 
     def plain(found: dict[Any, Any]) -> Any:
@@ -89,7 +89,7 @@ def decode(frames: Any, deserialize: bool = True, deserializers: Any = None) -> 
         if "__Serialized__" in found or "__Pickled__" in found:
             if deserialize:
                 raise PickleRefusedError
-            return Unopened()
+            return OpaqueValue()
         if "__Enum__" in found:
             return found["name"]  # Dask would import a module for it
         return set(found["as-list"]) if "__Set__" in found else found

@@ -33,7 +33,7 @@ _clients: dict[str, Any] = {}
 _making = threading.Lock()
 
 
-class Order(NamedTuple):
+class JoinRequest(NamedTuple):
     """To take part in a ``run`` as the worker that the controller calls ``hand``.
 
     ``key`` is the controller's public one, in hex.
@@ -48,7 +48,7 @@ class Order(NamedTuple):
         return json.dumps(self._asdict()).encode()
 
     @classmethod
-    def decode(cls, data: bytes) -> Order:
+    def decode(cls, data: bytes) -> JoinRequest:
         """The order in a task; TypeError, ValueError."""
         return cls(**json.loads(data))
 
@@ -58,7 +58,7 @@ def work(order: bytes) -> bytes:
     worker = get_worker()
     with _making:
         client = _client(worker)
-    Relay(Order.decode(order), client).wait()
+    Relay(JoinRequest.decode(order), client).wait()
     return b"over"
 
 
@@ -76,7 +76,7 @@ def _client(worker: Any) -> Any:
 class Relay:
     """Carries frames between the controller of a run and a remote worker process."""
 
-    def __init__(self, order: Order, client: Any) -> None:
+    def __init__(self, order: JoinRequest, client: Any) -> None:
         self._run, self._hand = order.run, order.hand
         self._client = client
         name = frames.up_queue(order.run)

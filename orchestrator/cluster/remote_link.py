@@ -30,11 +30,11 @@ class RemoteLink:
     Messages before the worker's greeting wait for it.
     """
 
-    def __init__(self, hand: str, post: SchedulerClient, papers: RunBundle) -> None:
+    def __init__(self, hand: str, client: SchedulerClient, bundle: RunBundle) -> None:
         self.keys = KeyPair()
         self._hand = hand
-        self._post = post
-        self._papers = papers
+        self._client = client
+        self._bundle = bundle
         self._box: Box | None = None
         self._waiting: list[str] = []
         self._sending = threading.Lock()
@@ -49,7 +49,7 @@ class RemoteLink:
             if self._box is None:
                 self._waiting.append(text)
             else:
-                self._post.send(self._hand, frames.SEALED + self._box.seal(text.encode("utf-8")))
+                self._client.send(self._hand, frames.SEALED + self._box.seal(text.encode("utf-8")))
 
     def receive(self) -> str:
         """Receive from the worker; EOFError after its end."""
@@ -70,7 +70,7 @@ class RemoteLink:
             if kind == frames.HELLO:
                 self._greet(data)
             elif kind == frames.BUNDLE:
-                self._post.send_site(self._hand, self._papers.bundle, self._papers.site)
+                self._client.send_site(self._hand, self._bundle.bundle, self._bundle.site)
             elif kind == frames.ENDED:
                 self.end(f"its process has ended, {data[:100].decode('ascii', 'replace')}")
             elif kind == frames.SEALED and self._box is not None:
@@ -107,7 +107,7 @@ class RemoteLink:
     def kill(self) -> None:
         """Have its process ended."""
         with contextlib.suppress(OSError):
-            self._post.send(self._hand, frames.CLOSE)
+            self._client.send(self._hand, frames.CLOSE)
 
     def ending(self) -> str:
         """Why the link ended."""
@@ -117,9 +117,9 @@ class RemoteLink:
         with self._sending:
             if self._box is not None:
                 raise SealError("a second greeting")
-            box = self.keys.box(public, self._papers.run_id, leads=True)
-            self._post.send(self._hand, frames.SEALED + box.seal(self._papers.brief))
+            box = self.keys.box(public, self._bundle.run_id, leads=True)
+            self._client.send(self._hand, frames.SEALED + box.seal(self._bundle.brief))
             for text in self._waiting:
-                self._post.send(self._hand, frames.SEALED + box.seal(text.encode("utf-8")))
+                self._client.send(self._hand, frames.SEALED + box.seal(text.encode("utf-8")))
             self._waiting.clear()
             self._box = box

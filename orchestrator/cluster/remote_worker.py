@@ -55,7 +55,7 @@ from remote_runtime.errors import CcmError
 _FILES = ("hiera", "facts")  # of ``PlanOptions``: names of files
 
 
-class Office:
+class WorkDirectory:
     """The working directory of the process, removed when it ends."""
 
     def __init__(self, directory: str) -> None:
@@ -85,7 +85,9 @@ class Office:
         shutil.rmtree(self.root, ignore_errors=True)
 
 
-def planners(brief: RunSpec, office: Office) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
+def planners(
+    brief: RunSpec, office: WorkDirectory
+) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
     """What plans, what is to be done, and the types that sites have of their own. CcmError."""
     if not brief.recipes[0].manifest:
         return _command(brief, office)
@@ -155,7 +157,9 @@ def _bound(brief: RunSpec, made: list[Planner], jobs: list[Job]) -> list[Job]:
     return [Job(one, job.settings) for one, job in zip(binders, jobs, strict=True)]
 
 
-def _command(brief: RunSpec, office: Office) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
+def _command(
+    brief: RunSpec, office: WorkDirectory
+) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
     """The same of a command, or of a request for facts, which are no manifest."""
     recipe = brief.recipes[0]
     if not recipe.data:
@@ -193,7 +197,7 @@ class _Readiness(NamedTuple):
     connector: Connector
 
 
-def _ready(channel: SealedChannel, office: Office) -> _Readiness:
+def _ready(channel: SealedChannel, office: WorkDirectory) -> _Readiness:
     """Greet the controller, hear what is to be done, and make all ready for it. CcmError."""
     start = json.loads((channel.receive_data() or b"")[1:])
     keys = KeyPair()
@@ -217,7 +221,7 @@ def _beat(channel: SealedChannel) -> None:
     os._exit(75)  # others have its hosts by now
 
 
-def _work(channel: SealedChannel, office: Office) -> None:
+def _work(channel: SealedChannel, office: WorkDirectory) -> None:
     try:
         ready = _ready(channel, office)
     except CcmError as error:
@@ -244,7 +248,7 @@ def _crash(error: BaseException) -> NoReturn:
 def main() -> NoReturn:
     """Stand for the controller until that closes, or the relay is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    office = Office(sys.argv[2])
+    office = WorkDirectory(sys.argv[2])
 
     def leave(number: int, frame: object) -> NoReturn:
         """Remove the directory and exit on a signal."""

@@ -21,7 +21,7 @@ from orchestrator.cluster.dask_api import (
     tell_only,
 )
 from orchestrator.cluster.data_only import MessageTooLargeError
-from orchestrator.cluster.relay import Order, work
+from orchestrator.cluster.relay import JoinRequest, work
 from orchestrator.cluster.trust import no_answer
 
 PIECE = 4 << 20  # bytes of a site that go at a time
@@ -97,7 +97,7 @@ class SchedulerClient:
             if (code := worker_info.code_of(has)) is not None
         ]
 
-    def order(self, member: ClusterMember, order: Order, over: Callable[[str], None]) -> None:
+    def order(self, member: ClusterMember, order: JoinRequest, over: Callable[[str], None]) -> None:
         """Start a worker's task; ``over`` receives its end, from any thread."""
         future = self._client.submit(
             work,

@@ -91,14 +91,14 @@ def protected(address: str, role: Role, directory: str | None = None) -> tuple[s
 
 def no_answer(option: str, address: str, security: Any, error: BaseException) -> UsageError:
     """The message if no scheduler answers at an address in Dask's form."""
-    from orchestrator.cluster.probing import Obstacle, probe
+    from orchestrator.cluster.scheduler_probe import Fault, probe
 
     names = VARIABLE + (" or --tls" if option == "--scheduler" else "")
     found = probe(address, security, names)
     if found is None:
         cause = error.__cause__ if isinstance(error, RuntimeError) else None
         lines = str(cause or error).splitlines() or [type(error).__name__]
-        found = Obstacle(lines[0][:200], "is this a Dask scheduler?")
+        found = Fault(lines[0][:200], "is this a Dask scheduler?")
     return UsageError(
         f"{option}: no Dask scheduler responds at {address}: {found.what}", hint=found.hint
     )

@@ -67,7 +67,7 @@ class PackageMetadataCache:
     run.
 
     The metadata is stored as JSON text, up to ``room`` bytes: hosts read other packages themselves.
-    If several processes of a run have a cache, all but one ``ask_through`` that one.
+    If several processes of a run have a cache, all but one ``forward_to`` that one.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class PackageMetadataCache:
         self._changed = threading.Condition()
         self._elsewhere: _Elsewhere | None = None
 
-    def ask_through(self, ask: Callable[[Any], Any]) -> None:
+    def forward_to(self, ask: Callable[[Any], Any]) -> None:
         """Forward all requests to another cache; ``ask`` returns the result of its ``answer``."""
         self._elsewhere = _Elsewhere(ask)
 

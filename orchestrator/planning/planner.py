@@ -303,12 +303,12 @@ class Planner:
         if self._marker is not None:
             self._marker.remember(told)
 
-    def ask_through(self, ask: Callable[[Any], Any]) -> None:
+    def forward_to(self, ask: Callable[[Any], Any]) -> None:
         """Let a planner of the same manifest in another process ``answer`` the questions that are
         asked once per run.
         """
-        self._registry.ask_through(ask)
-        self._given.buckets.ask_through(ask)
+        self._registry.forward_to(ask)
+        self._given.buckets.forward_to(ask)
 
     def answer(self, question: Any) -> Any:
         """The known registrations and bucket values, for JSON."""

@@ -85,7 +85,7 @@ class KeyValueLookup:
             raise answer
         return answer
 
-    def ask_through(self, ask: Callable[[Any], Any]) -> None:
+    def forward_to(self, ask: Callable[[Any], Any]) -> None:
         """Have another one answer, whose ``answer`` is what ``ask`` gives."""
         self._elsewhere = ask
 

@@ -45,7 +45,7 @@ class RegistrationLookup:
     """The registrations of one run: each question is asked once, on first use.
 
     So every host of a run sees the same answer, however long the run takes. If several processes of
-    a run have one, all but one ``ask_through`` that one. Thread-safe.
+    a run have one, all but one ``forward_to`` that one. Thread-safe.
     """
 
     def __init__(self, opener: Callable[[], Store]) -> None:
@@ -62,7 +62,7 @@ class RegistrationLookup:
             raise answer
         return Endpoints({**entry, "Annotations": dict(entry["Annotations"])} for entry in answer)
 
-    def ask_through(self, ask: Callable[[Any], Any]) -> None:
+    def forward_to(self, ask: Callable[[Any], Any]) -> None:
         """Forward questions to another process; ``ask`` returns the result of its ``answer``."""
         self._elsewhere = ask
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from orchestrator.fleet.engine import Engine, Job, RunMeans
     from orchestrator.fleet.ports import Planner, Target
-    from orchestrator.workers.worker import OwnConnector
+    from orchestrator.workers.worker import ForkableConnector
 
     Engage = Callable[[RunMeans], Engine]
 
@@ -60,7 +60,7 @@ class Workers(Protocol):
 class RemoteSide(Protocol):
     """What workers on other machines need of a push."""
 
-    def engine(self, scheduler: str, staff: EngineSpec) -> Workers:
+    def engine(self, scheduler: str, spec: EngineSpec) -> Workers:
         """The workers of a Dask scheduler, which has answered. UsageError."""
         ...
 
@@ -73,7 +73,7 @@ class EngineSpec(NamedTuple):
     """
 
     hosts: Sequence[Target]
-    connector: OwnConnector
+    connector: ForkableConnector
     forks: int
     jobs: Sequence[Job]
     planners: Sequence[Planner] = ()
@@ -100,9 +100,9 @@ def parse_engine(given: str, where: str = "--engine") -> EngineChoice:
 
 
 @contextlib.contextmanager
-def engaged(choice: EngineChoice, staff: EngineSpec) -> Iterator[Engage]:
+def engaged(choice: EngineChoice, spec: EngineSpec) -> Iterator[Engage]:
     """What makes the engine once there is a bus; processes are started now. UsageError."""
-    workers = _of_dask(choice, staff) if choice.word == DASK else _started(choice, staff)
+    workers = _of_dask(choice, spec) if choice.word == DASK else _started(choice, spec)
     if workers is None:
         from orchestrator.fleet.engine import Threads
 
@@ -114,17 +114,17 @@ def engaged(choice: EngineChoice, staff: EngineSpec) -> Iterator[Engage]:
         workers.close()
 
 
-def _of_dask(choice: EngineChoice, staff: EngineSpec) -> Workers:
-    if staff.remote is None:
+def _of_dask(choice: EngineChoice, spec: EngineSpec) -> Workers:
+    if spec.remote is None:
         raise UsageError(
             f"--engine {choice.text} is not supported by this command", hint="use --engine threads"
         )
-    return staff.remote.engine(choice.scheduler, staff)
+    return spec.remote.engine(choice.scheduler, spec)
 
 
-def _started(choice: EngineChoice, staff: EngineSpec) -> Workers | None:
+def _started(choice: EngineChoice, spec: EngineSpec) -> Workers | None:
     """The processes that are to work; None for threads. UsageError."""
-    count = _processes(choice, staff)
+    count = _processes(choice, spec)
     if not count:
         return None
     from orchestrator.fleet.package_cache import PackageMetadataCache
@@ -134,11 +134,11 @@ def _started(choice: EngineChoice, staff: EngineSpec) -> Workers | None:
     try:
         return Processes(
             count,
-            staff.jobs,
-            hosts={host.name: host for host in staff.hosts},
-            connector=staff.connector,
+            spec.jobs,
+            hosts={host.name: host for host in spec.hosts},
+            connector=spec.connector,
             lore=PackageMetadataCache(state_directory() / "packages"),
-            planners=staff.planners,
+            planners=spec.planners,
         )
     except OSError as error:
         if choice.word == AUTO:
@@ -149,13 +149,13 @@ def _started(choice: EngineChoice, staff: EngineSpec) -> Workers | None:
         ) from error
 
 
-def _processes(choice: EngineChoice, staff: EngineSpec) -> int:
+def _processes(choice: EngineChoice, spec: EngineSpec) -> int:
     """How many processes there are to be, 0 for threads; UsageError."""
     if choice.word == THREADS:
         return 0
     number = choice.processes or min(_cores(), MOST)
-    number = min(number, len(staff.hosts), staff.forks)
-    if choice.word == AUTO and (number < 2 or len(staff.hosts) < FEWEST):
+    number = min(number, len(spec.hosts), spec.forks)
+    if choice.word == AUTO and (number < 2 or len(spec.hosts) < FEWEST):
         return 0
     from orchestrator.workers import forking
 

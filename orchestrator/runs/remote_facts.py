@@ -78,12 +78,12 @@ def gather_by_workers(
     job = Job(planner, settings)
     forks = request.connection.forks
     remote = RemoteWork(push, request, chosen, note)
-    staff = EngineSpec(
+    spec = EngineSpec(
         chosen.hosts, connector, forks=forks, jobs=[job], planners=[planner], remote=remote
     )
     assert request.engine is not None
     facts = _Facts(chosen.hosts)
-    with engaged(request.engine, staff) as engage:
+    with engaged(request.engine, spec) as engage:
         bus = Bus([facts])
         publisher = Publisher(_no_store)
         lore = PackageMetadataCache(state_directory() / "packages")

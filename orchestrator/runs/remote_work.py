@@ -43,7 +43,7 @@ class RemoteWork:
         self._chosen = chosen
         self._note = note
 
-    def engine(self, scheduler: str, staff: "EngineSpec") -> "DaskEngine":
+    def engine(self, scheduler: str, spec: "EngineSpec") -> "DaskEngine":
         """The engine of the scheduler at ``HOST:PORT``, which has answered. UsageError."""
         from orchestrator.cluster import trust
         from orchestrator.cluster.dask_engine import DaskEngine
@@ -51,16 +51,16 @@ class RemoteWork:
         from orchestrator.cluster.scheduler_client import SchedulerClient
 
         where, security = trust.protected(scheduler, "client")
-        papers = RunBundle(*self._papers(staff))
-        post = SchedulerClient(where, security, papers.run_id)
+        bundle = RunBundle(*self._run_spec(spec))
+        post = SchedulerClient(where, security, bundle.run_id)
         try:
             _check_members(post.members(), where)
-            return DaskEngine(post, papers, staff.jobs, staff.planners)
+            return DaskEngine(post, bundle, spec.jobs, spec.planners)
         except BaseException:
             post.close()
             raise
 
-    def _papers(self, staff: "EngineSpec") -> "tuple[RunSpec, bytes]":
+    def _run_spec(self, spec: "EngineSpec") -> "tuple[RunSpec, bytes]":
         import hashlib
 
         from orchestrator.cluster.bundle import pack
@@ -75,13 +75,13 @@ class RemoteWork:
         if warning:
             self._note(f"warning: {warning}")
         key, sealed = seal_content(site)
-        settings = staff.jobs[0].settings
+        settings = spec.jobs[0].settings
         brief = RunSpec(
             run_id=settings.run_id,
             user=settings.user,
             options=self._request.run,
             recipes=tuple(self._recipes()),
-            access=self._access(staff),
+            access=self._access(spec),
             directory=os.getcwd(),
             environ=_environ(site),
             hosts=self._jumps(),
@@ -179,7 +179,7 @@ class RemoteWork:
             return {"held": binder.kept.record}
         return {}
 
-    def _access(self, staff: "EngineSpec") -> "Access":
+    def _access(self, spec: "EngineSpec") -> "Access":
         from orchestrator.cluster.run_spec import Access
 
         connection = self._request.connection
@@ -188,8 +188,8 @@ class RemoteWork:
             become=connection.become,
             connect_timeout=connection.connect_timeout,
             inventory=self._chosen.files,
-            become_password=staff.connector.become_password(),
-            at_once=min(staff.forks, len(staff.hosts)),
+            become_password=spec.connector.become_password(),
+            at_once=min(spec.forks, len(spec.hosts)),
         )
 
     def _inventory(self, site: bytes) -> "dict[str, Any] | None":

@@ -44,7 +44,7 @@ def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Repo
     begin = _begin(push, targets, config)
     with contextlib.ExitStack() as stack:
         # Processes start before any thread, and before files are open that they would inherit.
-        engage = stack.enter_context(engaged(config.engine, _staff(push, targets, config)))
+        engage = stack.enter_context(engaged(config.engine, _engine_spec(push, targets, config)))
         directory = None
         if push.kept:
             directory = _directory(begin, config)
@@ -62,7 +62,7 @@ def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Repo
         return result
 
 
-def _staff(push: PushJob, targets: Targets, config: PushConfig) -> EngineSpec:
+def _engine_spec(push: PushJob, targets: Targets, config: PushConfig) -> EngineSpec:
     """What the engine needs to know of the work."""
     parts = _parts(push, targets, config)
     connector: Any = targets.connector

@@ -16,7 +16,7 @@ and by its number from then on::
     t HOST \t [level, text, waits]
     k HOST \t JSON          what a plan that is made has to keep of it
     r HOST \t [properties, ...]        to be registered
-    q NUMBER \t [planner, question]    what is to be answered, see ``asking.py``
+    q NUMBER \t [planner, question]    what is to be answered, see ``rpc.py``
     f HOST \t JSON          what the host came to
     l JSON                  the last one: what each planner has come to know
 """

@@ -25,7 +25,7 @@ _TASKS = Path("/proc/self/task")
 _HELD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Started(NamedTuple):
+class ForkedWorker(NamedTuple):
     """A worker process, and the controller's end of the channel to it."""
 
     pid: int
@@ -48,7 +48,7 @@ def is_possible(patience: float = PATIENCE) -> bool:
     return True
 
 
-def start(serve: Callable[[Channel], None], others: Iterable[Channel]) -> Started:
+def start(serve: Callable[[Channel], None], others: Iterable[Channel]) -> ForkedWorker:
     """Start a worker that serves; it holds no end of the channels to the ``others``. OSError."""
     ours, theirs = socket.socketpair()
     sys.stdout.flush()
@@ -61,7 +61,7 @@ def start(serve: Callable[[Channel], None], others: Iterable[Channel]) -> Starte
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
-    return Started(pid, Channel(ours, MOST_MESSAGE))
+    return ForkedWorker(pid, Channel(ours, MOST_MESSAGE))
 
 
 class Process:

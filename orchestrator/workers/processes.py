@@ -19,7 +19,7 @@ from orchestrator.workers import forking, worker
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
-from orchestrator.workers.rpc import Answering
+from orchestrator.workers.rpc import RpcServer
 from orchestrator.workers.worker_handle import WorkerHandle
 
 ENDING = 10.0  # seconds that workers have to end once no host is left
@@ -40,14 +40,14 @@ class Processes:
         jobs: Sequence[Job],
         *,
         hosts: Mapping[str, Target],
-        connector: worker.OwnConnector,
+        connector: worker.ForkableConnector,
         lore: PackageMetadataCache,
         planners: Sequence[Planner] = (),
     ) -> None:
         self._jobs = list(jobs)
         self._planners = planners
         self._patience = connector.patience
-        self._remembering = worker.remembering(planners)
+        self._remembering = worker.stateful(planners)
         self._sticky = len(self._jobs) > 1  # what a stage knows of a host, the next one needs
         self._of_host: dict[str, WorkerHandle] = {}
         self._of_task: dict[str, WorkerHandle] = {}
@@ -70,7 +70,7 @@ class Processes:
         try:
             connector.share()
             for planner in planners:
-                if isinstance(planner, worker.Sharing):
+                if isinstance(planner, worker.SharedPlanner):
                     planner.share()
             channels: list[Channel] = []
             for _ in range(count):
@@ -87,7 +87,7 @@ class Processes:
         """Start to receive and publish the events of workers."""
         self._lore = means.lore
         self._bus = means.bus
-        answers = Answering([*self._planners, means.lore])
+        answers = RpcServer([*self._planners, means.lore])
         for hand in self._hands:
             run_id = self._jobs[0].settings.run_id
             heard = EventReceiver(run_id)

@@ -52,7 +52,7 @@ class WorkerProtocolError(WorkerLostError):
         return self
 
 
-class Crew(Protocol):
+class WorkerPool(Protocol):
     """The workers."""
 
     def begin(self, task: "RemoteTask") -> None:
@@ -71,11 +71,13 @@ class Crew(Protocol):
 class RemoteTask(HostTask[HostResult]):
     """One host of a ``job``; it stores the host's events while that is running."""
 
-    def __init__(self, host: Target, job: int, crew: Crew, *, patience: float = NEVER) -> None:
+    def __init__(
+        self, host: Target, job: int, pool: WorkerPool, *, patience: float = NEVER
+    ) -> None:
         super().__init__(host.name, patience)
         self.host = host
         self.job = job
-        self._crew = crew
+        self._pool = pool
         self._done: Done | None = None
         self._switch = threading.Lock()
         self._cancelled = False
@@ -93,11 +95,11 @@ class RemoteTask(HostTask[HostResult]):
         if cancelled:
             self.finish(self.interrupted())
             return
-        self._crew.begin(self)
+        self._pool.begin(self)
         with self._switch:
             cancelled = self._cancelled
         if cancelled:  # meanwhile, possibly before any worker had it
-            self._crew.tell(self, "cancel")
+            self._pool.tell(self, "cancel")
 
     def heard(self, event: happening.Event) -> None:
         """Store an event of the host."""
@@ -116,7 +118,7 @@ class RemoteTask(HostTask[HostResult]):
             done, self._done = self._done, None
         if done is not None:
             self._told.clear()
-            self._crew.finished(self)
+            self._pool.finished(self)
             done(self.name, result)
 
     def lose(self, loss: WorkerLostError) -> None:
@@ -142,11 +144,11 @@ class RemoteTask(HostTask[HostResult]):
         """End it; one that has not begun never does."""
         with self._switch:
             self._cancelled = True
-        self._crew.tell(self, "cancel")
+        self._pool.tell(self, "cancel")
 
     def abandon(self) -> None:
         """Have its connection closed at once."""
-        self._crew.tell(self, "abandon")
+        self._pool.tell(self, "abandon")
 
     def _work(self) -> HostResult:
         answer: queue.SimpleQueue[HostResult] = queue.SimpleQueue()

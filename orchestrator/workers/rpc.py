@@ -13,10 +13,10 @@ Ask = Callable[[Any], Any]
 
 
 @runtime_checkable
-class Asking(Protocol):
+class RpcService(Protocol):
     """A planner, or what else asks something once in a run."""
 
-    def ask_through(self, ask: Ask) -> None:
+    def forward_to(self, ask: Ask) -> None:
         """Have ``ask`` answer, which does so as ``answer`` of the one at the controller; it may
         raise CcmError."""
         ...
@@ -35,12 +35,12 @@ class RpcClient:
         self._last = 0
         self._open: dict[int, queue.SimpleQueue[Any]] = {}
 
-    def have_asked(self, askers: Iterable[object]) -> None:
+    def forward(self, askers: Iterable[object]) -> None:
         """Let the objects that have questions ask them through this."""
-        for place, asker in enumerate(_asking(askers)):
-            asker.ask_through(functools.partial(self._ask, place))
+        for place, asker in enumerate(_services(askers)):
+            asker.forward_to(functools.partial(self._ask, place))
 
-    def answered(self, number: int, told: Any) -> None:
+    def receive(self, number: int, told: Any) -> None:
         """Receive the answer to the question with that number."""
         with self._lock:
             waiting = self._open.pop(number)
@@ -59,11 +59,11 @@ class RpcClient:
         return told
 
 
-class Answering:
+class RpcServer:
     """Answers such questions on the controller; its objects have the same order."""
 
     def __init__(self, askers: Iterable[object] = ()) -> None:
-        self._askers: Sequence[Asking] = _asking(askers)
+        self._askers: Sequence[RpcService] = _services(askers)
 
     def begin(self, asked: Any, tell: Callable[[Any], None]) -> None:
         """Answer in another thread. LookupError, TypeError, ValueError for an invalid question."""
@@ -73,7 +73,7 @@ class Answering:
             target=self._answer, args=(asker, question, tell), name="answer", daemon=True
         ).start()
 
-    def _answer(self, asker: Asking, question: Any, tell: Callable[[Any], None]) -> None:
+    def _answer(self, asker: RpcService, question: Any, tell: Callable[[Any], None]) -> None:
         try:
             told = [asker.answer(question), None]
         except Exception as error:
@@ -82,5 +82,5 @@ class Answering:
         tell(told)
 
 
-def _asking(askers: Iterable[object]) -> list[Asking]:
-    return [asker for asker in askers if isinstance(asker, Asking)]
+def _services(askers: Iterable[object]) -> list[RpcService]:
+    return [asker for asker in askers if isinstance(asker, RpcService)]

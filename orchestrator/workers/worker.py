@@ -22,7 +22,7 @@ from orchestrator.workers.worker_handle import BEAT
 BEATS = 2.0  # seconds between heartbeats of a worker, independent of other messages
 
 
-class OwnConnector(Connector, Protocol):
+class ForkableConnector(Connector, Protocol):
     """A connector that a copy of its process can use."""
 
     def become_password(self) -> str | None:
@@ -41,7 +41,7 @@ class OwnConnector(Connector, Protocol):
 
 
 @runtime_checkable
-class Sharing(Protocol):
+class SharedPlanner(Protocol):
     """A planner that knows something at any time of all hosts together."""
 
     def share(self) -> None:
@@ -50,7 +50,7 @@ class Sharing(Protocol):
 
 
 @runtime_checkable
-class Remembering(Protocol):
+class StatefulPlanner(Protocol):
     """A planner that collects data about all hosts together."""
 
     def remembered(self) -> Any:
@@ -62,9 +62,9 @@ class Remembering(Protocol):
         ...
 
 
-def remembering(planners: Iterable[Planner]) -> list[Remembering]:
+def stateful(planners: Iterable[Planner]) -> list[StatefulPlanner]:
     """The planners that collect data."""
-    return [planner for planner in planners if isinstance(planner, Remembering)]
+    return [planner for planner in planners if isinstance(planner, StatefulPlanner)]
 
 
 class Worker:
@@ -97,7 +97,7 @@ class Worker:
         self._tended = self._beaten = time.monotonic()
         self._beats = not dear  # where messages are expensive, another process sends heartbeats
         self._questions = RpcClient(outbox.ask)
-        self._questions.have_asked([*planners, lore])
+        self._questions.forward([*planners, lore])
 
     def serve(self) -> None:
         """Work until the controller says that no host is left; EOFError once it is gone."""
@@ -119,7 +119,7 @@ class Worker:
                 task.begin(self._over)
             return
         if kind == "answer":
-            self._questions.answered(*told)
+            self._questions.receive(*told)
             return
         task_of = self._running.get(told)  # it may have ended meanwhile
         if task_of is not None and kind == "cancel":
@@ -155,7 +155,7 @@ def serve(
     jobs: Sequence[Job],
     *,
     hosts: Mapping[str, Target],
-    connector: OwnConnector,
+    connector: ForkableConnector,
     planners: Sequence[Planner] = (),
     lore: PackageMetadataCache,
     failed: Callable[[Exception], Any],
@@ -175,5 +175,5 @@ def serve(
     )
     with contextlib.suppress(EOFError, OSError):
         worker.serve()
-        channel.send(left([planner.remembered() for planner in remembering(planners)]))
+        channel.send(left([planner.remembered() for planner in stateful(planners)]))
         connector.close()

@@ -15,7 +15,7 @@ from orchestrator.support.crash import describe_crash
 from orchestrator.support.plain_text import one_line
 from orchestrator.workers.event_receiver import EventReceiver, Told
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
-from orchestrator.workers.rpc import Answering
+from orchestrator.workers.rpc import RpcServer
 
 BEAT = "b"
 """What a worker tells that has nothing to tell."""
@@ -43,7 +43,7 @@ _LINES = {
 }
 
 
-class Life(Protocol):
+class WorkerProcess(Protocol):
     """What a worker lives in."""
 
     def kill(self) -> None:
@@ -71,7 +71,7 @@ class WorkerHandle:
     ``lost`` is given the tasks that it had when it ended, and why they are lost.
     """
 
-    def __init__(self, name: str, life: Life, channel: Link, lost: Lost) -> None:
+    def __init__(self, name: str, life: WorkerProcess, channel: Link, lost: Lost) -> None:
         self.name = name
         self.channel = channel
         self.running: dict[str, RemoteTask] = {}
@@ -83,7 +83,7 @@ class WorkerHandle:
         self._loss = WorkerLostError("ended")
         self._life = life
         self._lost = lost
-        self._answers = Answering()
+        self._answers = RpcServer()
         self._open = 0  # questions without an answer
         self._switch = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -94,7 +94,7 @@ class WorkerHandle:
         bus: Bus,
         publisher: Publisher,
         *,
-        answers: Answering | None = None,
+        answers: RpcServer | None = None,
     ) -> None:
         """Receive and publish its events in its own thread; ``answers`` answers its questions."""
         self._answers = answers or self._answers

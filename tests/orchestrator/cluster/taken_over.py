@@ -52,7 +52,7 @@ def _report_type() -> None:
 
 def _work(attack: str, order: bytes) -> Any:
     """What it does in the place of its part of a run."""
-    told = relay.Order.decode(order)
+    told = relay.JoinRequest.decode(order)
     client = relay._client(get_worker())
     topic = frames.topic(told.run)
     if attack == "event":

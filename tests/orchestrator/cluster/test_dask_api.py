@@ -35,11 +35,11 @@ def test_no_pickle_is_opened() -> None:
 
 MUTE = """
 import sys
-from orchestrator.cluster import dask_api, probing
+from orchestrator.cluster import dask_api, scheduler_probe
 from orchestrator.cluster.scheduler_client import SchedulerClient
 from remote_runtime.errors import UsageError
 
-dask_api.CONNECT = probing._PATIENCE = 0.2
+dask_api.CONNECT = scheduler_probe._PATIENCE = 0.2
 try:
     SchedulerClient(sys.argv[1], None, "run")
 except UsageError as error:

@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.cluster import dask_engine, frames, worker_info
 from orchestrator.cluster.dask_engine import DaskEngine
-from orchestrator.cluster.relay import Order
+from orchestrator.cluster.relay import JoinRequest
 from orchestrator.cluster.remote_host import RemoteHost, far_host
 from orchestrator.cluster.remote_link import RunBundle
 from orchestrator.cluster.run_spec import Access, RunSpec
@@ -32,9 +32,9 @@ class NotingPost(SchedulerClient):
         self.gone = ""
         self.looks = 0
         self.alive = {}
-        self.orders: list[tuple[str, Order]] = []
+        self.orders: list[tuple[str, JoinRequest]] = []
         self.frames: list[tuple[str, bytes]] = []
-        self.ordering: Callable[[Order], Any] = lambda order: None
+        self.ordering: Callable[[JoinRequest], Any] = lambda order: None
         self.closed = 0
 
     def listen(self, heard: Callable[[str, bytes], None]) -> None:
@@ -52,7 +52,7 @@ class NotingPost(SchedulerClient):
         ours = [ClusterMember(one, worker_info.code(), sites) for one in self.there]
         return [*ours, *self.others]
 
-    def order(self, member: ClusterMember, order: Order, over: Callable[[str], None]) -> None:
+    def order(self, member: ClusterMember, order: JoinRequest, over: Callable[[str], None]) -> None:
         self.ordering(order)
         self.orders.append((member.address, order))
 
@@ -124,7 +124,7 @@ def test_a_host_that_is_cancelled_on_its_way_is_told_so(office: Office) -> None:
     task = office.task("web1")
     ordered, go = threading.Event(), threading.Event()
 
-    def ordering(order: Order) -> None:
+    def ordering(order: JoinRequest) -> None:
         ordered.set()
         go.wait(60)
 
@@ -134,7 +134,7 @@ def test_a_host_that_is_cancelled_on_its_way_is_told_so(office: Office) -> None:
     task.cancel()
     go.set()
     wait_for(lambda: office.post.orders)
-    staffed = next(one for one in office.engine._staff.values() if one.takes_part)
+    staffed = next(one for one in office.engine._workers.values() if one.takes_part)
     wait_for(lambda: any("cancel" in text for text in staffed.link._waiting))
     words = [text for text in staffed.link._waiting if "web1" in text]
     assert ["cancel" in text for text in words] == [False, True]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from orchestrator.cluster import frames, relay
-from orchestrator.cluster.relay import Order, Relay
+from orchestrator.cluster.relay import JoinRequest, Relay
 from orchestrator.cluster.sealing import KeyPair
 from orchestrator.workers.channel import Channel
 
@@ -47,15 +47,15 @@ class Scheduler:
 
 
 @pytest.fixture
-def order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Order:
+def order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> JoinRequest:
     """A run; the stand's directory is below a scratch directory, the sites that are kept, too."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(relay, "Queue", PlainQueue)
-    return Order("run", "w1", KeyPair().public.hex())
+    return JoinRequest("run", "w1", KeyPair().public.hex())
 
 
-def test_a_stand_that_is_killed_leaves_no_directory(order: Order, tmp_path: Path) -> None:
+def test_a_stand_that_is_killed_leaves_no_directory(order: JoinRequest, tmp_path: Path) -> None:
     """The site's files were in it, as they are."""
     made = Relay(order, Scheduler())
     assert len(list(tmp_path.glob("ccm-stand-*"))) == 1
@@ -79,7 +79,7 @@ def test_a_stand_that_is_ended_with_its_relay_leaves_no_directory(tmp_path: Path
 
 
 def test_nobody_waits_for_a_controller_that_is_gone(
-    order: Order, monkeypatch: pytest.MonkeyPatch
+    order: JoinRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that was killed leaves a queue behind, which is full for ever."""
     monkeypatch.setattr(PlainQueue, "is_full", True)
@@ -90,7 +90,7 @@ def test_nobody_waits_for_a_controller_that_is_gone(
 
 
 def test_a_site_that_was_kept_and_spoilt_is_asked_for_again(
-    order: Order, monkeypatch: pytest.MonkeyPatch
+    order: JoinRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would be refused in each run."""
     made = Relay(order, Scheduler())
@@ -107,7 +107,7 @@ def test_a_site_that_was_kept_and_spoilt_is_asked_for_again(
 
 
 def test_a_stand_that_cannot_be_started_leaves_nothing(
-    order: Order, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    order: JoinRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A worker is there for many runs, and its descriptors and directories are few."""
 
@@ -124,7 +124,7 @@ def test_a_stand_that_cannot_be_started_leaves_nothing(
 
 
 def test_a_stand_that_cannot_be_told_anything_leaves_nothing(
-    order: Order, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    order: JoinRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """It would wait for its run as long as the worker lives."""
     started: list[subprocess.Popen[bytes]] = []

@@ -225,7 +225,7 @@ def through(lore: PackageMetadataCache) -> tuple[PackageMetadataCache, list[Any]
         return json.loads(json.dumps(lore.answer(question)))
 
     made = PackageMetadataCache()
-    made.ask_through(ask)
+    made.forward_to(ask)
     return made, asked
 
 
@@ -264,7 +264,7 @@ def test_a_worker_is_told_once() -> None:
         told.append(answer(question))
         return told[-1]
 
-    one.ask_through(noted)
+    one.forward_to(noted)
     assert [one.ask([A], "web1").known for _ in range(2)] == [{A: TEXT}] * 2
     assert told == [[{A: TEXT}, {}, []], [{A: None}, {}, []]]
     one.compare(A, "0" * 64)

@@ -103,7 +103,7 @@ def test_a_run_reads_a_key_once() -> None:
     fake = Fake({"a": b"1", "bad": RegistrationError("down", hint="wait")})
     here = KeyValueLookup(lambda: fake)
     there = KeyValueLookup(lambda: pytest.fail("a worker connects to nothing"))
-    there.ask_through(here.answer)
+    there.forward_to(here.answer)
     for lookup in (here, there, here, there):
         assert (lookup(Key("B", "a")), lookup(Key("B", "no"))) == ("1", None)
         with pytest.raises(CcmError) as caught:

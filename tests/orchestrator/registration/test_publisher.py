@@ -170,7 +170,7 @@ def test_questions_of_other_processes() -> None:
 
     def through(asked: RegistrationLookup) -> RegistrationLookup:
         made = RegistrationLookup(lambda: Memory(down=99))
-        made.ask_through(lambda question: json.loads(json.dumps(asked.answer(question))))
+        made.forward_to(lambda question: json.loads(json.dumps(asked.answer(question))))
         return made
 
     store = Memory()

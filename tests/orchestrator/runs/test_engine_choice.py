@@ -48,8 +48,8 @@ def chosen(text: str, hosts: int = 1000, forks: int = 50) -> int:
     connector: Any = None
     fleet = [FakeHost(f"h{number}") for number in range(hosts)]
     jobs = [Job(FakePlanner([]), SETTINGS)]
-    staff = EngineSpec(hosts=fleet, connector=connector, forks=forks, jobs=jobs)
-    with engaged(parse_engine(text), staff) as engage:
+    spec = EngineSpec(hosts=fleet, connector=connector, forks=forks, jobs=jobs)
+    with engaged(parse_engine(text), spec) as engage:
         if engage is Threads:
             assert not Started.all
             return 0
@@ -114,10 +114,10 @@ def test_threads_are_threads() -> None:
 
 def test_workers_elsewhere_are_let_go_as_processes_are() -> None:
     """Whatever becomes of the run, which may not have come to its first host."""
-    far: Any = SimpleNamespace(engine=lambda scheduler, staff: Started(0, [], hosts={}))
+    far: Any = SimpleNamespace(engine=lambda scheduler, spec: Started(0, [], hosts={}))
     connector: Any = None
-    staff = EngineSpec(hosts=[], connector=connector, forks=1, jobs=[], remote=far)
-    with contextlib.suppress(OSError), engaged(parse_engine("dask://s:1"), staff):
+    spec = EngineSpec(hosts=[], connector=connector, forks=1, jobs=[], remote=far)
+    with contextlib.suppress(OSError), engaged(parse_engine("dask://s:1"), spec):
         assert not Started.all[-1].closed
         raise OSError("the disk is full")
     assert Started.all[-1].closed

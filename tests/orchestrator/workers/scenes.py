@@ -354,18 +354,18 @@ def passwords() -> Any:
     def serve(channel: Any) -> None:
         number = channel.receive()
         try:
-            wrong.trial(f"h{number}").end(accepted=False)
+            wrong.attempt(f"h{number}").end(accepted=False)
             channel.send("tried")
         except UnreachableError as error:
             channel.send(error.message)
-        trial = right.trial(f"h{number}")
+        trial = right.attempt(f"h{number}")
         channel.send("proving")
         channel.receive()
         trial.end(accepted=True)
         if number == "0":
-            stuck.trial("h0")
+            stuck.attempt("h0")
             os.kill(os.getpid(), signal.SIGKILL)
-        stuck.trial(f"h{number}").end(accepted=True)
+        stuck.attempt(f"h{number}").end(accepted=True)
         channel.send("done")
 
     workers: list[Any] = []

@@ -137,7 +137,7 @@ def test_what_cannot_be_started_leaves_nothing(monkeypatch: pytest.MonkeyPatch) 
         started.append(True)
         ours, theirs = socket.socketpair()
         theirs.close()
-        return forking.Started(os.getpid(), Channel(ours))
+        return forking.ForkedWorker(os.getpid(), Channel(ours))
 
     monkeypatch.setattr(forking, "start", start)
     monkeypatch.setattr(forking.Process, "ending", lambda process: ended.append(process.pid))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.workers.rpc import Answering, RpcClient
+from orchestrator.workers.rpc import RpcClient, RpcServer
 from remote_runtime.errors import CcmError
 from tests.orchestrator.fleet.fakes import FakePlanner
 
@@ -21,7 +21,7 @@ class AskingPlanner(FakePlanner):
         self.ask: Any = None
         self.asked: list[Any] = []
 
-    def ask_through(self, ask: Any) -> None:
+    def forward_to(self, ask: Any) -> None:
         self.ask = ask
 
     def answer(self, question: Any) -> Any:
@@ -33,11 +33,11 @@ class AskingPlanner(FakePlanner):
 
 def joined(here: list[Any], there: list[Any]) -> RpcClient:
     """The questions of planners here to those there, of which each answer comes as it may."""
-    answers = Answering(there)
+    answers = RpcServer(there)
     questions = RpcClient(
-        lambda number, asked: answers.begin(asked, lambda told: questions.answered(number, told))
+        lambda number, asked: answers.begin(asked, lambda told: questions.receive(number, told))
     )
-    questions.have_asked(here)
+    questions.forward(here)
     return questions
 
 
@@ -84,4 +84,4 @@ def test_a_defect_in_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_what_nobody_asks() -> None:
     """A planner that there is not has no answer."""
     with pytest.raises(LookupError):
-        Answering([FakePlanner([])]).begin([0, "x"], print)
+        RpcServer([FakePlanner([])]).begin([0, "x"], print)

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cluster import probing, trust
-from orchestrator.cluster.probing import probe
+from orchestrator.cluster import scheduler_probe, trust
+from orchestrator.cluster.scheduler_probe import probe
 
 
 @contextlib.contextmanager
@@ -135,7 +135,7 @@ def test_what_listens_and_says_nothing(
     ours: Path, tls: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may be anything, a scheduler that hangs included."""
-    monkeypatch.setattr(probing, "_PATIENCE", 0.2)
+    monkeypatch.setattr(scheduler_probe, "_PATIENCE", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         address = f"tcp://127.0.0.1:{mute.getsockname()[1]}"
         found = probe(address, client_of(ours) if tls else None, "--tls")

@@ -16,14 +16,14 @@ _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LO
 _GUIDE = "see docs/howto/many-machines.md"
 
 
-class Obstacle(NamedTuple):
+class Fault(NamedTuple):
     """What is wrong, and what to do about it."""
 
     what: str
     hint: str
 
 
-def probe(address: str, security: Any, name_directory: str) -> Obstacle | None:
+def probe(address: str, security: Any, name_directory: str) -> Fault | None:
     """What keeps from a scheduler at an address as Dask writes it; None where nothing is found.
 
     ``security`` is that of Dask, None without TLS; ``name_directory`` says how the directory of
@@ -35,9 +35,9 @@ def probe(address: str, security: Any, name_directory: str) -> Obstacle | None:
             return _of_tls(address, security)
         return _of_plain(address, name_directory)
     except _MuteError:
-        return Obstacle("it closes the connection or does not respond", "is this a Dask scheduler?")
+        return Fault("it closes the connection or does not respond", "is this a Dask scheduler?")
     except OSError as error:
-        return Obstacle(
+        return Fault(
             error.strerror or f"no answer within {_PATIENCE:.0f} s",
             f"start one on that host with '{protocol}', or use another address",
         )
@@ -64,7 +64,7 @@ def _context() -> ssl.SSLContext:
     return context
 
 
-def _of_tls(address: str, security: Any) -> Obstacle | None:
+def _of_tls(address: str, security: Any) -> Fault | None:
     """OSError where nothing is there."""
     context = _context()
     context.load_verify_locations(security.tls_ca_file)
@@ -76,8 +76,8 @@ def _of_tls(address: str, security: Any) -> Obstacle | None:
     except ssl.SSLCertVerificationError as error:
         if error.verify_code in (_EXPIRED, _NOT_YET):
             when = "has expired" if error.verify_code == _EXPIRED else "is not valid yet"
-            return Obstacle(f"its certificate {when}", f"check the clocks, or {again}")
-        return Obstacle(
+            return Fault(f"its certificate {when}", f"check the clocks, or {again}")
+        return Fault(
             f"its certificate is not signed by the CA {security.tls_ca_file}",
             "all machines need certificates of one CA: copy those of the scheduler's CA to "
             f"{os.path.dirname(own)}, {_GUIDE}",
@@ -86,7 +86,7 @@ def _of_tls(address: str, security: Any) -> Obstacle | None:
         reason = error.reason or ""
         if "_ALERT_" in reason:
             said = reason.partition("_ALERT_")[2].replace("_", " ").lower()
-            return Obstacle(
+            return Fault(
                 f"it rejects the certificate {own}: {said}",
                 again
                 if "expired" in said
@@ -94,14 +94,14 @@ def _of_tls(address: str, security: Any) -> Obstacle | None:
                 f"certificate, {_GUIDE}",
             )
         if reason in _NO_TLS:
-            return Obstacle(
+            return Fault(
                 "it does not use TLS",
                 f"start it with 'dask scheduler --protocol tls' and certificates, {_GUIDE}",
             )
     return None
 
 
-def _of_plain(address: str, name_directory: str) -> Obstacle | None:
+def _of_plain(address: str, name_directory: str) -> Fault | None:
     """OSError where nothing is there."""
     context = _context()
     context.verify_mode = ssl.CERT_NONE
@@ -110,4 +110,4 @@ def _of_plain(address: str, name_directory: str) -> Obstacle | None:
     except ssl.SSLError as error:
         if "_ALERT_" not in (error.reason or ""):
             return None
-    return Obstacle("it uses TLS", f"set the directory of the certificates with {name_directory}")
+    return Fault("it uses TLS", f"set the directory of the certificates with {name_directory}")
