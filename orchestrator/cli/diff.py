@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.store.kept_runs import KeptRecord
+    from orchestrator.fleet.store.saved_runs import ReportSource
     from orchestrator.report.differences import Difference
     from orchestrator.report.terminal.style import Style
 
@@ -35,13 +35,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the differences."""
-    from orchestrator.fleet.store.kept_runs import kept_run
+    from orchestrator.fleet.store.saved_runs import saved_run
 
-    differ = write_differences(kept_run(args.first), kept_run(args.second), args.json)
+    differ = write_differences(saved_run(args.first), saved_run(args.second), args.json)
     return DIFFERENT if args.detailed_exitcode and differ else 0
 
 
-def write_differences(first: "KeptRecord", second: "KeptRecord", as_json: bool) -> bool:
+def write_differences(first: "ReportSource", second: "ReportSource", as_json: bool) -> bool:
     """Write what differs, for people or as a document; whether anything does."""
     from orchestrator.report.differences import Differences
     from orchestrator.report.terminal.style import Style
@@ -57,7 +57,7 @@ def write_differences(first: "KeptRecord", second: "KeptRecord", as_json: bool) 
 
 
 def _document(
-    first: "KeptRecord", second: "KeptRecord", found: "dict[str, list[Difference]]"
+    first: "ReportSource", second: "ReportSource", found: "dict[str, list[Difference]]"
 ) -> None:
     import json
 
@@ -67,7 +67,10 @@ def _document(
 
 
 def _lines(
-    first: "KeptRecord", second: "KeptRecord", found: "dict[str, list[Difference]]", style: "Style"
+    first: "ReportSource",
+    second: "ReportSource",
+    found: "dict[str, list[Difference]]",
+    style: "Style",
 ) -> Iterator[str]:
     from orchestrator.cli.report import headline
     from orchestrator.report.differences import together

@@ -6,7 +6,7 @@ from orchestrator.cli.asking import terminal_secret
 
 if TYPE_CHECKING:
     from orchestrator.fleet.host.fact_run import Require
-    from orchestrator.fleet.host.host_facts import Gathered
+    from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.runs.request import ConnectionOptions
     from orchestrator.runs.wiring import Chosen
     from remote_runtime.errors import CcmError
@@ -16,7 +16,7 @@ def gather(
     chosen: "Chosen",
     options: "ConnectionOptions",
     require: "Require" = lambda host, gathered: None,
-) -> "dict[str, Gathered | CcmError]":
+) -> "dict[str, HostFacts | CcmError]":
     """The facts of each host, or the error; in parallel, until the user interrupts.
 
     ``require`` raises NeedAnswersError for look-ups that a host must answer.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from inventory import Host
     from orchestrator.cli.commands import Parser
-    from orchestrator.fleet.host.host_facts import Gathered
+    from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.planning import PlanOptions
     from orchestrator.planning.facts import NothingGathered
     from orchestrator.planning.hierarchy import Hierarchy
@@ -182,7 +182,7 @@ def _parse(args: argparse.Namespace) -> int:
 
 def _answers(
     args: argparse.Namespace, data: "PlanOptions", with_environ: bool
-) -> "tuple[Sequence[Host], Hierarchy, Mapping[str, Gathered | CcmError]]":
+) -> "tuple[Sequence[Host], Hierarchy, Mapping[str, HostFacts | CcmError]]":
     """The selected hosts, the hierarchy, and what was gathered where that is needed."""
     from orchestrator.cli.gathering import gather
     from orchestrator.runs import wiring
@@ -214,8 +214,8 @@ def _hierarchy(file: str, options: "PlanOptions", with_environ: bool) -> "Hierar
 
 
 def _answer(
-    host: "Host", answers: "Mapping[str, Gathered | CcmError]"
-) -> "Gathered | NothingGathered":
+    host: "Host", answers: "Mapping[str, HostFacts | CcmError]"
+) -> "HostFacts | NothingGathered":
     """What was gathered of a host; CcmError where that failed."""
     from orchestrator.planning.facts import NothingGathered
     from remote_runtime.errors import CcmError
@@ -229,7 +229,7 @@ def _answer(
 def _resolved(
     hierarchy: "Hierarchy",
     host: "Host",
-    answers: "Mapping[str, Gathered | CcmError]",
+    answers: "Mapping[str, HostFacts | CcmError]",
     query: str | None,
 ) -> Any:
     from orchestrator.cli.documents import at_path

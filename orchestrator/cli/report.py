@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.fleet.events import Event
-    from orchestrator.fleet.store.kept_runs import KeptRecord, SavedRun
+    from orchestrator.fleet.store.saved_runs import ReportSource, SavedRun
 
 Shown = TypeVar("Shown")
 
@@ -82,10 +82,10 @@ def read_forms(args: argparse.Namespace) -> dict[str, str]:
 
 def run(args: argparse.Namespace) -> int:
     """Write the run's summary, document or events."""
-    from orchestrator.fleet.store.kept_runs import kept_run
+    from orchestrator.fleet.store.saved_runs import saved_run
     from orchestrator.report.files.document import write_document
 
-    kept = kept_run(args.id)
+    kept = saved_run(args.id)
     _check(args, kept)
     files = read_forms(args)
     write_forms(kept, files)
@@ -212,7 +212,7 @@ def host_of(event: "Event") -> str:
     return result.host if result is not None else str(getattr(event, "host", ""))
 
 
-def headline(kept: "KeptRecord") -> str:
+def headline(kept: "ReportSource") -> str:
     """One line on what was run, and when."""
     import time
 

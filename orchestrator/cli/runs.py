@@ -12,7 +12,7 @@ from orchestrator.support.plain_text import one_line
 
 if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
-    from orchestrator.fleet.store.kept_runs import SavedRun
+    from orchestrator.fleet.store.saved_runs import SavedRun
 
 HELP = "List stored runs and their results, newest first."
 _LEAST = 28  # minimum width of the last column; with less, it goes below its row
@@ -77,11 +77,11 @@ def run(args: argparse.Namespace) -> int:
     import itertools
     import json
 
-    from orchestrator.fleet.store.kept_runs import kept_runs
     from orchestrator.fleet.store.past_runs import runs_of
     from orchestrator.fleet.store.run_directory import runs_directory
+    from orchestrator.fleet.store.saved_runs import saved_runs
 
-    runs = runs_of(args.manifest) if args.manifest else kept_runs()
+    runs = runs_of(args.manifest) if args.manifest else saved_runs()
     found = list(itertools.islice(runs, args.n))
     if args.json:
         for kept in found:

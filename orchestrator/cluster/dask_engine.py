@@ -22,7 +22,7 @@ from orchestrator.cluster.remote_host import host_record
 from orchestrator.cluster.remote_link import RemoteLink, RunBundle
 from orchestrator.cluster.scheduler_client import ClusterMember, SchedulerClient
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.engine import Job, Maker, RunMeans, Threads
+from orchestrator.fleet.engine import EngineContext, Job, Maker, Threads
 from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.host.stage_host import host_itself
 from orchestrator.fleet.outcome import HostResult
@@ -108,7 +108,7 @@ class DaskEngine:
         self._closing = False
         self._thread = threading.Thread(target=self._tend, name="dask", daemon=True)
 
-    def engage(self, means: RunMeans) -> DaskEngine:
+    def engage(self, means: EngineContext) -> DaskEngine:
         """Start to receive and publish the events of workers."""
         self._means = means
         self._answers = RpcServer([*self._planners, means.lore])

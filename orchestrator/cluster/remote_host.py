@@ -35,7 +35,7 @@ def host_record(host: Any) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value is not None}
 
 
-def far_host(record: Mapping[str, Any]) -> RemoteHost:
+def remote_host(record: Mapping[str, Any]) -> RemoteHost:
     """The host of a record."""
     told: dict[str, Any] = dict.fromkeys(RemoteHost._fields)
     told.update(record)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, NoReturn, cast
 
 from orchestrator.cluster import frames
 from orchestrator.cluster.bundle import unpack
-from orchestrator.cluster.remote_host import far_host
+from orchestrator.cluster.remote_host import remote_host
 from orchestrator.cluster.run_spec import Recipe, RunSpec
 from orchestrator.cluster.sealed_channel import SealedChannel
 from orchestrator.cluster.sealing import KeyPair, open_content
@@ -177,7 +177,7 @@ def connector(brief: RunSpec, types: Mapping[str, bytes]) -> Connector:
     if access.become_password is not None:
         environ[BECOME_PASSWORD] = access.become_password
     settings = Settings(
-        {name: far_host(record) for name, record in brief.hosts.items()},
+        {name: remote_host(record) for name, record in brief.hosts.items()},
         user=access.user,
         become=access.become,
         connect_timeout=access.connect_timeout,

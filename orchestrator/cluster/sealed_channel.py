@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from orchestrator.cluster import frames
-from orchestrator.cluster.remote_host import RemoteHost, far_host
+from orchestrator.cluster.remote_host import RemoteHost, remote_host
 from orchestrator.cluster.sealing import Box
 from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.workers.channel import Channel
@@ -85,7 +85,7 @@ class SealedChannel(Channel):
         if isinstance(told, list) and told[0] == "begin":
             *rest, records = told
             for name, record in records.items():
-                host = far_host(record)
+                host = remote_host(record)
                 stage, _, _ = name.rpartition("/")
                 self.hosts[name] = StageHost(stage, host) if stage else host
             text = json.dumps(rest)

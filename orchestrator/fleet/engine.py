@@ -28,7 +28,7 @@ class Job(NamedTuple):
     settings: RunSettings
 
 
-class RunMeans(NamedTuple):
+class EngineContext(NamedTuple):
     """What all hosts of a run share, on whatever engine; it stays with the controller."""
 
     connector: Connector
@@ -55,7 +55,7 @@ class Engine(Protocol):
 class Threads:
     """Each host in the thread that the window gives it, in this process."""
 
-    def __init__(self, shared: RunMeans) -> None:
+    def __init__(self, shared: EngineContext) -> None:
         self._shared = shared
 
     def maker(self, job: Job) -> Maker:

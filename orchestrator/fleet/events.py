@@ -102,7 +102,7 @@ class HostNotice(NamedTuple):
     waits: bool = False
 
 
-class HostKept(NamedTuple):
+class HostPlanPart(NamedTuple):
     """The part of a host in a plan file; sent when it is planned and at its end.
 
     It may contain secrets: only the writer of the plan file may store it.
@@ -193,7 +193,7 @@ Event = (
     | ResourceEvent
     | ResourcesStable
     | HostNotice
-    | HostKept
+    | HostPlanPart
     | HostFinished
     | RolloutStep
     | RunFinished

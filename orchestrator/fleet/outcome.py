@@ -226,7 +226,7 @@ class HostResult(NamedTuple):
         return UnreachableError("", "", hint=self.hint, command=self.command, only=self.only).advice
 
     @property
-    def had_turn(self) -> bool:
+    def was_started(self) -> bool:
         """Whether the host was started at all."""
         return self.outcome not in (INTERRUPTED, HELD) or self.phase != Phase.WAITING
 

@@ -80,11 +80,11 @@ class PackageMetadataCache:
         self._disputed: set[str] = set()
         self._at_it: dict[str, str] = {}
         self._changed = threading.Condition()
-        self._elsewhere: _Elsewhere | None = None
+        self._elsewhere: _RemoteCache | None = None
 
     def forward_to(self, ask: Callable[[Any], Any]) -> None:
         """Forward all requests to another cache; ``ask`` returns the result of its ``answer``."""
-        self._elsewhere = _Elsewhere(ask)
+        self._elsewhere = _RemoteCache(ask)
 
     def answer(self, question: Any) -> Any:
         """Handle a request of another process, for JSON."""
@@ -208,7 +208,7 @@ class PackageMetadataCache:
                 path.unlink()
 
 
-class _Elsewhere:
+class _RemoteCache:
     """The cache of another process; its answers are stored, so that they are not sent again."""
 
     def __init__(self, ask: Callable[[Any], Any]) -> None:
@@ -278,7 +278,7 @@ def _fingerprint(found: str) -> str:
         return ""
 
 
-class HostLore:
+class HostPackages:
     """The requests and reports of one host, limited to a plausible number."""
 
     def __init__(self, link: FramedLink, lore: PackageMetadataCache, host: str) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from orchestrator.fleet.host.phases import Phase
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.checks.unchanged_resources import Implied
-    from orchestrator.fleet.host.host_facts import Gathered
+    from orchestrator.fleet.checks.unchanged_resources import PlannedFields
+    from orchestrator.fleet.host.host_facts import HostFacts
 
 OnPhase = Callable[[Phase], None]
 
@@ -64,7 +64,7 @@ class Blob(Protocol):
     def chunks(self) -> Iterable[bytes]: ...
 
 
-class Incoming(Protocol):
+class FileReceiver(Protocol):
     """Takes the files that a host sends."""
 
     def take(self, message: Mapping[str, Any], pieces: Iterator[bytes]) -> None: ...
@@ -83,7 +83,7 @@ class Plan(Protocol):
     def secrets(self) -> Iterable[str]: ...
 
     @property
-    def incoming(self) -> Incoming | None:
+    def incoming(self) -> FileReceiver | None:
         """The receiver of the files that the target sends; None if it sends none."""
         ...
 
@@ -103,7 +103,7 @@ class Plan(Protocol):
         """The position of that ``type#name`` in a manifest: ``FILE:LINE:COLUMN``."""
         ...
 
-    def implied(self, index: int) -> Implied | None:
+    def implied(self, index: int) -> PlannedFields | None:
         """The implied members of the events of so many converged resources, from an index on,
         masked; None if the plan does not contain all of them.
         """
@@ -167,4 +167,4 @@ class Publisher(Protocol):
 class Planner(Protocol):
     """Makes the plans of a run; thread-safe."""
 
-    def plan(self, host: Any, gathered: Gathered) -> Plan: ...
+    def plan(self, host: Any, gathered: HostFacts) -> Plan: ...

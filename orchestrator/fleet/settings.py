@@ -27,7 +27,7 @@ class RunSettings(NamedTuple):
         # The controller bounds the host's run; a second clock would only race it.
         options = self.options._replace(timeout=0)
         told = {"run_id": self.run_id, "user": self.user, **options._asdict()}
-        origin = self.origin.told_to_hosts()
+        origin = self.origin.public_record()
         if origin:
             told["origin"] = origin
         return {**told, "manifest": self.manifest} if self.manifest else told

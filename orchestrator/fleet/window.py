@@ -46,7 +46,7 @@ class HostScheduler(Protocol[R]):
         ...
 
 
-class InOrder(Generic[R]):
+class SequentialScheduler(Generic[R]):
     """The course of tasks of which each may begin at once."""
 
     waits = False
@@ -90,7 +90,9 @@ class Window(Generic[R]):
         tick: Callable[[], None] = lambda: None,
         grace: float = INTERRUPT_GRACE,
     ) -> None:
-        self._course: HostScheduler[R] = InOrder(tasks) if isinstance(tasks, Iterable) else tasks
+        self._course: HostScheduler[R] = (
+            SequentialScheduler(tasks) if isinstance(tasks, Iterable) else tasks
+        )
         self._forks = forks
         self._finished = finished
         self._tick = tick

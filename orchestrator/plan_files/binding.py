@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.fleet.outcome import REFUSAL
 from orchestrator.plan_files.digests import desired_of, differing
@@ -40,7 +40,7 @@ class BoundPlanner:
         self._stage = stage
         self._clock = clock
 
-    def plan(self, host: Any, gathered: Gathered) -> HostPlan:
+    def plan(self, host: Any, gathered: HostFacts) -> HostPlan:
         """The plan of one host, which the target checks against the plan file."""
         name = StageHost(self._stage, host).name if self._stage else host.name
         kept, planned = self.kept.record, self.kept.hosts[name]

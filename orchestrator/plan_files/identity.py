@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.host.host_facts import HostFacts
 from remote_runtime.errors import PlanError
 
 # The compared facts, the most telling first, with the message for a difference.
@@ -19,7 +19,7 @@ DIFFERS = {
 }
 
 
-def identity_of(host: Any, gathered: Gathered) -> dict[str, Any]:
+def identity_of(host: Any, gathered: HostFacts) -> dict[str, Any]:
     """The identity to which a plan binds a host (an inventory's ``Host``); PlanError if it is
     unknown.
     """

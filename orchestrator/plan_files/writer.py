@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
-from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.fleet.outcome import FAILED
 from orchestrator.plan_files.detection import PROTOCOL
@@ -52,7 +52,7 @@ class Reader(Protocol):
 class StagePlanMaker(NamedTuple):
     """Makes the plans of a stage."""
 
-    plan: Callable[[Any, Gathered], HostPlan]
+    plan: Callable[[Any, HostFacts], HostPlan]
 
 
 class PlanWriter(Subscriber):
@@ -82,7 +82,7 @@ class PlanWriter(Subscriber):
         self._files_told: set[str] = set()
         self._count_told = -1
 
-    def plan(self, host: Any, gathered: Gathered) -> HostPlan:
+    def plan(self, host: Any, gathered: HostFacts) -> HostPlan:
         """The plan of one host, which asks the target to report observed state. PlanError."""
         return self._plan(self._planner, host, gathered, host.name)
 
@@ -92,7 +92,7 @@ class PlanWriter(Subscriber):
             lambda host, gathered: self._plan(planner, host, gathered, StageHost(stage, host).name)
         )
 
-    def _plan(self, planner: HostPlanner, host: Any, gathered: Gathered, name: str) -> HostPlan:
+    def _plan(self, planner: HostPlanner, host: Any, gathered: HostFacts, name: str) -> HostPlan:
         identity = identity_of(host, gathered)
         plan = planner.plan(host, gathered)
         plan.binding = {"salt": self.key}
@@ -129,7 +129,7 @@ class PlanWriter(Subscriber):
         """Store a message of the preview."""
         if isinstance(event, happening.ResourceEvent):
             self._hear(event.host, event.event)
-        elif isinstance(event, happening.HostKept):
+        elif isinstance(event, happening.HostPlanPart):
             self._keep(event.host, event.record)
         elif isinstance(event, happening.RunStarted):
             self._order = event.hosts

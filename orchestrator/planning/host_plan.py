@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
-from orchestrator.fleet.checks.unchanged_resources import Implied
-from orchestrator.fleet.ports import Incoming
+from orchestrator.fleet.checks.unchanged_resources import PlannedFields
+from orchestrator.fleet.ports import FileReceiver
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.compiled import Compiled, Whole
 from orchestrator.planning.content.blob_references import Travel
@@ -67,7 +67,7 @@ class HostPlan:
         self.fail_on_error = fail_on_error
         self.earlier: dict[str, Any] = {}
         self.binding: Mapping[str, Any] = {}
-        self.incoming: Incoming | None = None
+        self.incoming: FileReceiver | None = None
         self.compare: Callable[[Mapping[str, Any]], str] | None = None
         self.keep: Callable[[], Mapping[str, Any] | None] | None = None
         self.before: Sequence[Before] = ()
@@ -126,7 +126,7 @@ class HostPlan:
                 found.setdefault(entry.outline.identity, []).append(public)
         return found
 
-    def implied(self, index: int) -> Implied | None:
+    def implied(self, index: int) -> PlannedFields | None:
         """The members of the event of a converged resource that follow from the plan, masked; None
         if the plan does not contain all of them.
         """

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from orchestrator.fleet.checks.unchanged_resources import Implied
+from orchestrator.fleet.checks.unchanged_resources import PlannedFields
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.skeletons import Filled
 from orchestrator.support.recurring import Recurring
@@ -31,7 +31,7 @@ class _Known(NamedTuple):
     """
 
     met: Recurring
-    kept: dict[tuple[bytes, str], Implied]
+    kept: dict[tuple[bytes, str], PlannedFields]
 
 
 class Implications:
@@ -58,7 +58,7 @@ class Masking:
         self._maker = maker
         self._known = known
 
-    def of(self, entry: Compiled, manifest: str) -> Implied | None:
+    def of(self, entry: Compiled, manifest: str) -> PlannedFields | None:
         """The implied members of a resource in that child manifest; None if its event is sent
         completely.
         """
@@ -67,7 +67,7 @@ class Masking:
         key = entry.json, manifest
         found = self._known.kept.get(key)
         if found is None:
-            found = Implied(self._text(entry, *key), entry.outline.ensure is not None)
+            found = PlannedFields(self._text(entry, *key), entry.outline.ensure is not None)
             # Host-specific texts rarely occur on another host.
             if not isinstance(entry, Filled) and self._known.met.again(key):
                 found = _keep(self._known.kept, key, found)
@@ -90,8 +90,8 @@ class Masking:
 
 
 def _keep(
-    known: dict[tuple[bytes, str], Implied], key: tuple[bytes, str], value: Implied
-) -> Implied:
+    known: dict[tuple[bytes, str], PlannedFields], key: tuple[bytes, str], value: PlannedFields
+) -> PlannedFields:
     """The value, or the one that another thread stored meanwhile."""
     if len(known) >= MOST_RESOURCES:
         known.clear()

@@ -136,7 +136,9 @@ class Answers(Subscriber):
         yield total_line(style, "Hosts", f"{len(self._results):,}: {_counted(groups, style)}")
         for title, text in self._standing.summary(style.width):
             yield total_line(style, title, text)
-        bad = [one for one in self._results.values() if one.had_turn and one.outcome != outcome.OK]
+        bad = [
+            one for one in self._results.values() if one.was_started and one.outcome != outcome.OK
+        ]
         if bad and self._asked.again:  # not among the answers, where a host could write the same
             names = [host for host in self._order if host in {one.host for one in bad}]
             limit = limit_of(outcome.FAILED, names, self._asked.run_id)
@@ -161,7 +163,7 @@ def _block(group: Alike, style: Style) -> Iterator[str]:
     result = group.results[0]
     role = "ok" if result.outcome == outcome.OK else result.outcome
     yield f"{style('title', named(group.hosts, 10_000))}  {style(role, _word(group))}"
-    if result.message and result.had_turn:
+    if result.message and result.was_started:
         for line in (*ended(result).splitlines(), *_advice(result)):
             yield from (f"{_INDENT}{text}" for text in wrapped(line, style.width - len(_INDENT)))
     for line in group.answer.output.splitlines():

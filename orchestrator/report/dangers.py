@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
-from orchestrator.fleet.store.kept_runs import KeptRecord
+from orchestrator.fleet.store.saved_runs import ReportSource
 from orchestrator.plan_files.counters import Counters
 from orchestrator.plan_files.danger import (
     ACCOUNTS,
@@ -207,7 +207,7 @@ def _row(role: str, word: str, text: str, style: Style) -> Iterator[str]:
     yield from (f"{'':<{_COLUMN}}{line}" for line in more)
 
 
-def dangers_in(kept: KeptRecord) -> Dangers:
+def dangers_in(kept: ReportSource) -> Dangers:
     """Those of a preview that is kept, as a plan or a run."""
     found = Dangers()
     for event in kept.replay():

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.store.kept_runs import KeptRecord
+from orchestrator.fleet.store.saved_runs import ReportSource
 from orchestrator.report.alike import alike, alike_but_for
 
 FIRST, SECOND = "only in the first run", "only in the second run"
@@ -55,7 +55,7 @@ _Run = dict[str, dict[str, _Seen]]
 class Differences:
     """The differences of two runs; ``hosts`` are in both. InputError for a damaged directory."""
 
-    def __init__(self, first: KeptRecord, second: KeptRecord) -> None:
+    def __init__(self, first: ReportSource, second: ReportSource) -> None:
         self._before, self._after = _seen(first), _seen(second)
         self._results = (
             {r.host: r for r in first.results()},
@@ -111,7 +111,7 @@ def _compared(name: str, one: _Seen, other: _Seen, host: str) -> Iterator[Differ
             yield Difference(name, str(what), before, after)
 
 
-def _seen(run: KeptRecord) -> _Run:
+def _seen(run: ReportSource) -> _Run:
     found: _Run = {}
     for event, _ in run.events():
         resources = found.setdefault(event["host"], {})

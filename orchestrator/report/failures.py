@@ -20,7 +20,7 @@ from orchestrator.report.grouping import ORDER, applied_by
 from orchestrator.report.wording import ended
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.store.kept_runs import KeptRecord
+    from orchestrator.fleet.store.saved_runs import ReportSource
 
 LONGEST_REASON = 1_000  # characters
 LAST_LINES = 3  # of what a command printed
@@ -146,7 +146,7 @@ class Failures:
     def end(self, result: HostResult) -> None:
         """Add the result of a host, after those of its resources."""
         failed = result.outcome == outcome.FAILED
-        if result.outcome == outcome.OK or not result.had_turn:
+        if result.outcome == outcome.OK or not result.was_started:
             return
         if failed and not result.message and result.host in self._manifests:
             return
@@ -220,7 +220,7 @@ def failures_of(
     return found
 
 
-def failures_of_run(run: KeptRecord, results: Iterable[HostResult]) -> Failures:
+def failures_of_run(run: ReportSource, results: Iterable[HostResult]) -> Failures:
     """The failures of a stored run; its events are not read if there are none. InputError."""
     found = Failures(run.about["hosts"])
     bad = [result for result in results if result.outcome != outcome.OK]

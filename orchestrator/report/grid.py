@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, is_apply
-from orchestrator.fleet.store.kept_runs import KeptRecord, SavedRun
+from orchestrator.fleet.store.saved_runs import ReportSource, SavedRun
 from orchestrator.report.alike import alike, alike_but_for
 from orchestrator.report.collected import Entries, Entry, entry_of, is_told
 from orchestrator.report.dangers import Dangers
@@ -55,7 +55,7 @@ class Grid:
     the order of the first host that has them. ``most`` limits the bytes of all texts.
     """
 
-    def __init__(self, kept: KeptRecord, most: int) -> None:
+    def __init__(self, kept: ReportSource, most: int) -> None:
         self.kept = kept
         self.noop: bool = kept.about["noop"]
         self._drift = kept.about["command"] == "drift"
@@ -114,7 +114,7 @@ class Grid:
     @property
     def without_turn(self) -> list[str]:
         """The hosts that were not started."""
-        return [host for host, result in self.results.items() if not result.had_turn]
+        return [host for host, result in self.results.items() if not result.was_started]
 
     def failures(self) -> list[SharedFailure]:
         """The reasons why hosts failed, the most hosts first; empty if each host has its own

@@ -48,7 +48,7 @@ def idle_lines(collected: Collected, style: Style) -> Iterator[str]:
     """A line for each reason why hosts were not started."""
     found: dict[tuple[str, str], list[str]] = {}
     for host, result in collected.results.items():
-        if not result.had_turn:
+        if not result.was_started:
             found.setdefault((result.outcome, alike(result.message, host)), []).append(host)
     for (role, _), hosts in found.items():
         number = f"{len(hosts):,} host{'s' if len(hosts) > 1 else ''}"

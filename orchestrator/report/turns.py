@@ -7,7 +7,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import REFUSED, HostResult, is_apply
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.store.kept_runs import KeptRecord
+    from orchestrator.fleet.store.saved_runs import ReportSource
 
 
 class _Plan:
@@ -108,7 +108,7 @@ class Turns:
             self.due[result.host] = self._same.setdefault(due, due)
 
 
-def turns_of(kept: "KeptRecord", results: Iterable[HostResult]) -> Turns:
+def turns_of(kept: "ReportSource", results: Iterable[HostResult]) -> Turns:
     """The data of a stored run; its events are not read if all hosts completed."""
     turns = Turns()
     if any(map(_is_cut_short, results)):

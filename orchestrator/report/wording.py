@@ -292,7 +292,7 @@ def to_run(results: list[HostResult]) -> str:
 
 def fate(result: HostResult) -> str:
     """The result of a host, in a word or two."""
-    if not result.had_turn:
+    if not result.was_started:
         return "not started"
     words = {TIMED_OUT: "timed out", CUT_OFF: "cut off"}
     if result.outcome == REFUSED and not result.tally.total:

@@ -50,4 +50,4 @@ class Budget:
 
 def is_failure(result: HostResult) -> bool:
     """Whether a host that ran failed or has an unknown state."""
-    return result.had_turn and result.outcome != outcome.OK
+    return result.was_started and result.outcome != outcome.OK

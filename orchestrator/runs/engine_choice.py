@@ -12,11 +12,11 @@ from remote_runtime.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from orchestrator.fleet.engine import Engine, Job, RunMeans
+    from orchestrator.fleet.engine import Engine, EngineContext, Job
     from orchestrator.fleet.ports import Planner, Target
     from orchestrator.workers.worker import ForkableConnector
 
-    Engage = Callable[[RunMeans], Engine]
+    Engage = Callable[[EngineContext], Engine]
 
 AUTO, THREADS, PROCESSES, DASK = "auto", "threads", "processes", "dask"
 FEWEST = 200  # hosts for which processes are chosen by themselves
@@ -48,7 +48,7 @@ class EngineChoice(NamedTuple):
 class Workers(Protocol):
     """What an engine is made of before the run has a bus."""
 
-    def engage(self, means: RunMeans) -> Engine:
+    def engage(self, means: EngineContext) -> Engine:
         """The engine."""
         ...
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.expressions.inventory_view import InventoryView
-from orchestrator.fleet.store.kept_facts import MOST_BYTES, HostRecord, KeptFacts
+from orchestrator.fleet.store.fact_cache import MOST_BYTES, FactCache, HostRecord
 from orchestrator.language.other_hosts import PackedFacts
 from orchestrator.planning.facts import merge_host_facts
 from orchestrator.planning.site.facts_read import hosts_read
@@ -21,7 +21,7 @@ from remote_runtime.text import duration
 
 if TYPE_CHECKING:
     from inventory import Host, Inventory
-    from orchestrator.fleet.host.host_facts import Gathered
+    from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.planning import Planner
 
 _MOST_NAMES = 5
@@ -74,7 +74,7 @@ def show_hosts(
     texts = [text for planner in planners for text in planner.texts()]
     names = hosts_read(texts, view.groups, view.hosts) if texts else []
     hosts = [inventory.hosts[name] for name in names]
-    store, now, stale = KeptFacts(state_directory()), time.time(), []
+    store, now, stale = FactCache(state_directory()), time.time(), []
     for host in hosts:
         kept = store.of(host)
         if kept is None or (oldest is not None and kept.age(now) > oldest):
@@ -88,7 +88,7 @@ def show_hosts(
 
 
 def take_answers(
-    read: ReadHosts, answers: Mapping[str, Gathered | CcmError], warn: Callable[[str], None]
+    read: ReadHosts, answers: Mapping[str, HostFacts | CcmError], warn: Callable[[str], None]
 ) -> None:
     """Store the new facts of hosts, and show them to templates.
 
@@ -110,7 +110,7 @@ def take_answers(
         warn(text)
 
 
-def keep_facts(host: Host, gathered: Gathered, failed: dict[str, None]) -> HostRecord | None:
+def keep_facts(host: Host, gathered: HostFacts, failed: dict[str, None]) -> HostRecord | None:
     """Store the facts of a host, custom ones included; None if they are too large.
 
     ``failed`` receives the reason why they cannot be stored, which is the same for all hosts.
@@ -118,7 +118,7 @@ def keep_facts(host: Host, gathered: Gathered, failed: dict[str, None]) -> HostR
     found, _ = merge_host_facts(gathered)
     record = HostRecord(dict(dict.items(found)), time.time(), found.unavailable)
     try:
-        if not KeptFacts(state_directory()).keep(host, *record):
+        if not FactCache(state_directory()).keep(host, *record):
             return None
     except (OSError, UsageError) as error:
         why = error.strerror if isinstance(error, OSError) else error

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus, Subscriber
 from orchestrator.fleet.checks.origin import local_user
-from orchestrator.fleet.engine import Job, RunMeans
-from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.engine import EngineContext, Job
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.store.run_directory import new_run_id
@@ -40,18 +40,18 @@ class _Facts(Subscriber):
 
     def __init__(self, hosts: Sequence[Host]) -> None:
         self._names = {host.name for host in hosts}
-        self.known: dict[str, Gathered] = {}
+        self.known: dict[str, HostFacts] = {}
 
     def handle(self, event: happening.Event) -> None:
         """Keep the record of a host; what is no record of facts counts as nothing said."""
-        if not isinstance(event, happening.HostKept) or event.host not in self._names:
+        if not isinstance(event, happening.HostPlanPart) or event.host not in self._names:
             return
         record: Any = event.record
         facts = record.get("facts") if isinstance(record, Mapping) else None
         if isinstance(facts, dict):
-            self.known[event.host] = Gathered(facts, {}, [], [], {})
+            self.known[event.host] = HostFacts(facts, {}, [], [], {})
 
-    def answer(self, name: str, result: HostResult) -> Gathered | CcmError:
+    def answer(self, name: str, result: HostResult) -> HostFacts | CcmError:
         """What became of a host."""
         if not result.kind and name in self.known:
             return self.known[name]
@@ -65,7 +65,7 @@ def gather_by_workers(
     request: RunRequest,
     note: Callable[[str], None],
     watch: Callable[[Window[Any]], None],
-) -> dict[str, Gathered | CcmError]:
+) -> dict[str, HostFacts | CcmError]:
     """Host name → Gathered of each of the ``chosen``, or the CcmError that prevented it.
 
     Workers of the hosts' sites log in and change nothing; this machine gathers the facts of local
@@ -87,7 +87,7 @@ def gather_by_workers(
         bus = Bus([facts])
         publisher = Publisher(_no_store)
         lore = PackageMetadataCache(state_directory() / "packages")
-        engine = engage(RunMeans(connector, bus, publisher, lore))
+        engine = engage(EngineContext(connector, bus, publisher, lore))
         try:
             results = run_all(map(engine.maker(job), chosen.hosts), forks, watch)
         finally:

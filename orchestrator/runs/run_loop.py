@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.engine import Engine, Job, Maker, RunMeans
+from orchestrator.fleet.engine import Engine, EngineContext, Job, Maker
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.store import lost_runs
@@ -104,7 +104,7 @@ def _run(
 
     publisher = Publisher(lambda: _registry(config))
     lore = PackageMetadataCache(state_directory() / "packages")
-    engine = engage(RunMeans(targets.connector, bus, publisher, lore))
+    engine = engage(EngineContext(targets.connector, bus, publisher, lore))
     context = _RunContext(engine=engine, publish=publish, reporter=reporter)
     planned = config.rollout.given or bool(push.stages)
     scheduler = _scheduler(push, targets, config, context) if planned else None

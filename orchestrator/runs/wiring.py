@@ -13,7 +13,7 @@ from orchestrator.sources.archives import Archives
 from remote_runtime.errors import InputError, Problem, UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.host.host_facts import Gathered
+    from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.manifest import Site
     from orchestrator.planning import Planner, PlanOptions
     from orchestrator.runs.push_job import PushJob
@@ -191,13 +191,13 @@ def refuse_stages(request: RunRequest, path: str) -> None:
 
 def fact_overlay(
     options: PlanOptions,
-) -> Callable[[Host, Gathered], tuple[dict[str, Any], list[str]]]:
+) -> Callable[[Host, HostFacts], tuple[dict[str, Any], list[str]]]:
     """Overlays a host's facts with --facts, the inventory's vars and --fact; with warnings."""
     from orchestrator.planning.facts import FactOverlay
 
     over = FactOverlay(options.facts, options.fact)
 
-    def overlay(host: Host, gathered: Gathered) -> tuple[dict[str, Any], list[str]]:
+    def overlay(host: Host, gathered: HostFacts) -> tuple[dict[str, Any], list[str]]:
         """The facts of a host with overrides, and warnings about missing families."""
         facts, warnings = over(host, gathered)
         late = [f"{name} is unavailable: {why}" for name, why in facts.unavailable.items()]

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from orchestrator.fleet.store.kept_runs import KeptRecord
+from orchestrator.fleet.store.saved_runs import ReportSource
 from orchestrator.support.line_file import LineFile
 from orchestrator.verify.assessment import Assessment, Outcome
 
@@ -42,7 +42,7 @@ class VerifyFile:
                 self._fault = error
 
 
-def kept_assessment(kept: KeptRecord) -> Assessment | None:
+def kept_assessment(kept: ReportSource) -> Assessment | None:
     """The stored result of the verify after a push; None for a run without one. InputError.
 
     An incomplete one counts as interrupted.

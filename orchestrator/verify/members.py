@@ -20,7 +20,7 @@ from remote_runtime.errors import UnreachableError, UsageError
 if TYPE_CHECKING:
     from inventory import Host, Inventory
     from orchestrator.expressions import Scope
-    from orchestrator.fleet.host.host_facts import Gathered
+    from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.image import Image
     from orchestrator.planning import Planner
     from orchestrator.planning.host_plan import HostPlan
@@ -54,7 +54,7 @@ class Member:
         self._lock = threading.RLock()
         self._login: Login | None = None
         self._shell: Shell | None = None
-        self._gathered: Gathered | None = None
+        self._gathered: HostFacts | None = None
         self._plan: HostPlan | None = None
         self._abandoned = False
         self._secrets: frozenset[str] = frozenset()
@@ -145,14 +145,14 @@ class Member:
             )
         return self._means.planner
 
-    def _gather(self) -> Gathered:
+    def _gather(self) -> HostFacts:
         if self._gathered is None:
             link = FramedLink(self._logged_in().start(self._means.connector.image))
             with contextlib.closing(link):
                 self._gathered = gather(link, host=self.name, require=self._require)
         return self._gathered
 
-    def _require(self, gathered: Gathered) -> None:
+    def _require(self, gathered: HostFacts) -> None:
         """See ``gather``."""
         if self._means.planner is not None:
             self._means.planner.require_answers(self.host, gathered)

@@ -21,7 +21,7 @@ Told = (
     | happening.ResourceEvent
     | happening.ResourcesStable
     | happening.HostNotice
-    | happening.HostKept
+    | happening.HostPlanPart
     | happening.HostFinished
 )
 
@@ -75,7 +75,7 @@ class EventReceiver:
                 raise ValueError("a notice must have a level, a text and whether the host waits")
             return happening.HostNotice(host, level, words, waits)
         if kind == "k":
-            return happening.HostKept(host, told)
+            return happening.HostPlanPart(host, told)
         if kind == "f":
             return happening.HostFinished(HostResult.from_record(told))
         raise ValueError(f"a worker cannot report {kind!r}")

@@ -81,7 +81,7 @@ class EventSender(Subscriber):
             self._put(f"d{event.host}\t{_encode(event[1:])}", event.host)
         elif isinstance(event, happening.HostNotice):
             self._put(f"t{event.host}\t{_encode(event[1:])}", event.host)
-        elif isinstance(event, happening.HostKept):
+        elif isinstance(event, happening.HostPlanPart):
             self._put(f"k{event.host}\t{_encode(event.record)}", event.host)
         elif isinstance(event, happening.HostFinished):
             self._finished(event.result)

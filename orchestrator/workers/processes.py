@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.engine import Job, Maker, RunMeans
+from orchestrator.fleet.engine import EngineContext, Job, Maker
 from orchestrator.fleet.events import HostNotice
 from orchestrator.fleet.host.stage_host import host_itself
 from orchestrator.fleet.package_cache import PackageMetadataCache
@@ -83,7 +83,7 @@ class Processes:
             self.close()
             raise
 
-    def engage(self, means: RunMeans) -> "Processes":
+    def engage(self, means: EngineContext) -> "Processes":
         """Start to receive and publish the events of workers."""
         self._lore = means.lore
         self._bus = means.bus

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.engine import Job, Maker, RunMeans, Threads
+from orchestrator.fleet.engine import EngineContext, Job, Maker, Threads
 from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
@@ -91,7 +91,7 @@ class Worker:
         self._failed = failed
         self._outbox = outbox = EventSender(channel, dear=dear)
         self._bus = Bus([outbox])
-        threads = Threads(RunMeans(connector, self._bus, outbox, lore))
+        threads = Threads(EngineContext(connector, self._bus, outbox, lore))
         self._makers: list[Maker] = [threads.maker(job) for job in jobs]
         self._running: dict[str, HostTask[HostResult]] = {}
         self._tended = self._beaten = time.monotonic()

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.checks.masked_names import MaskedNames
-from orchestrator.fleet.store.due_refreshes import Due
+from orchestrator.fleet.store.due_refreshes import MissingReports
 from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, is_shallow, plain_value
 from remote_runtime.errors import ProtocolError
 from remote_runtime.item import SELECTION
@@ -52,7 +52,7 @@ _FREE_INSIDE = {
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
-class Checked(NamedTuple):
+class CheckedEvent(NamedTuple):
     """An event that may be shown and stored, its JSON text on one line, the ``type#name`` of its
     planned resource without a mask, and whether an earlier event had the same one.
     """
@@ -235,7 +235,7 @@ def _flags_problem(event: dict[str, Any]) -> str:
     return "" if agrees else "status and flags contradict each other"
 
 
-def kept_problem(event: Any) -> str:
+def stored_event_problem(event: Any) -> str:
     """The problem of an event that the controller stored, or ""."""
     if type(event) is not dict:
         return "it is not an object"
@@ -271,7 +271,7 @@ class EventCheck:
         self._added = {"host": host, "run_id": run_id}
         self._planned = tuple(planned)
         self._together = bytearray(len(self._planned))  # what was reported with others, by index
-        self._by_name: Due | None = None
+        self._by_name: MissingReports | None = None
         self._last_id = ""
         self.count = 0
 
@@ -280,13 +280,13 @@ class EventCheck:
         """Whether no two planned resources have the same name."""
         return len(set(self._planned)) == len(self._planned)
 
-    def _due(self) -> Due:
+    def _due(self) -> MissingReports:
         """Count by name from now on.
 
         On most hosts nothing is reported by name, and very many may wait for that.
         """
         if self._by_name is None:
-            self._by_name = Due.of(self._planned, self._together)
+            self._by_name = MissingReports.of(self._planned, self._together)
         return self._by_name
 
     @property
@@ -300,7 +300,7 @@ class EventCheck:
         """The host was rebooted: it counts from 1 again, by a clock that may have been set back."""
         self.count, self._last_id = 0, ""
 
-    def check(self, seq: Any, event: Any) -> Checked:
+    def check(self, seq: Any, event: Any) -> CheckedEvent:
         """Return the event, plain and with what is ``ADDED``; ProtocolError if it is wrong."""
         self._require_due(seq)
         problem = shape_problem(event)
@@ -316,7 +316,7 @@ class EventCheck:
         event, line = finished(
             {**event, **self._added, **({"place": place} if place else {})}, self._mask
         )
-        return Checked(event, line, identity, again)
+        return CheckedEvent(event, line, identity, again)
 
     def require_next(self, seq: Any, event_id: str) -> None:
         """ProtocolError for resources that are not the next ones."""

@@ -65,7 +65,7 @@ class Origin(NamedTuple):
             parts.append(f"commit {self.commit[:SHORT]}{changed}")
         return ", ".join(filter(None, parts))
 
-    def told_to_hosts(self) -> dict[str, str]:
+    def public_record(self) -> dict[str, str]:
         """What a host's log line adds to the user; a commit that is not clean ends with ``+``."""
         commit = self.commit and self.commit + ("+" if self.clean is False else "")
         told = {"actor": self.actor, "ccm": self.ccm, "commit": commit}

@@ -6,7 +6,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.checks.event_check import EventCheck, refuse
-from orchestrator.fleet.checks.unchanged_resources import Implied, UnchangedResources, rows_problem
+from orchestrator.fleet.checks.unchanged_resources import (
+    PlannedFields,
+    UnchangedResources,
+    rows_problem,
+)
 from orchestrator.support.plain_text import plain
 from remote_runtime.errors import ProtocolError
 from remote_runtime.protocol import wire
@@ -26,7 +30,7 @@ class CheckedResources(NamedTuple):
 
 
 def check_unchanged(
-    check: EventCheck, message: wire.Message, implied: Callable[[int], Implied | None]
+    check: EventCheck, message: wire.Message, implied: Callable[[int], PlannedFields | None]
 ) -> CheckedResources:
     """Take such a message as ``check`` takes events; ProtocolError if it is wrong.
 
@@ -55,7 +59,9 @@ def check_unchanged(
     return CheckedResources(turns, again)
 
 
-def _implied(check: EventCheck, row: list[Any], implied: Callable[[int], Implied | None]) -> str:
+def _implied(
+    check: EventCheck, row: list[Any], implied: Callable[[int], PlannedFields | None]
+) -> str:
     """What the plan implies of the resource of a row, which says the rest."""
     of_plan = implied(row[0])
     says_requested = len(row) == 5 and row[4] is not None

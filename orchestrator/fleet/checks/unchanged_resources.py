@@ -23,7 +23,7 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 _parsed: Callable[[str], dict[str, Any]] = lru_cache(_MOST_PARSED)(json.loads)
 
 
-class Implied(NamedTuple):
+class PlannedFields(NamedTuple):
     """What the event of one resource has of its plan, as JSON text on one line. ``ensures``: the
     plan says what is desired."""
 
@@ -57,7 +57,7 @@ class UnchangedResources(NamedTuple):
     def events(self) -> Iterator[tuple[dict[str, Any], str]]:
         """Their transaction events, each with its JSON text on one line; always the same ones."""
         origin = {"host": self.host, "run_id": self.run_id}
-        for event in whole_events(self._told(), map(_parsed, self.implied)):
+        for event in whole_events(self._head(), map(_parsed, self.implied)):
             yield finished({**event, **origin})
 
     def line(self, numbers: TextNumbers) -> str:
@@ -66,9 +66,9 @@ class UnchangedResources(NamedTuple):
 
     def message(self, numbers: TextNumbers) -> dict[str, Any]:
         """What ``read_unchanged`` reads."""
-        return {**self._told(), "resources": list(map(numbers.of, self.implied))}
+        return {**self._head(), "resources": list(map(numbers.of, self.implied))}
 
-    def _told(self) -> dict[str, Any]:
+    def _head(self) -> dict[str, Any]:
         return {
             "id": self.number,
             "at": self.at,

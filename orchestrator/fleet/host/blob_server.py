@@ -16,7 +16,7 @@ MAX_READ = 1 << 20
 _SHA = re.compile(r"[0-9a-f]{64}\Z")
 
 
-class Serving:
+class BlobServer:
     """The controller's side of ``want``, ``render`` and ``read`` for one host.
 
     ``aside`` gets each message that arrives while a file of the target is awaited.

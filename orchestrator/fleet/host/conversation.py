@@ -12,25 +12,25 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.checks.event_check import EventCheck
 from orchestrator.fleet.checks.unchanged_check import check_unchanged
 from orchestrator.fleet.checks.unchanged_resources import UnchangedResources
-from orchestrator.fleet.host.blob_server import Serving
+from orchestrator.fleet.host.blob_server import BlobServer
 from orchestrator.fleet.host.framed_link import FramedLink, message_of
 from orchestrator.fleet.host.host_facts import (
-    Gathered,
+    HostFacts,
     NeedAnswersError,
     check_facts,
     check_hello,
 )
 from orchestrator.fleet.host.host_task import InterruptedRunError
-from orchestrator.fleet.host.look_up_exchange import LookUpExchange
+from orchestrator.fleet.host.lookup_exchange import LookUpExchange
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.notices import Notices
 from orchestrator.fleet.outcome import Tally, is_apply
-from orchestrator.fleet.package_cache import HostLore, PackageMetadataCache
+from orchestrator.fleet.package_cache import HostPackages, PackageMetadataCache
 from orchestrator.fleet.ports import Plan, Publisher
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stability import is_stable
-from orchestrator.fleet.store.lost_runs import Recall, note, receipt_of
+from orchestrator.fleet.store.lost_runs import LostEvents, note, receipt_of
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
 from remote_runtime.protocol import wire
@@ -55,12 +55,14 @@ class Enter(Protocol):
     def __call__(self, phase: Phase, /, *told: happening.Event) -> None: ...
 
 
-def greet(link: FramedLink, enter: Callable[[Phase], None]) -> Gathered:
+def greet(link: FramedLink, enter: Callable[[Phase], None]) -> HostFacts:
     """Take a runtime's hello and facts, checked."""
     return greet_and(link, enter, lambda gathered: gathered)
 
 
-def greet_and(link: FramedLink, enter: Callable[[Phase], None], then: Callable[[Gathered], R]) -> R:
+def greet_and(
+    link: FramedLink, enter: Callable[[Phase], None], then: Callable[[HostFacts], R]
+) -> R:
     """Receive a runtime's hello and facts, check them, and return the result of ``then``.
 
     Only a few hosts do this at a time; the data of the others is not even read yet. Hundreds of
@@ -105,20 +107,20 @@ def gather(
     link: FramedLink,
     enter: Callable[[Phase], None] = lambda phase: None,
     host: str = "",
-    require: Callable[[Gathered], None] = lambda gathered: None,
-) -> Gathered:
+    require: Callable[[HostFacts], None] = lambda gathered: None,
+) -> HostFacts:
     """Take a runtime's facts, and the outcome of earlier runs of ``host``; then end the runtime.
 
     ``require`` raises NeedAnswersError with the look-ups that the runtime must answer as well.
     """
 
-    def whole(gathered: Gathered) -> Gathered:
+    def whole(gathered: HostFacts) -> HostFacts:
         """Check the facts, and keep all of them."""
         require(gathered)
         return gathered
 
     gathered = greet_and(link, enter, whole)
-    recall = Recall(host, gathered.hello["uid"])
+    recall = LostEvents(host, gathered.hello["uid"])
     wish = recall.wish()
     link.send({"t": "bye", **wish})
     with link.within(GREETING, "report of earlier runs"):
@@ -169,13 +171,13 @@ class Conversation:
             mask=self._mask.value,
         )
         self._uid = link.uid
-        self._recall = Recall(host_in(self._host), link.uid, settings.run_id)
+        self._recall = LostEvents(host_in(self._host), link.uid, settings.run_id)
         self._shared_lore = lore or PackageMetadataCache()
         self._talk_over(link)
 
     def _talk_over(self, link: FramedLink) -> None:
         self._link = link
-        self._lore = HostLore(link, self._shared_lore, self._host)
+        self._packages = HostPackages(link, self._shared_lore, self._host)
 
     @property
     def planned(self) -> int:
@@ -226,7 +228,7 @@ class Conversation:
         # The link refers to no conversation, so that both are gone at once when their host has
         # ended: Python looks for what refers to each other in a circle only now and then.
         self._link.bound_stall(options.stall_timeout, lambda: options.lock_timeout + plan.longest())
-        serving = Serving(self._link, plan, self._aside)
+        serving = BlobServer(self._link, plan, self._aside)
         # Of each there is only so much; what may go on for ever is no progress, and says so.
         steps: dict[str, Callable[[wire.Message], bool | None]] = {
             "event": self._event,
@@ -236,11 +238,11 @@ class Conversation:
             "past": self._recall.take,
         }
         if options.noop or plan.previews:
-            steps |= {"packages": self._lore.ask, "package": self._lore.tell}
+            steps |= {"packages": self._packages.ask, "package": self._packages.tell}
         if plan.incoming is not None:
             steps |= {"file": self._file}
         if not options.noop:
-            steps |= {"installed": self._lore.confirm, "rebooting": self._goes_down}
+            steps |= {"installed": self._packages.confirm, "rebooting": self._goes_down}
         whole = options.monitor_only or options.status_only or options.adhoc
         if not (whole or plan.observes or plan.rounds > 1):
             steps |= {"stable": self._stable}
@@ -251,7 +253,7 @@ class Conversation:
                 raise
         finally:
             self._publish()
-            self._lore.close()
+            self._packages.close()
         return self._reboot
 
     def _goes_down(self, message: wire.Message) -> None:

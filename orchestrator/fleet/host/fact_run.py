@@ -4,18 +4,18 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from orchestrator.fleet.host.conversation import gather
-from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.host.host_task import LinkTask
 from orchestrator.fleet.ports import Connector, Target
 from orchestrator.fleet.window import Window, run_all
 from remote_runtime.errors import CcmError
 
-Answer = Gathered | CcmError
-Require = Callable[[Any, Gathered], None]
+Answer = HostFacts | CcmError
+Require = Callable[[Any, HostFacts], None]
 CANCEL_GRACE = 2.0
 
 
-def _nothing(host: Any, gathered: Gathered) -> None:
+def _nothing(host: Any, gathered: HostFacts) -> None:
     """Ask for no more than facts."""
 
 
@@ -33,7 +33,7 @@ class FactRun(LinkTask[Answer]):
         return f"facts of {self.name}"
 
     def _work(self) -> Answer:
-        def require(gathered: Gathered) -> None:
+        def require(gathered: HostFacts) -> None:
             """Check the facts of this host."""
             self._require(self.host, gathered)
 

@@ -38,7 +38,7 @@ class NeedAnswersError(CcmError):
         self.questions = dict(questions)
 
 
-class Gathered(NamedTuple):
+class HostFacts(NamedTuple):
     """The facts of one host.
 
     ``unavailable`` maps a family to the reason why it is missing; ``custom`` are (path on the
@@ -77,7 +77,7 @@ def check_hello(message: dict[str, Any], nonce: str, runtime: str) -> dict[str, 
     return {k: one_line(v, 80) if isinstance(v, str) else plain_value(v) for k, v in told.items()}
 
 
-def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> Gathered:
+def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> HostFacts:
     """Return what the facts frame holds; ProtocolError for members that facts cannot have."""
     if message["t"] != "facts":
         raise ProtocolError(f"expected facts, got {one_line(message['t'], 40)!r}")
@@ -87,7 +87,7 @@ def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> Gathered:
         raise ProtocolError("facts are not an object", kind="protocol.facts")
     if not isinstance(custom, list) or not isinstance(warnings, list):
         raise ProtocolError("custom facts and warnings are not lists", kind="protocol.facts")
-    return Gathered(
+    return HostFacts(
         facts=plain_json_value(facts),
         unavailable={one_line(str(k), 80): one_line(str(v)) for k, v in unavailable.items()},
         custom=[_custom(entry) for entry in custom],

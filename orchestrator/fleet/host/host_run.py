@@ -21,7 +21,7 @@ from remote_runtime.reporting.masking import Mask
 if TYPE_CHECKING:
     from orchestrator.fleet.host.conversation import Conversation
     from orchestrator.fleet.host.framed_link import FramedLink
-    from orchestrator.fleet.host.host_facts import Gathered
+    from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.fleet.host.reboot_wait import Reboot
     from orchestrator.fleet.package_cache import PackageMetadataCache
     from orchestrator.fleet.ports import Connector, Plan, Planner, Publisher, Target
@@ -33,7 +33,7 @@ MAX_WARNING = 2_000  # characters
 TICK = 0.1  # seconds; how late a cancel may be noticed between two attempts
 
 
-class Reached(NamedTuple):
+class RunProgress(NamedTuple):
     """The state of a run, as its result reports it."""
 
     planned: int
@@ -61,10 +61,10 @@ class HostRun(LinkTask[HostResult]):
         self._bus = bus
         self._settings = settings
         self._publisher = publisher
-        self._lore = lore
+        self._packages = lore
         self._notices = Notices(host.name, bus)
         self._conversation: Conversation | None = None
-        self._reached: Reached | None = None
+        self._reached: RunProgress | None = None
         self._began = 0.0
         self._phase = Phase.WAITING
         self._phases: list[tuple[Phase, float]] = []
@@ -89,7 +89,7 @@ class HostRun(LinkTask[HostResult]):
             settings=self._settings,
             notices=self._notices,
             publisher=self._publisher,
-            lore=self._lore,
+            lore=self._packages,
         )
         reboot = talk.carry_out(self._enter)
         if reboot is not None:
@@ -100,7 +100,7 @@ class HostRun(LinkTask[HostResult]):
         tally = talk.tally  # an earlier command of a session may have failed it
         return self._result(outcomes.FAILED if tally.failed or tally.unmet else OK)
 
-    def _plan(self, gathered: Gathered) -> tuple[Plan, str]:
+    def _plan(self, gathered: HostFacts) -> tuple[Plan, str]:
         """The host's plan, and its boot."""
         self._enter(Phase.PLANNING)
         return self._planner.plan(self.host, gathered), str(gathered.hello["boot"])
@@ -108,7 +108,7 @@ class HostRun(LinkTask[HostResult]):
     def _keep(self, plan: Plan) -> None:
         kept = plan.kept()
         if kept is not None:
-            self._bus.publish(happening.HostKept(self.name, kept))
+            self._bus.publish(happening.HostPlanPart(self.name, kept))
 
     @property
     def _until(self) -> float | None:
@@ -121,7 +121,7 @@ class HostRun(LinkTask[HostResult]):
         self._enter(Phase.REBOOTING)
         self.abandon()
 
-        def call() -> tuple[FramedLink, Gathered]:
+        def call() -> tuple[FramedLink, HostFacts]:
             """Connect again and read the greeting."""
             link = self._open(lambda phase: None, self._until)
             try:
@@ -131,9 +131,11 @@ class HostRun(LinkTask[HostResult]):
                 raise
 
         from orchestrator.fleet.host.conversation import greet
-        from orchestrator.fleet.host.reboot_wait import Return
+        from orchestrator.fleet.host.reboot_wait import RebootWait
 
-        return Return(boot, call=call, pause=self._pause, until=self._until).wait(reboot.timeout)
+        return RebootWait(boot, call=call, pause=self._pause, until=self._until).wait(
+            reboot.timeout
+        )
 
     def _pause(self, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -181,11 +183,11 @@ class HostRun(LinkTask[HostResult]):
             **why,
         )
 
-    def _so_far(self) -> Reached:
+    def _so_far(self) -> RunProgress:
         talk = self._conversation
         if talk is not None:
-            return Reached(talk.planned, talk.untried, talk.tally, talk.confirmed)
-        return self._reached or Reached(0, 0, Tally(), False)
+            return RunProgress(talk.planned, talk.untried, talk.tally, talk.confirmed)
+        return self._reached or RunProgress(0, 0, Tally(), False)
 
     def _leave(self) -> None:
         super()._leave()

@@ -24,7 +24,7 @@ def look_at(link: FramedLink, plan: Plan, host: str) -> list[dict[str, Any]]:
 
     Monitored resources only run their health checks; the others are also read.
     """
-    seen = _Seen()
+    seen = _EventCollector()
     greet(link, lambda phase: None)
     settings = RunSettings(new_run_id(), "", OPTIONS)
     notices = Notices(host, Bus([seen]))
@@ -35,7 +35,7 @@ def look_at(link: FramedLink, plan: Plan, host: str) -> list[dict[str, Any]]:
     return seen.events
 
 
-class _Seen(Subscriber):
+class _EventCollector(Subscriber):
     """Subscriber that keeps the events of the resources."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.host.framed_link import FramedLink
-from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.host.host_task import InterruptedRunError
 from orchestrator.fleet.outcome import TIMED_OUT
 from remote_runtime.errors import ProtocolError, UnreachableError
@@ -41,7 +41,7 @@ def read_reboot(message: dict[str, Any], resources: int, longest: float) -> Rebo
     return Reboot(float(max(0.0, min(timeout, longest))), earlier)  # not every int fits a float
 
 
-class Return:
+class RebootWait:
     """The wait for one host; ``boot`` names the start of it that is over.
 
     ``call`` opens a link and greets, ``pause`` waits for so many seconds or raises
@@ -52,7 +52,7 @@ class Return:
         self,
         boot: str,
         *,
-        call: Callable[[], tuple[FramedLink, Gathered]],
+        call: Callable[[], tuple[FramedLink, HostFacts]],
         pause: Callable[[float], None],
         until: float | None,
     ) -> None:

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 
-class Due(NamedTuple):
+class MissingReports(NamedTuple):
     """Resources by name: how many reports of each are missing, and which were reported."""
 
     left: Counter[str]
     seen: set[str]
 
     @classmethod
-    def of(cls, planned: Sequence[str], told: Iterable[int]) -> Due:
+    def of(cls, planned: Sequence[str], told: Iterable[int]) -> MissingReports:
         """The resources of a plan, without those already ``told``."""
         due = cls(Counter(planned), set())
         for name, is_told in zip(planned, told, strict=True):

@@ -13,7 +13,7 @@ from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
-from orchestrator.fleet.checks.event_check import kept_problem
+from orchestrator.fleet.checks.event_check import stored_event_problem
 from orchestrator.support.whole_file import replacing
 from remote_runtime.errors import InputError, Problem, UsageError
 
@@ -151,7 +151,7 @@ def _event(path: Path) -> tuple[Event, str]:
         event = json.loads(line)
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(path, str(error)) from error
-    problem = kept_problem(event)
+    problem = stored_event_problem(event)
     if problem:
         raise _damaged(path, problem)
     return event, line

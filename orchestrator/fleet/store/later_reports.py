@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.store import records
-from orchestrator.fleet.store.kept_lines import sound, whole_lines
+from orchestrator.fleet.store.event_lines import sound, whole_lines
 
 FILE = "later.jsonl"
 REPORTED_LATER = "not known at the time; reported by the host on its next contact"
 NO_RECORD = "the host has no record of this run: nothing was changed"
 
 
-class Later(NamedTuple):
+class LaterReports(NamedTuple):
     """The events, and how the run ended on each host of which no more is to come."""
 
     events: list[dict[str, Any]]
@@ -41,7 +41,7 @@ class Later(NamedTuple):
                 yield happening.HostNotice(host, "warning", text)
 
 
-def read_later(directory: Path) -> Later:
+def read_later(directory: Path) -> LaterReports:
     """What is on record; ValueError and others where that is damaged."""
     events: list[dict[str, Any]] = []
     over: dict[str, str] = {}
@@ -52,7 +52,7 @@ def read_later(directory: Path) -> Later:
             over[records.text(told["host"])] = records.word(told["state"])
         else:
             events.append(sound(told, number))
-    return Later(events, over)
+    return LaterReports(events, over)
 
 
 def append(directory: Path, lines: Iterable[str]) -> None:

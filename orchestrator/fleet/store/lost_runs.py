@@ -34,7 +34,7 @@ from remote_runtime.errors import CcmError
 from remote_runtime.reporting.events import EventIds, timestamp, timestamp_of
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.store.kept_runs import SavedRun
+    from orchestrator.fleet.store.saved_runs import SavedRun
 
 GRACE = 60.0  # seconds after which a runtime without its controller has surely ended
 MOST_RUNS = 8  # that a host is asked about
@@ -52,7 +52,7 @@ _KEYS = frozenset(
 )  # fmt: skip
 
 
-class Lost(NamedTuple):
+class LostHost(NamedTuple):
     """A host of a run, as the run calls it, whose outcomes are not all known.
 
     ``unknown`` has the indexes of these resources in its plan, ``names`` all of the plan, ``until``
@@ -139,7 +139,7 @@ def forget(run_id: str) -> None:
         (_directory() / run_id).unlink()
 
 
-def lost_on(host: str, uid: int | None = None, current: str = "") -> dict[str, Lost]:
+def lost_runs_on(host: str, uid: int | None = None, current: str = "") -> dict[str, LostHost]:
     """By receipt, the runs to ask that host of the inventory about, the newest first.
 
     ``uid`` is the user that its runtime runs as, None for any. ``current`` is the run that asks,
@@ -150,7 +150,7 @@ def lost_on(host: str, uid: int | None = None, current: str = "") -> dict[str, L
     except OSError:
         return {}
     found = sorted(filter(_RUN_ID.match, names), reverse=True)
-    wanted: dict[str, Lost] = {}
+    wanted: dict[str, LostHost] = {}
     for run_id in found[:MOST_RUNS]:
         for each in _lost(run_id, str(_directory())):
             another = None not in (uid, each.uid) and each.uid != uid
@@ -160,12 +160,12 @@ def lost_on(host: str, uid: int | None = None, current: str = "") -> dict[str, L
 
 
 @lru_cache(MOST_RUNS)
-def _lost(run_id: str, _: str) -> tuple[Lost, ...]:
+def _lost(run_id: str, _: str) -> tuple[LostHost, ...]:
     """The hosts of a run of which outcomes lack; of one that goes on none. Looked up once."""
-    from orchestrator.fleet.store.kept_runs import kept_run
+    from orchestrator.fleet.store.saved_runs import saved_run
 
     try:
-        run = kept_run(run_id)
+        run = saved_run(run_id)
         if run.running:
             return ()
         users = _users(run_id)
@@ -177,7 +177,7 @@ def _lost(run_id: str, _: str) -> tuple[Lost, ...]:
     return found
 
 
-def lost_hosts(run: SavedRun) -> list[Lost]:
+def lost_hosts(run: SavedRun) -> list[LostHost]:
     """The hosts of a run of which outcomes lack, that may be known there."""
     cut = {one.host: one for one in run.results() if one.planned and not one.is_end_known}
     if not cut:
@@ -187,13 +187,13 @@ def lost_hosts(run: SavedRun) -> list[Lost]:
         for told in run.turns()
         if isinstance(told, happening.HostPlanned) and told.host in cut
     }
-    left = {host: _Places(names) for host, names in plans.items()}
+    left = {host: _OpenResources(names) for host, names in plans.items()}
     for event, _ in run.events():
         if event["host"] in left:
             left[event["host"]].take(f"{event['type']}#{event['name']}")
     ended = max(path.stat().st_mtime for path in run.path.glob("*.jsonl"))
     return [
-        Lost(
+        LostHost(
             run_id=run.run_id,
             host=host,
             names=plans[host],
@@ -210,7 +210,7 @@ def _until(result: Any, ended: float) -> float:
     return float(result.phases[0][1]) + float(result.seconds)
 
 
-class _Places:
+class _OpenResources:
     """The resources of a plan that have no outcome, by name and index."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
@@ -231,11 +231,11 @@ class _Places:
 # -- what they report ------------------------------------------------------------------------------
 
 
-class Recall:
+class LostEvents:
     """What one contact with a host asks and hears of its earlier runs."""
 
     def __init__(self, host: str, uid: int | None = None, current: str = "") -> None:
-        self._lost = lost_on(host, uid, current)
+        self._lost = lost_runs_on(host, uid, current)
         self._turns: dict[str, dict[int, Mapping[str, Any]]] = {one: {} for one in self._lost}
         self._open = set(self._lost)
 
@@ -270,7 +270,7 @@ class Recall:
             _complete(lost, state, found, begun)
 
 
-def _checked_index(turn: Any, lost: Lost) -> int:
+def _checked_index(turn: Any, lost: LostHost) -> int:
     index = turn.get("index") if isinstance(turn, dict) else None
     if type(index) is not int or not 0 <= index < len(lost.names):
         raise refuse("a report of an earlier run about a resource that is not in its plan")
@@ -278,10 +278,10 @@ def _checked_index(turn: Any, lost: Lost) -> int:
 
 
 def _complete(
-    lost: Lost, state: str, turns: Mapping[int, Mapping[str, Any]], begun: list[int]
+    lost: LostHost, state: str, turns: Mapping[int, Mapping[str, Any]], begun: list[int]
 ) -> None:
     """Add to the record of a run what its host reported, as far as it was not known."""
-    from orchestrator.fleet.store.kept_runs import kept_run
+    from orchestrator.fleet.store.saved_runs import saved_run
 
     now, ids = time.time(), EventIds()
     cut: dict[int, Mapping[str, Any]] = {}
@@ -298,7 +298,7 @@ def _complete(
     if not lines:
         return
     try:
-        run = kept_run(lost.run_id)
+        run = saved_run(lost.run_id)
         append(run.path, lines)
     except (CcmError, OSError):
         return  # it was removed meanwhile
@@ -307,7 +307,7 @@ def _complete(
         forget(lost.run_id)
 
 
-def _event(lost: Lost, turn: Mapping[str, Any], event_id: str, now: float) -> dict[str, Any]:
+def _event(lost: LostHost, turn: Mapping[str, Any], event_id: str, now: float) -> dict[str, Any]:
     """The transaction event in a row; ProtocolError for an invalid one."""
     kind, _, name = lost.names[turn["index"]].partition("#")
     at = turn.get("at", int(now * 1e6))

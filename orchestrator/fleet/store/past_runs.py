@@ -9,7 +9,7 @@ from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.store.kept_runs import SavedRun
+    from orchestrator.fleet.store.saved_runs import SavedRun
 
 REMAINING = "remaining"
 UNDONE = "undone"
@@ -36,9 +36,9 @@ class PastRuns:
         if self._among is not None:
             hosts = set(hosts).intersection(self._among)
         if run_id:
-            from orchestrator.fleet.store.kept_runs import kept_run
+            from orchestrator.fleet.store.saved_runs import saved_run
 
-            results = _results(kept_run(run_id))
+            results = _results(saved_run(run_id))
             meant = {host_in(one.host) for one in results if _is(one, word)}
             return meant & set(hosts)
         found = self._last(word, hosts, self._identity)
@@ -56,7 +56,7 @@ class PastRuns:
                 host = host_in(result.host)
                 if host not in left:
                     continue
-                if word == outcome.FAILED and not result.had_turn:
+                if word == outcome.FAILED and not result.was_started:
                     continue  # the push before that one was its last
                 heard[host] = heard.get(host, False) or _is(result, word)
             found |= heard
@@ -68,9 +68,9 @@ class PastRuns:
 
 def _pushes(identity: str) -> "Iterator[SavedRun]":
     """The pushes over an inventory, the newest first."""
-    from orchestrator.fleet.store.kept_runs import kept_runs
+    from orchestrator.fleet.store.saved_runs import saved_runs
 
-    for run in kept_runs():
+    for run in saved_runs():
         options = run.about.get("options", {})
         pushed = run.about["command"] in ("push", "apply") and options.get("inventory")
         if not pushed or run.about["noop"] or options.get("monitor_only"):
@@ -90,10 +90,10 @@ def _results(run: "SavedRun") -> Iterator[HostResult]:
 
 def runs_of(manifest: str) -> "Iterator[SavedRun]":
     """The stored runs of that manifest in any checkout; the newest first."""
-    from orchestrator.fleet.store.kept_runs import kept_runs
+    from orchestrator.fleet.store.saved_runs import saved_runs
 
     identity = _named(manifest)
-    return (run for run in kept_runs() if _identity_of(run) == identity)
+    return (run for run in saved_runs() if _identity_of(run) == identity)
 
 
 def _identity_of(run: "SavedRun") -> str:
@@ -108,11 +108,11 @@ def _named(manifest: str) -> str:
 
 def _is(result: HostResult, word: str) -> bool:
     if word == REMAINING:
-        return not result.had_turn
+        return not result.was_started
     if word == UNDONE:
-        return not result.had_turn or result.outcome != outcome.OK
+        return not result.was_started or result.outcome != outcome.OK
     if word == "changed":
         return result.changed
     if word == outcome.UNREACHABLE:
         return result.outcome == outcome.UNREACHABLE
-    return result.had_turn and result.outcome != outcome.OK
+    return result.was_started and result.outcome != outcome.OK

@@ -105,7 +105,7 @@ class RunDirectory:
         self._files: dict[str, LineFile] = {}
         self._texts: dict[str, list[_Text]] = {name: [] for name in _IN_ORDER}
         self._plans: dict[bytes, int] = {}
-        self._plan_number = lru_cache(MOST_PLANS)(self._kept_plan)
+        self._plan_number = lru_cache(MOST_PLANS)(self._stored_plan)
         self._numbers: TextNumbers | None = None
         self._most_numbered = LEAST_NUMBERED
         self._noticed = self._printed = 0
@@ -178,7 +178,7 @@ class RunDirectory:
         number = self._plan_number(event.resources, event.subscribed)
         self._spool("turns", json.dumps({"host": event.host, "plan": number}) + "\n")
 
-    def _kept_plan(self, resources: tuple[str, ...], subscribed: tuple[Any, ...]) -> int:
+    def _stored_plan(self, resources: tuple[str, ...], subscribed: tuple[Any, ...]) -> int:
         names = json.dumps({"resources": resources, "subscribed": subscribed})
         key = sha256(names.encode("utf-8")).digest()
         if key not in self._plans:

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.store.kept_runs import SavedRun
+from orchestrator.fleet.store.saved_runs import SavedRun
 from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Grid
 from orchestrator.report.wording import check_line, ended, fate, headline

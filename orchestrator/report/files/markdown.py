@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from orchestrator.fleet.store.kept_runs import KeptRecord
+from orchestrator.fleet.store.saved_runs import ReportSource
 from orchestrator.report.collected import Entry
 from orchestrator.report.dangers import NOTHING_KNOWN, VERBS, Dangers
 from orchestrator.report.durations import took
@@ -36,7 +36,7 @@ _NAMES = 400  # of resources
 _TITLES = {"failed": "Failures", "changed": "Changes", "skipped": "Skipped"}
 
 
-def write_markdown(kept: KeptRecord, out: TextIO) -> None:
+def write_markdown(kept: ReportSource, out: TextIO) -> None:
     """Write a stored run, at most ``MOST_CHARACTERS``. InputError for a damaged directory."""
     left = MOST_CHARACTERS
     note = f"\n_More in {code(kept.again)}._\n"
@@ -65,7 +65,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
         yield "\n### What failed\n\n"
     for failure in shared:
         yield _failure(failure, grid)
-    troubled = [one for one in grid.results.values() if one.message and one.had_turn]
+    troubled = [one for one in grid.results.values() if one.message and one.was_started]
     if troubled:
         yield "\n| Host | Outcome | Reason |\n|---|---|---|\n"
     for result in troubled[:MOST_ROWS]:
@@ -137,7 +137,7 @@ def _rollout(grid: Grid) -> Iterator[str]:
         yield f"| {' | '.join(map(cell, row))} |\n"
 
 
-def _verified(kept: KeptRecord) -> Iterator[str]:
+def _verified(kept: ReportSource) -> Iterator[str]:
     found = kept_assessment(kept)
     if found is None:
         return

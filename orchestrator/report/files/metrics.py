@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
-from orchestrator.fleet.store.kept_runs import SavedRun
+from orchestrator.fleet.store.saved_runs import SavedRun
 from orchestrator.report.grid import NANOSECOND
 from orchestrator.report.grouping import ORDER
 from orchestrator.report.turns import turns_of

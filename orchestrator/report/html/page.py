@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any, TextIO
 
 from orchestrator.fleet import outcome
-from orchestrator.fleet.store.kept_runs import KeptRecord
+from orchestrator.fleet.store.saved_runs import ReportSource
 from orchestrator.report.alike import alike_but_for
 from orchestrator.report.dangers import NOTHING_KNOWN, VERBS
 from orchestrator.report.durations import took
@@ -45,7 +45,7 @@ LONGEST_TITLE = 200  # characters, of what failed
 LONGEST_NAME = 40  # characters, above and next to the matrix
 
 
-def write_html(kept: KeptRecord, out: TextIO) -> None:
+def write_html(kept: ReportSource, out: TextIO) -> None:
     """Write a stored run as one self-contained page. InputError for a damaged directory."""
     from jinja2 import Environment, StrictUndefined
 
@@ -92,7 +92,7 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "verbs": VERBS,
         "nothing_known": NOTHING_KNOWN,
         "shared": _paragraphs(grid),
-        "troubled": [one for one in results if one.message and one.had_turn],
+        "troubled": [one for one in results if one.message and one.was_started],
         "without_turn": grid.without_turn,
         "findings": {status: grid.findings(status) for status in LETTERS},
         "notices": grid.notices,
@@ -152,7 +152,7 @@ def _fate(result: Any) -> str:
     """A host's outcome; ok hosts are divided by whether something changed, interrupted ones by
     whether they had started.
     """
-    if not result.had_turn:
+    if not result.was_started:
         return "waiting"
     return "changed" if result.outcome == outcome.OK and result.changed else str(result.outcome)
 

@@ -39,7 +39,7 @@ class Lines(Subscriber):
                 self._say(text)
         elif isinstance(event, happening.ResourceEvent):
             self._resource(event)
-        elif isinstance(event, happening.HostFinished) and event.result.had_turn:
+        elif isinstance(event, happening.HostFinished) and event.result.was_started:
             count = f"[{self._work.ended}/{self._work.hosts}]"
             self._say(f"{count} {event.result.host}: {host_line(event.result, self._noop)}")
         elif isinstance(event, happening.HostNotice):

@@ -136,7 +136,7 @@ class LiveView:
             word = "changed" if result.changed else UNCHANGED
         self._ended[shown_status(word, self._noop)] += 1
         self._slowest = sorted([*self._slowest, result], key=lambda r: -r.seconds)[:MAX_SLOWEST]
-        if self._verbose or (not result.had_turn and result.message):
+        if self._verbose or (not result.was_started and result.message):
             style = _STYLES.get(result.outcome, "green")
             self._say(result.host, host_line(result, self._noop), style)
         else:

@@ -67,7 +67,7 @@ class Standing:
     def _finished(self, result: HostResult) -> None:
         for stage in {"", stage_in(result.host)} & self._budgets.keys():
             self._budgets[stage].count(result)
-        if self.planned is not None and result.had_turn:
+        if self.planned is not None and result.was_started:
             self._ended.add(result.host)
         if is_failure(result) and result.outcome != outcome.INTERRUPTED:
             self._failed[result.host] = result

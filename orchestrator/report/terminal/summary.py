@@ -99,7 +99,7 @@ class Summary:
             yield self._style("faint", text)
         if self._choice.quiet:
             return
-        hosts = [host for block in together for host in block.hosts if block.result.had_turn]
+        hosts = [host for block in together for host in block.hosts if block.result.was_started]
         changes = ChangeList(
             self._collected, hosts, style=self._style, choice=self._choice, told=self._told
         )
@@ -178,13 +178,13 @@ class Summary:
         """How to continue with failed hosts, if no paragraph above says it, or with the rest of an
         ended run, together with the rest of a rollout.
         """
-        if not block.result.had_turn and self._collected.standing.planned is None:
+        if not block.result.was_started and self._collected.standing.planned is None:
             command = self._asked.on(f"run:{self._asked.run_id}:undone")
             if self._asked.run_id and command:
                 for line in wrapped("→ resume with:", self._style.width - 4, command):
                     yield f"    {line}"
             return
-        failed = block.result.had_turn and block.outcome != outcome.OK
+        failed = block.result.was_started and block.outcome != outcome.OK
         failed = failed and (self._asked.anew or block.result.kind not in outcome.OF_NO_USE)
         if failed and not self._told and len(block.hosts) > 1:
             words, option = going_on(block.outcome, block.hosts, self._asked)
@@ -233,7 +233,7 @@ class Summary:
 
     def _host_error(self, block: Block) -> Iterator[str]:
         result, style = block.result, self._style
-        if result.had_turn and not self._told:
+        if result.was_started and not self._told:
             for line in error_lines([ended(result)], style.width - 6, self._choice.everything):
                 yield f"    {line}"
         yield from self._other_keys(block)

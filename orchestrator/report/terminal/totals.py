@@ -59,7 +59,7 @@ def host_counts(
 ) -> list[tuple[str, str, int]]:
     """The number of hosts by result, each with the role of its words; the worst first."""
     found = Counter(result.outcome for result in results)
-    idle = Counter(result.outcome for result in results if not result.had_turn)
+    idle = Counter(result.outcome for result in results if not result.was_started)
     fine = [buckets(r.tally, noop) for r in results if r.outcome == outcome.OK]
     changed = sum(1 for found in fine if found["changed"])
     pending = sum(1 for found in fine if found["would change"] and not found["changed"])
@@ -151,7 +151,7 @@ def _time(collected: Collected) -> str:
     if collected.ended.at == collected.started.at:
         return ""
     text = took(max(0.0, collected.ended.at - collected.started.at))
-    turns = [result for result in collected.results.values() if result.had_turn]
+    turns = [result for result in collected.results.values() if result.was_started]
     slowest = sorted(turns, key=lambda r: -r.seconds)[:_SLOWEST]
     if len(turns) > 1:
         names = ", ".join(f"{result.host} {took(result.seconds)}" for result in slowest)

@@ -237,7 +237,7 @@ OPTIONAL = {
     "inventory.explanation",
     "orchestrator.cli.answers_output",
     "orchestrator.runs.gates", "orchestrator.runs.apply_plan", "orchestrator.runs.save_plan",
-    "orchestrator.fleet.host.fact_run", "orchestrator.fleet.store.kept_runs",
+    "orchestrator.fleet.host.fact_run", "orchestrator.fleet.store.saved_runs",
     "orchestrator.fleet.host.fetch_target",
     "orchestrator.fleet.host.reboot_wait", "orchestrator.plan_files.plan_file",
     "orchestrator.plan_files.reader", "orchestrator.manifest.checks.validators",

@@ -9,8 +9,8 @@ from orchestrator.cli.app import main
 from orchestrator.cli.report import headline
 from orchestrator.cli.runs import Listed, table
 from orchestrator.fleet.events import RunStarted
-from orchestrator.fleet.store.kept_runs import kept_run
 from orchestrator.fleet.store.run_directory import RunDirectory
+from orchestrator.fleet.store.saved_runs import saved_run
 from tests.orchestrator.report.runs import START, Kept
 
 RUN = Listed(
@@ -125,6 +125,6 @@ def test_a_command_stands_in_one_line(
     assert "  echo a echo " in listed
     assert "\x1b" not in listed
     assert len(listed) < 250
-    line = headline(kept_run(run_id))
+    line = headline(saved_run(run_id))
     assert "run of echo a echo " in line
     assert line.isprintable()

@@ -11,7 +11,7 @@ import pytest
 from orchestrator.cluster import dask_engine, frames, worker_info
 from orchestrator.cluster.dask_engine import DaskEngine
 from orchestrator.cluster.relay import JoinRequest
-from orchestrator.cluster.remote_host import RemoteHost, far_host
+from orchestrator.cluster.remote_host import RemoteHost, remote_host
 from orchestrator.cluster.remote_link import RunBundle
 from orchestrator.cluster.run_spec import Access, RunSpec
 from orchestrator.cluster.scheduler_client import ClusterMember, SchedulerClient
@@ -86,7 +86,7 @@ class Office:
     def task(self, name: str, site: str | None = None) -> RemoteTask:
         """A host that may begin."""
         record = {"name": name, "connection": "ssh", "groups": [], "vars": {}}
-        host: Any = far_host(record)
+        host: Any = remote_host(record)
         assert isinstance(host, RemoteHost)
         host = SimpleNamespace(**host._asdict(), site=site)
         return RemoteTask(host, 0, self.engine)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from inventory import load
-from orchestrator.cluster.remote_host import far_host, host_record
+from orchestrator.cluster.remote_host import host_record, remote_host
 
 INVENTORY = """\
 defaults: {user: deploy, key_file: ~/.ssh/fleet, vars: {a: 1}}
@@ -23,7 +23,7 @@ def test_a_host_travels_as_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     host = load([str(path)]).hosts["web1"]
     record = json.loads(json.dumps(host_record(host)))
     monkeypatch.setenv("HOME", "/home/there")
-    far = far_host(record)
+    far = remote_host(record)
     for name in ("name", "address", "user", "become", "groups", "vars", "jump", "connect_timeout"):
         assert getattr(far, name) == getattr(host, name), name
     assert (far.port, far.python, far.connection) == (None, None, "ssh")

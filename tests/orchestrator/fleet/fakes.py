@@ -9,11 +9,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.checks.unchanged_resources import Implied, UnchangedResources
+from orchestrator.fleet.checks.unchanged_resources import PlannedFields, UnchangedResources
 from orchestrator.fleet.events import Event
-from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.fleet.ports import Incoming, OnPhase
+from orchestrator.fleet.ports import FileReceiver, OnPhase
 from orchestrator.fleet.settings import RunSettings
 from remote_runtime.errors import UnreachableError
 from remote_runtime.protocol import wire
@@ -230,7 +230,7 @@ class FakePlan:
         fail_on_error: bool = False,
     ) -> None:
         self.names = names
-        self.known = [Implied(file_text(name), True) for name in names]
+        self.known = [PlannedFields(file_text(name), True) for name in names]
         self.fail_on_error = fail_on_error
         self.blobs = blobs or {}
         self.warnings: list[str] = []
@@ -240,7 +240,7 @@ class FakePlan:
         self.previews = False
         self.before = 0
         self.observes = False
-        self.incoming: Incoming | None = None
+        self.incoming: FileReceiver | None = None
         self.to_keep: list[Mapping[str, Any]] = []
 
     def identities(self) -> Iterator[str]:
@@ -261,7 +261,7 @@ class FakePlan:
     def kept(self) -> Mapping[str, Any] | None:
         return self.to_keep.pop(0) if self.to_keep else None
 
-    def implied(self, index: int) -> Implied | None:
+    def implied(self, index: int) -> PlannedFields | None:
         return self.known[index]
 
     def references(self) -> int:
@@ -297,7 +297,7 @@ class FakePlanner:
         longest: float = 0.0,
         rounds: int = 1,
         before: int = 0,
-        incoming: Incoming | None = None,
+        incoming: FileReceiver | None = None,
         previews: bool = False,
     ) -> None:
         self._incoming, self._previews = incoming, previews
@@ -305,7 +305,7 @@ class FakePlanner:
         self._names, self._blobs, self._secrets = names, blobs, secrets
         self._fail_on_error, self._longest, self._rounds = fail_on_error, longest, rounds
 
-    def plan(self, host: FakeHost, gathered: Gathered) -> FakePlan:
+    def plan(self, host: FakeHost, gathered: HostFacts) -> FakePlan:
         plan = FakePlan(self._names, self._blobs, self._fail_on_error)
         plan.secrets += self._secrets
         plan.seconds = self._longest

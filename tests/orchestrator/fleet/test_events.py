@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.store.kept_runs import kept_run
 from orchestrator.fleet.store.run_directory import RunDirectory
+from orchestrator.fleet.store.saved_runs import saved_run
 
 STEPS: list[happening.RolloutStep] = [
     happening.RolloutPlanned((("a",), ("b", "c")), 0, {"waves": "1"}, "ccm push"),
@@ -25,7 +25,7 @@ def test_each_step_is_read_back_as_it_was_written(
     directory = RunDirectory(happening.RunStarted("run", 0.0, ("a", "b", "c"), False), {})
     for step in STEPS:
         directory.handle(step)
-    kept = kept_run("run")
+    kept = saved_run("run")
     assert list(kept.rollout()) == STEPS
     with open(kept.path / "rollout.jsonl", "a", encoding="utf-8") as file:
         file.write('{"step": "RolloutHe')

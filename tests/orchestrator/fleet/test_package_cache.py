@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.package_cache import MOST_ASKED, HostLore, PackageMetadataCache
+from orchestrator.fleet.package_cache import MOST_ASKED, HostPackages, PackageMetadataCache
 from remote_runtime.errors import ProtocolError
 from remote_runtime.protocol import wire
 from remote_runtime.protocol.package_sharing import fingerprint
@@ -27,9 +27,9 @@ class Link:
         self.sent += wire.Decoder(wire.MAX_FROM_CONTROLLER).feed(data)
 
 
-def host_lore(lore: PackageMetadataCache, name: str = "web1") -> tuple[HostLore, Any]:
+def host_lore(lore: PackageMetadataCache, name: str = "web1") -> tuple[HostPackages, Any]:
     link: Any = Link()
-    return HostLore(link, lore, name), link
+    return HostPackages(link, lore, name), link
 
 
 NOTHING: Any = {"t": "packages", "known": {}, "alone": {}}

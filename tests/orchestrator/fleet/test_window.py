@@ -11,7 +11,7 @@ import pytest
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.descriptors import make_room
 from orchestrator.fleet.host.fact_run import gather_facts
-from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult
@@ -148,7 +148,7 @@ def test_facts_are_gathered_and_errors_stand_beside_them() -> None:
     connector = FakeConnector(script, {"web2": lambda far: None})
     answers = gather_facts(HOSTS[:3], connector, forks=2)
     first, second = answers["web1"], answers["web2"]
-    assert isinstance(first, Gathered)
+    assert isinstance(first, HostFacts)
     assert first.facts == {"host": {"info": {"os": "linux"}}}
     assert isinstance(second, UnreachableError)
     deadline = time.monotonic() + 5

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.host.host_facts import Gathered
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.manifest import load_site
 from orchestrator.plan_files.plan_file import PlanFile
@@ -38,9 +38,9 @@ class FakeHost(NamedTuple):
     vars: dict[str, Any] = {}
 
 
-def gathered(host_id: str = "m1", key: str = "SHA256:k", user: str = "root") -> Gathered:
+def gathered(host_id: str = "m1", key: str = "SHA256:k", user: str = "root") -> HostFacts:
     facts = {"host": {"info": {"hostId": host_id}}}
-    return Gathered(facts, {}, [], [], {"user": user, "uid": 0}, key)
+    return HostFacts(facts, {}, [], [], {"user": user, "uid": 0}, key)
 
 
 def planner(directory: Path, text: str = SITE, **options: Any) -> Planner:
@@ -63,11 +63,11 @@ def event(host: str, name: str, **members: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def host_kept(host: str, plan: HostPlan) -> happening.HostKept:
+def host_kept(host: str, plan: HostPlan) -> happening.HostPlanPart:
     """What the plan that is made keeps of a host."""
     record = plan.kept()
     assert record is not None
-    return happening.HostKept(host, record)
+    return happening.HostPlanPart(host, record)
 
 
 def ended(host: str, kind: str = "", **result: Any) -> happening.HostFinished:

@@ -108,13 +108,13 @@ def test_copies_plan_for_it(tmp_path: Path) -> None:
         plan = one.plan(FakeHost(name), gathered(f"id of {name}"))
         told = json.loads(json.dumps(plan.kept()))
         assert told["files"] == [str(tmp_path / "site.yaml")]
-        maker.handle(happening.HostKept(name, told))
+        maker.handle(happening.HostPlanPart(name, told))
         assert plan.kept() is None
         for item in plan.items:
             each = event(name, item.name)
             maker.handle(happening.ResourceEvent(name, each, json.dumps(each)))
         (tmp_path / f"late-{name}").write_text("late")
-        maker.handle(happening.HostKept(name, {"files": [str(tmp_path / f"late-{name}")]}))
+        maker.handle(happening.HostPlanPart(name, {"files": [str(tmp_path / f"late-{name}")]}))
         maker.handle(ended(name))
     kept = maker.finish(ABOUT, [])
     assert kept.id == whole.id

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.checks.unchanged_resources import Implied
+from orchestrator.fleet.checks.unchanged_resources import PlannedFields
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.item import each_of
 from remote_runtime.plans.plan import parse
@@ -51,7 +51,7 @@ def made(directory: Path) -> HostPlan:
     return plan(directory, SITE)
 
 
-def told(implied: Implied | None) -> dict[str, Any]:
+def told(implied: PlannedFields | None) -> dict[str, Any]:
     """What an event has of it."""
     assert implied is not None
     members: dict[str, Any] = json.loads(implied.text)

@@ -7,8 +7,8 @@ from typing import Any
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.store.kept_runs import SavedRun, kept_run
 from orchestrator.fleet.store.run_directory import RunDirectory
+from orchestrator.fleet.store.saved_runs import SavedRun, saved_run
 from tests.orchestrator.fleet.fakes import make_event
 
 START = 1_790_000_000.0
@@ -88,7 +88,7 @@ class Kept:
             self._directory.handle(happening.HostFinished(result))
         self._directory.handle(happening.RunFinished(max(self._clock.values()) + 0.1, False))
         self._directory.close()
-        return kept_run(self._run_id)
+        return saved_run(self._run_id)
 
 
 def held_run(noop: bool = False) -> SavedRun:

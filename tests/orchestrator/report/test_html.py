@@ -10,7 +10,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
-from orchestrator.fleet.store.kept_runs import SavedRun
+from orchestrator.fleet.store.saved_runs import SavedRun
 from orchestrator.report.durations import took
 from orchestrator.report.grid import Grid
 from orchestrator.report.html import write_html
@@ -187,10 +187,10 @@ def test_a_run_without_any_host_result_has_a_page() -> None:
     """A run that was cut off before its first host is shown as what it is."""
     kept = Kept("web1")
     kept._directory.close()
-    from orchestrator.fleet.store.kept_runs import kept_run
+    from orchestrator.fleet.store.saved_runs import saved_run
 
     out = io.StringIO()
-    write_html(kept_run(), out)
+    write_html(saved_run(), out)
     assert "did not finish" in out.getvalue()
     assert "No host was started." in out.getvalue()
 

@@ -132,7 +132,7 @@ def test_the_budget_ends_a_rollout(limit: str | None, touched: int) -> None:
     assert rolled.scheduler.held == bool(held)
     for step in rolled.steps(happening.RolloutHeld):
         assert (step.why, set(step.hosts)) == ("budget", held)
-    assert not any(rolled.results[host].had_turn for host in held)
+    assert not any(rolled.results[host].was_started for host in held)
 
 
 def test_within_a_wave_only_those_that_run_end() -> None:

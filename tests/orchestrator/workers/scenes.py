@@ -15,7 +15,7 @@ from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.engine import Engine, Job, RunMeans, Threads
+from orchestrator.fleet.engine import Engine, EngineContext, Job, Threads
 from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
@@ -131,9 +131,9 @@ class Run:
         self.results: dict[str, HostResult] = {}
         self.lore = PackageMetadataCache()
 
-    def means(self) -> RunMeans:
+    def means(self) -> EngineContext:
         publisher = Publisher(lambda: open_store(None))
-        return RunMeans(self.connector, Bus([self.recorder]), publisher, self.lore)
+        return EngineContext(self.connector, Bus([self.recorder]), publisher, self.lore)
 
     def processes(self, count: int) -> Processes:
         return Processes(

@@ -26,7 +26,7 @@ EVENTS: list[Told] = [
     happening.ResourceProgress("web1", "file#/a", "writing", 13.0),
     happening.HostNotice("web1", "warning", "tab\there", waits=True),
     FAILED,
-    happening.HostKept("web1", {"items": [["file#/a", "0f" * 32, ""]], "files": ["a\tb"]}),
+    happening.HostPlanPart("web1", {"items": [["file#/a", "0f" * 32, ""]], "files": ["a\tb"]}),
 ]
 
 

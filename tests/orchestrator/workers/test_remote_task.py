@@ -116,7 +116,7 @@ def test_a_host_is_mute_from_what_is_told_of_it() -> None:
 def test_a_host_that_has_no_turn_says_so() -> None:
     """What a rollout does not come to is held, as in threads."""
     task = RemoteTask(FakeHost("web1"), 0, Crew())
-    assert (task.held().outcome, task.held().had_turn) == ("held", False)
+    assert (task.held().outcome, task.held().was_started) == ("held", False)
 
 
 def test_words_are_passed_on() -> None:

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 import schemas
-from orchestrator.fleet.checks.event_check import EventCheck, kept_problem, shape_problem
+from orchestrator.fleet.checks.event_check import EventCheck, shape_problem, stored_event_problem
 from remote_runtime.errors import ProtocolError
 from tests.orchestrator.fleet.fakes import make_event
 
@@ -122,8 +122,8 @@ def test_where_it_failed_is_said_by_the_controller_alone() -> None:
     )
     failed = check.check(1, make_event(status="failed", error=["no"], event_id=f"{1:026d}"))
     assert failed.event["place"] == json.loads(failed.line)["place"] == "s.yaml:4:11"
-    assert kept_problem(failed.event) == ""
-    assert kept_problem({**failed.event, "place": 3}) != ""
+    assert stored_event_problem(failed.event) == ""
+    assert stored_event_problem({**failed.event, "place": 3}) != ""
     assert "place" not in check.check(2, make_event(event_id=f"{2:026d}")).event
     with pytest.raises(ProtocolError):
         EventCheck("h", "r", planned=["file#/etc/motd"]).check(1, {**make_event(), "place": "x"})

@@ -67,6 +67,6 @@ def test_words_and_records() -> None:
     )
     assert origin.version == "8c1f0de2+"
     assert Origin.from_record(origin.record()) == origin
-    assert origin.told_to_hosts()["commit"].endswith("00+")
+    assert origin.public_record()["commit"].endswith("00+")
     with pytest.raises(ValueError, match="expected"):
         Origin.from_record({**origin.record(), "clean": "yes"})

@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.fleet.checks.event_check import EventCheck
 from orchestrator.fleet.checks.unchanged_check import CheckedResources, check_unchanged
-from orchestrator.fleet.checks.unchanged_resources import Implied
+from orchestrator.fleet.checks.unchanged_resources import PlannedFields
 from remote_runtime.errors import ProtocolError
 from remote_runtime.protocol.expansion import LATEST
 from remote_runtime.protocol.unchanged_batch import MOST_ROWS
@@ -34,7 +34,9 @@ class Host:
     """What is known of a host with these files."""
 
     def __init__(self, *names: str) -> None:
-        self.known: list[Implied | None] = [Implied(file_text(name), True) for name in names]
+        self.known: list[PlannedFields | None] = [
+            PlannedFields(file_text(name), True) for name in names
+        ]
         self.check = EventCheck("web1", "run-1", planned=[f"file#{name}" for name in names])
 
     def told(self, message: dict[str, Any]) -> CheckedResources:

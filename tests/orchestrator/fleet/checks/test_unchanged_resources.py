@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.checks.event_check import kept_problem
+from orchestrator.fleet.checks.event_check import stored_event_problem
 from orchestrator.fleet.checks.unchanged_resources import (
     PREFIX,
     TextNumbers,
@@ -33,7 +33,7 @@ def test_a_line_is_read_back_as_the_same_events() -> None:
     read = read_line(line, RUN, texts.__getitem__)
     assert read == told
     assert list(read.events()) == list(told.events()) == list(told.events())
-    assert [kept_problem(event) for event, _ in read.events()] == [""] * 4
+    assert [stored_event_problem(event) for event, _ in read.events()] == [""] * 4
     assert [event["final_ensure"] for event, _ in read.events()] == ["present"] * 2 + [
         "x", "present"
     ]  # fmt: skip

@@ -928,12 +928,14 @@ def test_what_is_to_be_kept_is_told() -> None:
         planner = KeepingPlanner(NAMES)
         host, connector = FakeHost("web1"), FakeConnector(script)
         HostRun(host, connector, planner=planner, bus=bus, settings=SETTINGS).run()
-        kinds = (happening.HostKept, happening.ResourceEvent)
+        kinds = (happening.HostPlanPart, happening.ResourceEvent)
         kept.append([event for event in recorder.events if isinstance(event, kinds)])
-    ways = [[e.record["when"] for e in told if isinstance(e, happening.HostKept)] for told in kept]
+    ways = [
+        [e.record["when"] for e in told if isinstance(e, happening.HostPlanPart)] for told in kept
+    ]
     assert ways == [["planned", "done"], ["planned"]]
     assert [type(event).__name__ for event in kept[0]] == [
-        "HostKept",
+        "HostPlanPart",
         *["ResourceEvent"] * len(NAMES),
-        "HostKept",
+        "HostPlanPart",
     ]

@@ -10,7 +10,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.host_task import InterruptedRunError
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.fleet.host.reboot_wait import Return, read_reboot
+from orchestrator.fleet.host.reboot_wait import RebootWait, read_reboot
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import OnPhase
 from orchestrator.fleet.settings import RunSettings
@@ -232,6 +232,6 @@ def test_a_return_is_told_apart_by_its_boot() -> None:
         gathered = type("Gathered", (), {"hello": {"boot": next(looks)}})
         return Answering(), gathered
 
-    found = Return("one", call=call, pause=lambda seconds: None, until=None).wait(60.0)
+    found = RebootWait("one", call=call, pause=lambda seconds: None, until=None).wait(60.0)
     assert isinstance(found, Answering)
     assert links == ["bye", "closed", "bye", "closed"]

@@ -1,9 +1,9 @@
-from orchestrator.fleet.store.due_refreshes import Due
+from orchestrator.fleet.store.due_refreshes import MissingReports
 
 
 def test_a_name_is_due_as_often_as_it_is_planned() -> None:
     """What was told of before counts, and a second time is told again."""
-    due = Due.of(["file#/a", "file#/b", "file#/a"], [0, 1, 0])
+    due = MissingReports.of(["file#/a", "file#/b", "file#/a"], [0, 1, 0])
     assert dict(due.left) == {"file#/a": 2}
     assert not due.take("file#/a")
     assert due.take("file#/a")

@@ -8,9 +8,9 @@ import pytest
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.store import lost_runs
-from orchestrator.fleet.store.kept_runs import SavedRun, kept_run
 from orchestrator.fleet.store.later_reports import NO_RECORD, REPORTED_LATER
-from orchestrator.fleet.store.lost_runs import Recall, key_of, lost_on, receipt_of
+from orchestrator.fleet.store.lost_runs import LostEvents, key_of, lost_runs_on, receipt_of
+from orchestrator.fleet.store.saved_runs import SavedRun, saved_run
 from orchestrator.report.turns import turns_of
 from remote_runtime.errors import ProtocolError
 from tests.orchestrator.report.runs import START, Kept
@@ -61,7 +61,7 @@ def statuses(run: SavedRun) -> dict[str, str]:
 
 def test_a_contact_completes_the_record(run: SavedRun) -> None:
     """Outcomes that were not known are told as events, counted, and said to be reported later."""
-    recall = Recall("web1")
+    recall = LostEvents("web1")
     assert recall.wish() == {"recall": [receipt()]}
     recall.take(past(turn(1, "failed", error="no room", exit_code=1)))
     assert statuses(run) == {"/a": "changed", "/b": "failed"}
@@ -74,19 +74,19 @@ def test_a_contact_completes_the_record(run: SavedRun) -> None:
     assert (turns.unknown, turns.left) == ({}, {"web1": ("file#/c",)})
     (notice,) = run.notices()
     assert REPORTED_LATER in notice.text
-    assert lost_on("web1") == {}, "it is asked again"
+    assert lost_runs_on("web1") == {}, "it is asked again"
 
 
 def test_only_the_host_itself_is_asked(run: SavedRun) -> None:
     """No other host of the run, and none after a run that came to its end."""
-    assert Recall("web2").wish() == {}
+    assert LostEvents("web2").wish() == {}
     lost_runs.forget(RUN_ID)
-    assert Recall("web1").wish() == {}
+    assert LostEvents("web1").wish() == {}
 
 
 def test_what_is_known_stays(run: SavedRun) -> None:
     """A host cannot rewrite an outcome that it has told."""
-    Recall("web1").take(past(turn(0, "failed", error="no"), turn(1), turn(2, "stable")))
+    LostEvents("web1").take(past(turn(0, "failed", error="no"), turn(1), turn(2, "stable")))
     assert statuses(run) == {"/a": "changed", "/b": "changed", "/c": "stable"}
     assert sum(1 for event, _ in run.events() if event["name"] == "/a") == 2  # one of each host
 
@@ -132,14 +132,14 @@ def test_a_hostile_report(run: SavedRun, message: dict[str, Any]) -> None:
     if message.get("receipt") == "of web2":
         message = {"receipt": receipt("web2")}
     with pytest.raises(ProtocolError):
-        Recall("web1").take({**past(), **message})
-    assert statuses(kept_run(RUN_ID)) == {"/a": "changed"}
+        LostEvents("web1").take({**past(), **message})
+    assert statuses(saved_run(RUN_ID)) == {"/a": "changed"}
     assert not (run.path / "later.jsonl").exists()
 
 
 def test_a_report_is_taken_once(run: SavedRun) -> None:
     """Its last part ends it."""
-    recall = Recall("web1")
+    recall = LostEvents("web1")
     recall.take(past(turn(1), state=""))
     recall.take(past(turn(2)))
     with pytest.raises(ProtocolError):
@@ -149,32 +149,32 @@ def test_a_report_is_taken_once(run: SavedRun) -> None:
 
 def test_texts_of_a_report_are_plain(run: SavedRun) -> None:
     """What acts on a terminal does not get into the record."""
-    Recall("web1").take(past(turn(1, "failed", error="\x1b[2Jno\u202e")))
+    LostEvents("web1").take(past(turn(1, "failed", error="\x1b[2Jno\u202e")))
     told = event_of(run, "/b")
     assert told["error"] == ["no"]
 
 
 def test_two_reports_in_one_process(run: SavedRun) -> None:
     """An outcome that was reported while the run went on is not added again."""
-    Recall("web1").take(past(turn(1), state="running"))
-    Recall("web1").take(past(turn(1), turn(2)))
+    LostEvents("web1").take(past(turn(1), state="running"))
+    LostEvents("web1").take(past(turn(1), turn(2)))
     assert sum(1 for e, _ in run.events() if (e["host"], e["name"]) == ("web1", "/b")) == 1
 
 
 def test_a_run_that_is_still_at_work(run: SavedRun) -> None:
     """What it came to so far is told; the rest stays unknown, and is asked again."""
-    Recall("web1").take(past(turn(1), state="running"))
+    LostEvents("web1").take(past(turn(1), state="running"))
     assert statuses(run) == {"/a": "changed", "/b": "changed"}
     assert turns_of(run, run.results()).unknown == {"web1": ("file#/c",)}
     lost_runs._lost.cache_clear()
-    Recall("web1").take(past(turn(1), turn(2)))
+    LostEvents("web1").take(past(turn(1), turn(2)))
     assert turns_of(run, run.results()).unknown == {}
     assert list(statuses(run)) == ["/a", "/b", "/c"]
 
 
 def test_a_resource_at_work_when_the_runtime_was_killed(run: SavedRun) -> None:
     """It failed, and what it did is said not to be known."""
-    Recall("web1").take(past(state="cut", begun=[1]))
+    LostEvents("web1").take(past(state="cut", begun=[1]))
     told = event_of(run, "/b")
     assert (told["status"], told["changed"]) == ("failed", False)
     assert "during this resource" in told["error"][0]
@@ -183,7 +183,7 @@ def test_a_resource_at_work_when_the_runtime_was_killed(run: SavedRun) -> None:
 def test_a_run_that_ended_between_begin_and_outcome(run: SavedRun) -> None:
     """A resource that began and has no outcome is never said to have not run, and several may
     have begun together."""
-    Recall("web1").take(past(state="ended", begun=[1, 2]))
+    LostEvents("web1").take(past(state="ended", begun=[1, 2]))
     assert statuses(run) == {"/a": "changed", "/b": "failed", "/c": "failed"}
     assert not turns_of(run, run.results()).left
 
@@ -192,34 +192,34 @@ def test_another_user(run: SavedRun) -> None:
     """A runtime of another user, which has a state directory of its own, is not asked."""
     lost_runs.note(RUN_ID, "web1", 0)
     lost_runs._lost.cache_clear()
-    assert Recall("web1", 1000).wish() == {}
-    assert Recall("web1", 0).wish() == {"recall": [receipt()]}
-    assert Recall("web1").wish() == {"recall": [receipt()]}
+    assert LostEvents("web1", 1000).wish() == {}
+    assert LostEvents("web1", 0).wish() == {"recall": [receipt()]}
+    assert LostEvents("web1").wish() == {"recall": [receipt()]}
 
 
 def test_a_note_of_a_run_that_is_over(run: SavedRun) -> None:
     """It does not mark the run again."""
     lost_runs.forget(RUN_ID)
     lost_runs.note(RUN_ID, "web1", 0)
-    assert Recall("web1").wish() == {}
+    assert LostEvents("web1").wish() == {}
 
 
 def test_a_host_without_a_record(run: SavedRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once no plan can be on its way any more, that says that nothing was changed; a host that
     cannot tell says nothing."""
-    lost = lost_on("web1")[receipt()]
+    lost = lost_runs_on("web1")[receipt()]
     for state, seconds in (("none", 1), ("unusable", 1000)):
         monkeypatch.setattr(
             "orchestrator.fleet.store.lost_runs.time.time", lambda s=seconds: lost.until + s
         )
         lost_runs._lost.cache_clear()
-        Recall("web1").take(past(state=state))
+        LostEvents("web1").take(past(state=state))
         assert turns_of(run, run.results()).unknown
     monkeypatch.setattr(
         "orchestrator.fleet.store.lost_runs.time.time", lambda: lost.until + lost_runs.GRACE + 1
     )
     lost_runs._lost.cache_clear()
-    Recall("web1").take(past(state="none"))
+    LostEvents("web1").take(past(state="none"))
     assert not turns_of(run, run.results()).unknown
     assert [notice.text for notice in run.notices()] == [NO_RECORD]
 
@@ -227,5 +227,5 @@ def test_a_host_without_a_record(run: SavedRun, monkeypatch: pytest.MonkeyPatch)
 def test_a_run_that_was_removed(run: SavedRun) -> None:
     """Nothing is asked of it, and its mark goes."""
     (run.path / "run.json").unlink()
-    assert lost_on("web1") == {}
+    assert lost_runs_on("web1") == {}
     assert not (run.path.parents[1] / "lost" / RUN_ID).exists()

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store import records
-from orchestrator.fleet.store.kept_runs import kept_run
+from orchestrator.fleet.store.saved_runs import saved_run
 from remote_runtime.errors import InputError
 from tests.orchestrator.fleet.store.test_run_directory import keep
 
@@ -109,7 +109,7 @@ def test_a_spoilt_line_is_told_with_its_file(file: str, line: str) -> None:
     with open(directory.path / file, "a", encoding="utf-8") as out:
         out.write(line + "\n")
     with pytest.raises(InputError, match=f"{file} cannot be read"):
-        list(kept_run().replay())
+        list(saved_run().replay())
 
 
 @pytest.mark.parametrize(
@@ -129,14 +129,14 @@ def test_a_spoilt_description_is_told_with_its_file(name: str, value: object) ->
     path = keep(ID).path / "run.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
     with pytest.raises(InputError, match=r"run\.json cannot be read"):
-        kept_run(ID)
+        saved_run(ID)
 
 
 def test_an_event_is_passed_on_only_as_a_run_writes_it() -> None:
     """Whoever has put a control character there."""
     path = keep(ID).path / "events.jsonl"
     first = path.read_text().splitlines()[0]
-    assert list(kept_run().lines()) == [first]
+    assert list(saved_run().lines()) == [first]
     path.write_text(first.replace(",", ",\x1b", 1) + "\n")
     with pytest.raises(InputError, match=r"events\.jsonl cannot be read: line 1"):
-        list(kept_run().lines())
+        list(saved_run().lines())

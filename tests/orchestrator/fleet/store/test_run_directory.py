@@ -17,8 +17,7 @@ import pytest
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.store import kept_lines, run_directory
-from orchestrator.fleet.store.kept_runs import SavedRun, kept_run, kept_runs
+from orchestrator.fleet.store import event_lines, run_directory
 from orchestrator.fleet.store.run_directory import (
     MAX_NOTICES,
     RunDirectory,
@@ -26,6 +25,7 @@ from orchestrator.fleet.store.run_directory import (
     prune,
     runs_directory,
 )
+from orchestrator.fleet.store.saved_runs import SavedRun, saved_run, saved_runs
 from remote_runtime.errors import InputError
 from tests.orchestrator.fleet.fakes import make_event, unchanged
 
@@ -60,7 +60,7 @@ def keep(run_id: str, failed: tuple[str, ...] = ()) -> RunDirectory:
 def test_a_run_is_read_back_as_it_was() -> None:
     """What subscribers were told is told again from the directory."""
     keep("20260314T091502Z-aaaaaa", ("web2",))
-    told = list(kept_run().replay())
+    told = list(saved_run().replay())
     started, event, first, second, ended = told
     assert isinstance(started, happening.RunStarted)
     assert started.hosts == ("web1", "web2")
@@ -81,7 +81,7 @@ def test_stable_resources_are_kept_short_and_read_back_whole() -> None:
         directory.handle(happening.ResourcesStable(turns.host, turns))
     directory.handle(happening.RunFinished(time.time(), False))
     directory.close()
-    kept, whole = kept_run(), [one for turns in told for one in turns.events()]
+    kept, whole = saved_run(), [one for turns in told for one in turns.events()]
     assert list(kept.events()) == whole
     assert list(kept.lines()) == [line for _, line in whole]
     for replayed in (kept.replay(), kept.replay(whole=True)):
@@ -107,7 +107,7 @@ def test_what_only_one_host_has_is_kept_beside_what_all_have() -> None:
     for turns in told:
         directory.handle(happening.ResourcesStable(turns.host, turns))
     directory.close()
-    kept, whole = kept_run(), [one for turns in told for one in turns.events()]
+    kept, whole = saved_run(), [one for turns in told for one in turns.events()]
     assert list(kept.events()) == whole
     lines = (directory.path / "resources.jsonl").read_text().splitlines()
     assert [json.loads(line)["name"] for line in lines] == [
@@ -117,21 +117,21 @@ def test_what_only_one_host_has_is_kept_beside_what_all_have() -> None:
 
 def test_very_many_resources_are_read_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is found, in whatever order, though few of them are held."""
-    monkeypatch.setattr(kept_lines, "_BLOCK", 3)
-    monkeypatch.setattr(kept_lines, "_MOST_BLOCKS", 1)
+    monkeypatch.setattr(event_lines, "_BLOCK", 3)
+    monkeypatch.setattr(event_lines, "_MOST_BLOCKS", 1)
     directory = begin()
     told = [unchanged(f"web{n}", f"/{n}", f"/{(n * 7) % 20}", "/a") for n in range(20)]
     for turns in told:
         directory.handle(happening.ResourcesStable(turns.host, turns))
     directory.close()
-    assert list(kept_run().events()) == [one for turns in told for one in turns.events()]
+    assert list(saved_run().events()) == [one for turns in told for one in turns.events()]
 
 
 def test_a_run_that_goes_on_is_read_with_what_came_since() -> None:
     """A resource that the run met after the reader began is known to the reader."""
     directory = begin()
     directory.handle(happening.ResourcesStable("web1", unchanged("web1", "/a")))
-    events = kept_run().events()
+    events = saved_run().events()
     assert next(events)[0]["name"] == "/a"
     directory.handle(happening.ResourcesStable("web2", unchanged("web2", "/b")))
     assert next(events)[0]["name"] == "/b"
@@ -141,9 +141,9 @@ def test_a_run_that_goes_on_is_read_with_what_came_since() -> None:
 def test_a_line_that_nests_too_deep_is_told_as_damaged() -> None:
     """However it is read, and whatever the directory holds."""
     keep("20260314T091502Z-aaaaaa")
-    path = kept_run().path / "events.jsonl"
+    path = saved_run().path / "events.jsonl"
     path.write_text('{"stable":' + "[" * 200_000 + "\n", encoding="utf-8")
-    for read in (kept_run().events, kept_run().lines, kept_run().replay):
+    for read in (saved_run().events, saved_run().lines, saved_run().replay):
         with pytest.raises(InputError, match=r"events\.jsonl cannot be read: "):
             list(read())
 
@@ -170,8 +170,8 @@ def test_stable_resources_that_are_not_known_are_told_with_their_line() -> None:
     directory.close()
     for text in ("", "7\n", "{}\n"):
         (directory.path / "resources.jsonl").write_text(text, encoding="utf-8")
-        whole = partial(kept_run().replay, whole=True)
-        for read in (kept_run().events, kept_run().lines, whole):
+        whole = partial(saved_run().replay, whole=True)
+        for read in (saved_run().events, saved_run().lines, whole):
             with pytest.raises(InputError, match=r"events\.jsonl cannot be read: line 1: "):
                 list(read())
 
@@ -191,7 +191,7 @@ def test_a_run_beside_the_kept_ones_is_not_listed(tmp_path: Path) -> None:
     assert directory.path.parent == tmp_path
     directory.handle(happening.RunFinished(2.0, False))
     directory.close()
-    assert list(kept_runs()) == []
+    assert list(saved_runs()) == []
 
 
 def test_ids_sort_by_time_within_a_second() -> None:
@@ -208,7 +208,7 @@ def test_the_oldest_runs_are_removed() -> None:
     for name in names:
         keep(name)
     prune(2)
-    assert [run.run_id for run in kept_runs()] == [names[4], names[3]]
+    assert [run.run_id for run in saved_runs()] == [names[4], names[3]]
 
 
 def test_a_run_goes_with_whatever_was_put_there(state: Path) -> None:
@@ -229,12 +229,12 @@ def test_a_run_is_found_by_the_beginning_of_its_id() -> None:
     """A unique beginning is enough; one of two runs, or of none, is refused with what to do."""
     keep("20260314T091502Z-aaaaaa")
     keep("20260315T091502Z-bbbbbb")
-    assert kept_run("20260314").run_id == "20260314T091502Z-aaaaaa"
-    assert kept_run().run_id == "20260315T091502Z-bbbbbb"
+    assert saved_run("20260314").run_id == "20260314T091502Z-aaaaaa"
+    assert saved_run().run_id == "20260315T091502Z-bbbbbb"
     with pytest.raises(InputError, match="2 runs begin"):
-        kept_run("2026")
+        saved_run("2026")
     with pytest.raises(InputError, match="no run"):
-        kept_run("../../etc")
+        saved_run("../../etc")
 
 
 def test_a_run_that_was_cut_off_is_shown_as_far_as_it_came() -> None:
@@ -246,7 +246,7 @@ def test_a_run_that_was_cut_off_is_shown_as_far_as_it_came() -> None:
     )
     with open(directory.path / "events.jsonl", "a", encoding="utf-8") as events:
         events.write('{"half": ')
-    told = list(kept_run().replay())
+    told = list(saved_run().replay())
     assert [type(event).__name__ for event in told] == [
         "RunStarted", "ResourceEvent", *["HostNotice"] * 2, *["HostFinished"] * 2, "RunFinished",
     ]  # fmt: skip
@@ -312,12 +312,12 @@ def test_what_was_told_outlives_a_killed_controller() -> None:
     directory.handle(happening.ResourceEvent("web2", event, json.dumps(event)))
     directory.handle(happening.HostFinished(HostResult("web1", Tally())))
     shutil.copytree(directory.path, runs_directory() / "run-2")  # as the disk is at that moment
-    kept = kept_run("run-2")
+    kept = saved_run("run-2")
     ok, cut, waiting = kept.results()
     assert (ok.host, ok.outcome) == ("web1", "ok")
     assert (cut.host, cut.outcome, cut.kind) == ("web2", "interrupted", "run.cut")
     assert (cut.phase, cut.planned, cut.tally.stable) == (Phase.RUNNING, 2, 1)
-    assert (waiting.host, waiting.had_turn) == ("web3", False)
+    assert (waiting.host, waiting.was_started) == ("web3", False)
     names = [turn.resources for turn in kept.turns() if isinstance(turn, happening.HostPlanned)]
     assert names == [("file#/etc/motd", "exec#later")] * 2
 
@@ -325,20 +325,20 @@ def test_what_was_told_outlives_a_killed_controller() -> None:
 def test_a_run_that_is_at_work_is_told_as_such() -> None:
     """Hosts that are being pushed to have come to no end yet, and the report says why."""
     directory = begin()
-    assert kept_run().running
-    assert kept_run().results() == []
-    (notice,) = kept_run().notices()
+    assert saved_run().running
+    assert saved_run().results() == []
+    (notice,) = saved_run().notices()
     assert notice.text == "this run is in progress; the results so far are shown"
     directory.close()
-    assert not kept_run().running
-    assert len(kept_run().results()) == 2
+    assert not saved_run().running
+    assert len(saved_run().results()) == 2
 
 
 def test_a_run_without_results_has_none() -> None:
     """Of a run that ended before any host did only the end is known."""
     directory = keep("20260314T091502Z-aaaaaa")
     (directory.path / "hosts.jsonl").unlink()
-    assert {result.outcome for result in kept_run().results()} == {"interrupted"}
+    assert {result.outcome for result in saved_run().results()} == {"interrupted"}
 
 
 @pytest.mark.parametrize("text", ["{\n", '{"host": "web1", "colour": "red"}\n', "[]\n"])
@@ -347,8 +347,8 @@ def test_results_that_cannot_be_read_are_told_with_their_file(text: str) -> None
     directory = keep("20260314T091502Z-aaaa")
     (directory.path / "hosts.jsonl").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"hosts\.jsonl cannot be read"):
-        kept_run().results()
-    assert [run.run_id for run in kept_runs()] == ["20260314T091502Z-aaaa"]
+        saved_run().results()
+    assert [run.run_id for run in saved_runs()] == ["20260314T091502Z-aaaa"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"run_id": 1}'])
@@ -357,8 +357,8 @@ def test_a_run_whose_description_is_damaged_is_told_with_its_file(text: str) -> 
     directory = keep("20260314T091502Z-aaaa")
     (directory.path / "run.json").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"run\.json cannot be read"):
-        kept_run("20260314")
-    assert list(kept_runs()) == []
+        saved_run("20260314")
+    assert list(saved_runs()) == []
 
 
 @pytest.mark.parametrize("line", ["{]", "[]", '{"host": "web1"}', '{"host": 1}', "\xff"])
@@ -368,7 +368,7 @@ def test_an_event_that_is_damaged_is_told_with_its_line(line: str) -> None:
     with open(directory.path / "events.jsonl", "ab") as events:
         events.write(line.encode("latin-1") + b"\n")
     with pytest.raises(InputError, match=r"events\.jsonl cannot be read"):
-        list(kept_run().replay())
+        list(saved_run().replay())
 
 
 def _noticed(*notices: happening.HostNotice) -> list[happening.HostNotice]:
@@ -377,7 +377,7 @@ def _noticed(*notices: happening.HostNotice) -> list[happening.HostNotice]:
         directory.handle(notice)
     directory.handle(happening.RunFinished(2.0, False))
     directory.close()
-    return [event for event in kept_run().replay() if isinstance(event, happening.HostNotice)]
+    return [event for event in saved_run().replay() if isinstance(event, happening.HostNotice)]
 
 
 def test_warnings_are_kept_with_the_run() -> None:
@@ -386,7 +386,7 @@ def test_warnings_are_kept_with_the_run() -> None:
     error = happening.HostNotice("web1", "error", "no")
     told = _noticed(warning, happening.HostNotice("web1", "info", "Reading lists"), error)
     assert told == [warning, error]
-    mode = (runs_directory() / kept_run().run_id / "notices.jsonl").stat().st_mode
+    mode = (runs_directory() / saved_run().run_id / "notices.jsonl").stat().st_mode
     assert stat.S_IMODE(mode) == 0o600
 
 
@@ -395,7 +395,7 @@ def test_a_fleet_that_warns_without_end_does_not_fill_the_disk() -> None:
     text = "x" * 400
     many = (happening.HostNotice("web1", "warning", text) for _ in range(MAX_NOTICES // 300))
     told = _noticed(*many)
-    kept = runs_directory() / kept_run().run_id / "notices.jsonl"
+    kept = runs_directory() / saved_run().run_id / "notices.jsonl"
     assert kept.stat().st_size < MAX_NOTICES + 1_000
     assert told[0].text == text
     assert told[-1].text == "more warnings than a run stores; the rest is omitted"
@@ -412,7 +412,7 @@ def test_a_fleet_that_prints_without_end_does_not_fill_the_disk() -> None:
         event |= {"event_id": f"{number:026d}", "host": "web1", "run_id": "run-1"}
         directory.handle(happening.ResourceEvent("web1", event, json.dumps(event)))
     directory.close()
-    kept = [event["output"] for event, _ in kept_run().events()]
+    kept = [event["output"] for event, _ in saved_run().events()]
     assert kept[:2] == ["x" * 400] * 2
     assert all(text.startswith("[... 400 characters left out") for text in kept[2:])
 
@@ -420,9 +420,9 @@ def test_a_fleet_that_prints_without_end_does_not_fill_the_disk() -> None:
 def test_half_a_notice_does_not_keep_a_run_from_being_read() -> None:
     """A line that a crash cut off is passed over, and the report says so."""
     _noticed(happening.HostNotice("web1", "warning", "w"))
-    path = runs_directory() / kept_run().run_id / "notices.jsonl"
+    path = runs_directory() / saved_run().run_id / "notices.jsonl"
     path.write_text(path.read_text(encoding="utf-8") + '{"host": ', encoding="utf-8")
-    texts = [notice.text for notice in kept_run().notices()]
+    texts = [notice.text for notice in saved_run().notices()]
     assert texts == ["w", "the last line of notices.jsonl is incomplete and omitted"]
 
 
@@ -438,7 +438,7 @@ def test_a_run_that_could_not_be_written_is_not_called_whole() -> None:
         directory.close()
     about.rmdir()
     aside.rename(about)
-    assert kept_run().about["end"] is None
+    assert saved_run().about["end"] is None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small file system")

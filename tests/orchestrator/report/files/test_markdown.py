@@ -2,7 +2,7 @@
 
 import io
 
-from orchestrator.fleet.store.kept_runs import SavedRun
+from orchestrator.fleet.store.saved_runs import SavedRun
 from orchestrator.report.files.markdown import MOST_CHARACTERS, write_markdown
 from tests.orchestrator.report.runs import Kept, held_run, mixed_run
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from orchestrator.fleet.checks.event_check import kept_problem
+from orchestrator.fleet.checks.event_check import stored_event_problem
 from orchestrator.fleet.checks.unchanged_resources import PREFIX, UnchangedResources, read_line
 from remote_runtime.errors import ProtocolError
 
@@ -36,7 +36,7 @@ def ends_in_half_a_line(path: Path) -> bool:
         return source.read() != b"\n"
 
 
-def told_lines(
+def event_lines(
     directory: Path, run_id: str
 ) -> Iterator[tuple[int, str, UnchangedResources | None]]:
     """Each line of its events with its number, from 1, and the rows of one with converged
@@ -62,7 +62,7 @@ def expanded(turns: UnchangedResources, number: int) -> Iterator[tuple[dict[str,
 
 def sound(event: Any, number: int) -> dict[str, Any]:
     """A transaction event; ValueError for the line of that ``number`` where it is none."""
-    problem = kept_problem(event)
+    problem = stored_event_problem(event)
     if problem:
         raise ValueError(f"line {number}: {problem}")
     found: dict[str, Any] = event

@@ -7,7 +7,7 @@ import pytest
 
 from orchestrator.fleet.host.conversation import gather, greet_and
 from orchestrator.fleet.host.framed_link import FramedLink
-from orchestrator.fleet.host.host_facts import Gathered, NeedAnswersError
+from orchestrator.fleet.host.host_facts import HostFacts, NeedAnswersError
 from orchestrator.fleet.host.phases import Phase
 from remote_runtime.errors import CcmError, PlanError, ProtocolError
 from tests.orchestrator.fleet.fakes import FakeLink, FarEnd
@@ -15,10 +15,10 @@ from tests.orchestrator.fleet.fakes import FakeLink, FarEnd
 QUESTIONS = {"a": {"kind": "stat", "of": "/a"}, "b": {"kind": "file", "of": "/b"}}
 
 
-def needing(*rounds: dict[str, Any]) -> Callable[[Gathered], Gathered]:
+def needing(*rounds: dict[str, Any]) -> Callable[[HostFacts], HostFacts]:
     """What comes of the facts once these questions are answered, one round after the other."""
 
-    def then(gathered: Gathered) -> Gathered:
+    def then(gathered: HostFacts) -> HostFacts:
         for questions in rounds:
             if not set(questions) <= set(gathered.answers):
                 raise NeedAnswersError(questions)
@@ -27,7 +27,7 @@ def needing(*rounds: dict[str, Any]) -> Callable[[Gathered], Gathered]:
     return then
 
 
-def answered(script: Callable[[FarEnd], Any], *rounds: dict[str, Any]) -> Gathered:
+def answered(script: Callable[[FarEnd], Any], *rounds: dict[str, Any]) -> HostFacts:
     """What a host has told in the end."""
     entered: list[Phase] = []
     link = FramedLink(FakeLink(script))
@@ -77,7 +77,7 @@ def test_facts_are_gathered_with_answers() -> None:
         far.say("answers", answers=[{"exists": True}, {"exists": True}])
         far.await_message("bye")
 
-    def require(gathered: Gathered) -> None:
+    def require(gathered: HostFacts) -> None:
         needing(QUESTIONS)(gathered)
 
     assert set(gather(FramedLink(FakeLink(script)), require=require).answers) == {"a", "b"}

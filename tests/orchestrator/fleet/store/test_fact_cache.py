@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from orchestrator.fleet.store.kept_facts import MOST_BYTES, KeptFacts
+from orchestrator.fleet.store.fact_cache import MOST_BYTES, FactCache
 
 
 class Named(NamedTuple):
@@ -21,8 +21,8 @@ HOST = Named("web1")
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> KeptFacts:
-    return KeptFacts(tmp_path)
+def store(tmp_path: Path) -> FactCache:
+    return FactCache(tmp_path)
 
 
 def path_of(tmp_path: Path) -> Path:
@@ -30,7 +30,7 @@ def path_of(tmp_path: Path) -> Path:
     return path
 
 
-def test_facts_come_back_with_their_age(store: KeptFacts, tmp_path: Path) -> None:
+def test_facts_come_back_with_their_age(store: FactCache, tmp_path: Path) -> None:
     """What is kept of a host is read again with its moment, from a file of its user's alone."""
     assert store.of(HOST) is None
     assert store.keep(HOST, {"a": [1, None, "ä"]}, now=1000.0)
@@ -45,7 +45,7 @@ def test_facts_come_back_with_their_age(store: KeptFacts, tmp_path: Path) -> Non
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_what_a_host_could_not_gather_is_kept(store: KeptFacts, tmp_path: Path) -> None:
+def test_what_a_host_could_not_gather_is_kept(store: FactCache, tmp_path: Path) -> None:
     """With the reasons; a file that has anything else there is none."""
     assert store.keep(HOST, {"a": 1}, unavailable={"partition": "timed out"})
     kept = store.of(HOST)
@@ -58,7 +58,7 @@ def test_what_a_host_could_not_gather_is_kept(store: KeptFacts, tmp_path: Path) 
         path.write_text(path.read_text().replace(wrong, '{"partition":"timed out"}'))
 
 
-def test_the_last_word_counts(store: KeptFacts, tmp_path: Path) -> None:
+def test_the_last_word_counts(store: FactCache, tmp_path: Path) -> None:
     """A host has one file, which has what it said last."""
     for number in (1, 2):
         store.keep(HOST, {"n": number})
@@ -71,13 +71,13 @@ def test_the_last_word_counts(store: KeptFacts, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "other", [HOST._replace(address="192.0.2.2"), HOST._replace(port=22), HOST._replace(jump="x")]
 )
-def test_another_host_of_that_name_is_another_host(store: KeptFacts, other: Named) -> None:
+def test_another_host_of_that_name_is_another_host(store: FactCache, other: Named) -> None:
     """Two inventories may call different hosts the same."""
     store.keep(HOST, {"n": 1})
     assert store.of(other) is None
 
 
-def test_the_longest_name_has_a_file(store: KeptFacts) -> None:
+def test_the_longest_name_has_a_file(store: FactCache) -> None:
     """A host's name may be as long as a file's."""
     long = Named("x" * 255)
     store.keep(long, {"n": 1})
@@ -85,7 +85,7 @@ def test_the_longest_name_has_a_file(store: KeptFacts) -> None:
     assert store.of(Named("x" * 254)) is None
 
 
-def test_too_much_is_not_kept(store: KeptFacts, tmp_path: Path) -> None:
+def test_too_much_is_not_kept(store: FactCache, tmp_path: Path) -> None:
     """A host that says more than the bound is not kept, and leaves what was kept before."""
     store.keep(HOST, {"n": 1})
     assert not store.keep(HOST, {"x": "x" * MOST_BYTES})
@@ -108,7 +108,7 @@ def test_too_much_is_not_kept(store: KeptFacts, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_such_file_counts_as_nothing(
-    store: KeptFacts, tmp_path: Path, text: bytes
+    store: FactCache, tmp_path: Path, text: bytes
 ) -> None:
     """A file that is broken, of another host or too large is as if it were not there."""
     store.keep(HOST, {"n": 1})
@@ -118,7 +118,7 @@ def test_what_is_no_such_file_counts_as_nothing(
     assert store.of(HOST) is not None
 
 
-def test_a_directory_in_its_place_is_no_file(store: KeptFacts, tmp_path: Path) -> None:
+def test_a_directory_in_its_place_is_no_file(store: FactCache, tmp_path: Path) -> None:
     """What cannot be read counts as nothing."""
     store.keep(HOST, {"n": 1})
     path = path_of(tmp_path)

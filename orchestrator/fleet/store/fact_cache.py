@@ -24,7 +24,7 @@ _FORMAT = 1
 _MOST_NAME = 100
 
 
-class Known(Protocol):
+class HostIdentity(Protocol):
     """The values that distinguish a host from another of the same name."""
 
     @property
@@ -61,14 +61,14 @@ class HostRecord(NamedTuple):
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.time))
 
 
-class KeptFacts:
+class FactCache:
     """The directory of these files, which is its user's alone."""
 
     def __init__(self, state: Path) -> None:
         self._directory = state / DIRECTORY
         self._made = False
 
-    def of(self, host: Known) -> HostRecord | None:
+    def of(self, host: HostIdentity) -> HostRecord | None:
         """The stored facts of a host; None for a missing or invalid file."""
         try:
             with open(self._path(host), "rb") as file:
@@ -96,7 +96,7 @@ class KeptFacts:
 
     def keep(
         self,
-        host: Known,
+        host: HostIdentity,
         facts: Mapping[str, Any],
         now: float | None = None,
         unavailable: Mapping[str, str] | None = None,
@@ -115,7 +115,7 @@ class KeptFacts:
             file.write(text)
         return True
 
-    def _path(self, host: Known) -> Path:
+    def _path(self, host: HostIdentity) -> Path:
         """The file of a host. Another inventory may have another host of that name."""
         about = [host.name, host.address, host.port, host.jump, host.connection]
         digest = sha256(json.dumps(about).encode("ascii")).hexdigest()[:16]

@@ -11,15 +11,15 @@ from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
 from orchestrator.fleet.store import records
-from orchestrator.fleet.store.kept_lines import (
+from orchestrator.fleet.store.event_lines import (
     ends_in_half_a_line,
+    event_lines,
     expanded,
     sound,
-    told_lines,
     whole_lines,
 )
 from orchestrator.fleet.store.later_reports import FILE as LATER
-from orchestrator.fleet.store.later_reports import Later, read_later
+from orchestrator.fleet.store.later_reports import LaterReports, read_later
 from orchestrator.fleet.store.run_directory import runs_directory
 from orchestrator.support.line_file import is_held
 from remote_runtime.errors import InputError, Problem
@@ -54,7 +54,7 @@ def _newest_first() -> list[Path]:
     return sorted(runs, key=lambda path: path.name, reverse=True)
 
 
-class KeptRecord(Protocol):
+class ReportSource(Protocol):
     """What reports are made of: a run, or what took the place of one.
 
     ``kind`` says which, ``again`` is the command that shows it, ``until`` says how long a plan is
@@ -143,7 +143,7 @@ class SavedRun:
         return [one._replace(confirmed=True) if one.host in over else one for one in results]
 
     @property
-    def _later(self) -> Later:
+    def _later(self) -> LaterReports:
         try:
             return read_later(self.path)
         except _DAMAGED as error:
@@ -213,7 +213,7 @@ class SavedRun:
         InputError where they cannot be read.
         """
         try:
-            for number, line, turns in told_lines(self.path, self.run_id):
+            for number, line, turns in event_lines(self.path, self.run_id):
                 if turns is None:
                     if not line.isprintable():
                         raise ValueError(f"line {number} is invalid")
@@ -236,7 +236,7 @@ class SavedRun:
         hosts or of these. InputError for damaged data.
         """
         try:
-            for number, line, turns in told_lines(self.path, self.run_id):
+            for number, line, turns in event_lines(self.path, self.run_id):
                 if turns is not None and hosts is not None and turns.host not in hosts:
                     continue  # most of a run, and no event is made for it
                 if turns is None:
@@ -342,7 +342,7 @@ class SavedRun:
             yield happening.RunFinished(about["end"], about["interrupted"])
 
 
-def kept_runs() -> Iterator[SavedRun]:
+def saved_runs() -> Iterator[SavedRun]:
     """The stored runs, newest first; an unreadable directory is skipped."""
     for path in _newest_first():
         try:
@@ -351,7 +351,7 @@ def kept_runs() -> Iterator[SavedRun]:
             continue
 
 
-def kept_run(run_id: str = "") -> SavedRun:
+def saved_run(run_id: str = "") -> SavedRun:
     """The run of that id, or of the only one that begins so; the last one for "". InputError."""
     found = [path for path in _newest_first() if path.name.startswith(run_id)]
     exact = [path for path in found if path.name == run_id]

@@ -10,7 +10,7 @@ from orchestrator.fleet.host.framed_link import FramedLink
 from orchestrator.fleet.host.host_facts import (
     MOST_ANSWERS,
     Answer,
-    Gathered,
+    HostFacts,
     Question,
     check_answers,
     check_facts,
@@ -60,7 +60,7 @@ class LookUpExchange:
             if kind not in ("notice", "progress"):
                 raise ProtocolError(f"expected answers, got {one_line(kind, 40)!r}")
 
-    def gathered(self) -> Gathered:
+    def gathered(self) -> HostFacts:
         """The facts with the answers so far."""
         gathered = check_facts(json.loads(self._facts), self._hello)
         return gathered._replace(host_key=self._link.host_key, answers=dict(self._answers))
