@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from orchestrator.manifest.parents import Parent
     from orchestrator.planning import PlanOptions
-    from orchestrator.runs.wiring import Chosen
+    from orchestrator.runs.wiring import TargetSelection
 
 
 class PartCheck(NamedTuple):
@@ -25,7 +25,9 @@ class PartCheck(NamedTuple):
     warnings: tuple[Problem, ...]
 
 
-def check_as_part(manifest: str, data: PlanOptions, chosen: Chosen | None) -> PartCheck | None:
+def check_as_part(
+    manifest: str, data: PlanOptions, chosen: TargetSelection | None
+) -> PartCheck | None:
     """Check a manifest with the data from its parents; None if no manifest of the project applies
     it.
 
@@ -57,7 +59,7 @@ def check_as_part(manifest: str, data: PlanOptions, chosen: Chosen | None) -> Pa
 
 
 def _under(
-    parent: Parent, child: Path, data: PlanOptions, chosen: Chosen | None
+    parent: Parent, child: Path, data: PlanOptions, chosen: TargetSelection | None
 ) -> tuple[list[Problem], list[Problem]]:
     """The problems and the warnings of the manifest and of what it applies, under one parent."""
     from orchestrator.manifest.loading import read_site
@@ -74,13 +76,13 @@ def _under(
     return [*problems, *mistakes_within(site, data)], warnings
 
 
-def _is_run(parent: Parent, chosen: Chosen | None) -> bool:
+def _is_run(parent: Parent, chosen: TargetSelection | None) -> bool:
     """Whether a run of the parent is known to apply the manifest, or may be on some host."""
     return parent.certain or chosen is not None
 
 
 def _in_run(
-    parent: Parent, data: PlanOptions, chosen: Chosen | None
+    parent: Parent, data: PlanOptions, chosen: TargetSelection | None
 ) -> tuple[list[Problem], list[Problem]]:
     """The problems and the warnings of a run of one parent, in whatever file they are."""
     from orchestrator.planning.site.check import SiteCheck

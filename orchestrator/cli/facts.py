@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
     check_path("facts", args.path)
     where = read_inventory(args)
-    chosen = wiring.choose(where, warn)
+    chosen = wiring.select_targets(where, warn)
     note_this_machine(where)
     overlay = wiring.fact_overlay(read_facts(args))
     answers = gather(chosen, read_connection(args))

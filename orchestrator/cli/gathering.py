@@ -8,12 +8,12 @@ if TYPE_CHECKING:
     from orchestrator.fleet.host.fact_run import Require
     from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.runs.request import ConnectionOptions
-    from orchestrator.runs.wiring import Chosen
+    from orchestrator.runs.wiring import TargetSelection
     from remote_runtime.errors import CcmError
 
 
 def gather(
-    chosen: "Chosen",
+    chosen: "TargetSelection",
     options: "ConnectionOptions",
     require: "Require" = lambda host, gathered: None,
 ) -> "dict[str, HostFacts | CcmError]":

@@ -187,7 +187,7 @@ def _answers(
     from orchestrator.cli.gathering import gather
     from orchestrator.runs import wiring
 
-    chosen = wiring.choose(read_inventory(args), warn)
+    chosen = wiring.select_targets(read_inventory(args), warn)
     data = data._replace(hiera=_others(data.hiera, args.manifest))
     hierarchy = _hierarchy(args.manifest, data, with_environ)
     hierarchy.see(chosen.inventory)

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.transport.host_keys.key_trust import ScanFailure, ScannedKey, trust
     from orchestrator.transport.host_keys.scanning import scan
 
-    chosen, options = wiring.choose(read_inventory(args), warn), read_connection(args)
+    chosen, options = wiring.select_targets(read_inventory(args), warn), read_connection(args)
     settings = Settings(
         chosen.inventory.hosts, user=options.user, connect_timeout=options.connect_timeout
     )

@@ -29,7 +29,7 @@ from remote_runtime.options import RunOptions
 if TYPE_CHECKING:
     from orchestrator.fleet.bus import Subscriber
     from orchestrator.fleet.store.saved_runs import SavedRun
-    from orchestrator.report.collected import Collected
+    from orchestrator.report.run_collector import RunCollector
     from orchestrator.report.terminal.lines import Lines
     from orchestrator.report.terminal.live import LiveView
     from orchestrator.runs.result import RunResult
@@ -324,10 +324,10 @@ class Output:
                 )
 
     @functools.cached_property
-    def _collected(self) -> Collected:
-        from orchestrator.report.collected import Collected
+    def _collected(self) -> RunCollector:
+        from orchestrator.report.run_collector import RunCollector
 
-        return Collected(verbose=self.options.verbose)
+        return RunCollector(verbose=self.options.verbose)
 
     def _summarised(self) -> Subscriber:
         """What hears all that the summary is made of."""

@@ -44,13 +44,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write_text(kept: "PlanFile", diff: bool, verbose: bool) -> None:
-    from orchestrator.report.collected import Collected
     from orchestrator.report.dangers import Dangers
+    from orchestrator.report.run_collector import RunCollector
     from orchestrator.report.terminal.rows import Choice
     from orchestrator.report.terminal.style import Style
     from orchestrator.report.terminal.summary import Summary
 
-    collected, dangers = Collected(verbose=verbose, dangerous=False), Dangers()
+    collected, dangers = RunCollector(verbose=verbose, dangerous=False), Dangers()
     for event in kept.replay():
         collected.handle(event)
         dangers.handle(event)

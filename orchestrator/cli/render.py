@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from orchestrator.planning import Planner
     from orchestrator.planning.explanation import Explanation
     from orchestrator.planning.facts import Gathered
-    from orchestrator.runs.fleet_facts import ReadHosts
+    from orchestrator.runs.fleet_facts import FactReads
     from orchestrator.runs.request import ConnectionOptions
-    from orchestrator.runs.wiring import Chosen
+    from orchestrator.runs.wiring import TargetSelection
 
 HELP = "Show the rendered manifest of one host as YAML."
 EXAMPLE = """
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.runs.fleet_facts import max_age, show_hosts
     from orchestrator.support.plain_text import plain
 
-    chosen = wiring.choose(read_inventory(args), warn, args.manifest)
+    chosen = wiring.select_targets(read_inventory(args), warn, args.manifest)
     _check_one(chosen)
     data = read_selection(args)
     site, planner = wiring.planner(args.manifest, data)
@@ -85,7 +85,7 @@ def _explain(host: str, told: "list[Explanation]") -> None:
         print("\n".join(f"# {plain(line)}" for line in lines(host, one)))
 
 
-def _check_one(chosen: "Chosen") -> None:
+def _check_one(chosen: "TargetSelection") -> None:
     from remote_runtime.errors import UsageError
 
     if len(chosen.hosts) != 1:
@@ -96,7 +96,7 @@ def _check_one(chosen: "Chosen") -> None:
 
 
 def _gather(
-    chosen: "Chosen", read: "ReadHosts", options: "ConnectionOptions", planner: "Planner"
+    chosen: "TargetSelection", read: "FactReads", options: "ConnectionOptions", planner: "Planner"
 ) -> "Gathered":
     """Facts of the host, after those of other hosts that its templates read."""
     from orchestrator.cli.gathering import gather

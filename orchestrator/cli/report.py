@@ -151,7 +151,7 @@ def _named(name: str, hosts: Iterable[str]) -> list[str]:
 
 
 def _summarise(kept: "SavedRun", args: argparse.Namespace) -> None:
-    from orchestrator.report.collected import Collected
+    from orchestrator.report.run_collector import RunCollector
     from orchestrator.report.terminal.rows import Choice
     from orchestrator.report.terminal.style import Style
     from orchestrator.report.terminal.summary import Summary
@@ -166,7 +166,7 @@ def _summarise(kept: "SavedRun", args: argparse.Namespace) -> None:
     if kept.about["command"] in AD_HOC:
         _answer(told, args)
         return
-    collected = Collected(verbose=args.verbose, outputs=True)
+    collected = RunCollector(verbose=args.verbose, outputs=True)
     for event in told:
         collected.handle(event)
     noop = bool(kept.about["noop"])
@@ -191,9 +191,9 @@ def _verification(kept: "SavedRun", args: argparse.Namespace, hosts: set[str]) -
     """What the verify behind the push found on these hosts."""
     from orchestrator.report.terminal.style import Style
     from orchestrator.report.terminal.verification import Verification
-    from orchestrator.verify.kept import kept_assessment
+    from orchestrator.verify.stored_results import stored_assessment
 
-    found = kept_assessment(kept)
+    found = stored_assessment(kept)
     if found is None or (args.quiet and not found.exit_code):
         return
     style = Style.of(sys.stdout)

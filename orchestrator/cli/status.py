@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     types = own_types()
     planner = Planner(_site(args, known_type(args.type, types, "status"), types))
     where = read_inventory(args)
-    chosen = wiring.choose(where, warn)
+    chosen = wiring.select_targets(where, warn)
     planner.see(chosen.inventory)
     if not args.json:
         note_this_machine(where)

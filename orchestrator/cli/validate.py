@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from inventory import Host
     from orchestrator.manifest.site import Site
     from orchestrator.planning import Planner, PlanOptions
-    from orchestrator.runs.wiring import Chosen
+    from orchestrator.runs.wiring import TargetSelection
     from remote_runtime.errors import Problem
 
 HELP = "Check a manifest and its data, or a stages file, without contacting hosts."
@@ -64,23 +64,23 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(args: argparse.Namespace) -> "Chosen | None":
+def _chosen(args: argparse.Namespace) -> "TargetSelection | None":
     """The hosts of the inventory that is given; None without one."""
     from orchestrator.runs import wiring
 
     where = read_inventory(args)
     if where.inventory is None and not where.limit:
         return None
-    chosen = wiring.choose(where, warn, args.manifest)
+    chosen = wiring.select_targets(where, warn, args.manifest)
     _tell("note", chosen.inventory.notes)
     return chosen
 
 
-def _stages(path: str, data: "PlanOptions", chosen: "Chosen | None") -> int:
+def _stages(path: str, data: "PlanOptions", chosen: "TargetSelection | None") -> int:
     """The same of the manifests of all stages."""
     from orchestrator.planning.site.unknown_data import keep_common
     from orchestrator.rollout.stages import read_stages, stages_notes
-    from orchestrator.runs.staged import refuse_part
+    from orchestrator.runs.staged_job import refuse_part
     from remote_runtime.errors import InputError, Problem
 
     stages = read_stages(path)
@@ -127,7 +127,7 @@ def _tell(what: str, problems: "Iterable[Problem | str]") -> None:
 def _found(
     manifest: str,
     data: "PlanOptions",
-    chosen: "Chosen | None",
+    chosen: "TargetSelection | None",
     noted: "set[Problem] | None" = None,
 ) -> "tuple[Site, str]":
     """A manifest, and what is in it. InputError. ``noted`` are notes that were written before."""
@@ -169,12 +169,12 @@ def _found(
     return site, f"{found}; {checked}" if checked else found
 
 
-def _every_host(chosen: "Chosen | None") -> "Sequence[Host]":
+def _every_host(chosen: "TargetSelection | None") -> "Sequence[Host]":
     """All hosts of the inventory: an override is for some of them."""
     return list(chosen.inventory.hosts.values()) if chosen is not None else ()
 
 
-def _check_hosts(planner: "Planner", chosen: "Chosen") -> str:
+def _check_hosts(planner: "Planner", chosen: "TargetSelection") -> str:
     """What was looked into on the hosts, in words; InputError with what is wrong there."""
     from orchestrator.planning.site.check import SiteCheck
     from remote_runtime.errors import InputError, Problem

@@ -14,8 +14,8 @@ from orchestrator.report.alike import alike, folded
 from orchestrator.report.durations import took
 from orchestrator.report.grouping import ORDER
 from orchestrator.report.host_names import named
-from orchestrator.report.terminal.paragraphs import Asked, limit_of
-from orchestrator.report.terminal.rollout_progress import Standing
+from orchestrator.report.terminal.paragraphs import RetryOptions, limit_of
+from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.totals import total_line
 from orchestrator.report.terminal.wrapping import wrapped
@@ -34,7 +34,7 @@ class HostAnswer(NamedTuple):
     output: str = ""
 
 
-class Alike(NamedTuple):
+class AnswerGroup(NamedTuple):
     """Hosts with the same answer, that of the first; ``exact``: nothing of it differs."""
 
     results: list[HostResult]
@@ -58,8 +58,8 @@ class Answers(Subscriber):
         self._order: tuple[str, ...] = ()
         self._began = self._took = 0.0
         self._results: dict[str, HostResult] = {}
-        self._asked = Asked()
-        self._standing = Standing()
+        self._asked = RetryOptions()
+        self._standing = RolloutProgress()
         self._answers: dict[str, HostAnswer] = {}
         self._known: dict[HostAnswer, HostAnswer] = {}
         self._held = 0
@@ -77,7 +77,7 @@ class Answers(Subscriber):
                 self._notices.setdefault((event.level, event.text), []).append(event.host)
         elif isinstance(event, happening.RunStarted):
             self._order, self._began = event.hosts, event.at
-            self._asked = Asked(event.run_id, event.again)
+            self._asked = RetryOptions(event.run_id, event.again)
         elif isinstance(event, happening.RunFinished):
             self._took = max(0.0, event.at - self._began)
 
@@ -89,7 +89,7 @@ class Answers(Subscriber):
                 return answer._replace(output=LEFT_OUT)
         return self._known.setdefault(answer, answer)
 
-    def groups(self, fold: bool) -> list[Alike]:
+    def groups(self, fold: bool) -> list[AnswerGroup]:
         """Failures first, then the most hosts first; ``fold`` sets names and numbers aside."""
         found: dict[tuple[object, ...], list[HostResult]] = {}
         for host in self._order:
@@ -106,9 +106,9 @@ class Answers(Subscriber):
             return *why, answer.code, alike(answer.error, host), answer.output
         return *why, answer.code, alike(answer.error, host), folded(answer.output, host)
 
-    def _group(self, results: list[HostResult]) -> Alike:
+    def _group(self, results: list[HostResult]) -> AnswerGroup:
         answers = {self._of_host(result.host) for result in results}
-        return Alike(results, self._of_host(results[0].host), len(answers) == 1)
+        return AnswerGroup(results, self._of_host(results[0].host), len(answers) == 1)
 
     def _of_host(self, host: str) -> HostAnswer:
         return self._answers.get(host, HostAnswer())
@@ -155,11 +155,11 @@ def _answer_of(event: dict[str, object]) -> HostAnswer:
     return HostAnswer(code if isinstance(code, int) else None, first, str(event.get("output", "")))
 
 
-def _of(group: Alike) -> str:
+def _of(group: AnswerGroup) -> str:
     return group.results[0].outcome
 
 
-def _block(group: Alike, style: Style) -> Iterator[str]:
+def _block(group: AnswerGroup, style: Style) -> Iterator[str]:
     result = group.results[0]
     role = "ok" if result.outcome == outcome.OK else result.outcome
     yield f"{style('title', named(group.hosts, 10_000))}  {style(role, _word(group))}"
@@ -178,7 +178,7 @@ def _advice(result: HostResult) -> Iterable[str]:
     return [f"→ {result.advice}"] if result.advice else []
 
 
-def _word(group: Alike) -> str:
+def _word(group: AnswerGroup) -> str:
     """The result of a group of hosts, in a few words."""
     result, answer = group.results[0], group.answer
     if result.message:
@@ -186,7 +186,7 @@ def _word(group: Alike) -> str:
     return answer.error or ("ok" if answer.code is None else f"exit code {answer.code}")
 
 
-def _counted(groups: list[Alike], style: Style) -> str:
+def _counted(groups: list[AnswerGroup], style: Style) -> str:
     """How many hosts ended with which exit code, or how else; the order is that of the groups."""
     found: Counter[tuple[str, str]] = Counter()
     for group in groups:

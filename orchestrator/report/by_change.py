@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from orchestrator.report.collected import Collected, Entry
 from orchestrator.report.grouping import Row, alike_entry, applied_by, told_of_manifest
 from orchestrator.report.host_names import named
+from orchestrator.report.run_collector import Entry, RunCollector
 from orchestrator.report.terminal.rows import Choice, Rows
 from orchestrator.report.terminal.style import Style
 from orchestrator.support.plain_text import one_line
@@ -15,7 +15,7 @@ from orchestrator.support.plain_text import one_line
 MAX_ROWS = 80
 
 
-def rows_of(collected: Collected, hosts: Sequence[str]) -> list[Row]:
+def rows_of(collected: RunCollector, hosts: Sequence[str]) -> list[Row]:
     """One row for each outcome of a resource, of all ``hosts`` that share it, in the order of the
     first host that has it."""
     found: dict[tuple[object, ...], Row] = {}
@@ -69,7 +69,7 @@ class ChangeList:
 
     def __init__(
         self,
-        collected: Collected,
+        collected: RunCollector,
         hosts: Sequence[str],
         *,
         style: Style,

@@ -41,7 +41,7 @@ class _Detail(NamedTuple):
         return " ".join(filter(None, self))
 
 
-class _Seen(NamedTuple):
+class _ResourceResult(NamedTuple):
     """The result of one resource in one run."""
 
     status: str
@@ -49,7 +49,7 @@ class _Seen(NamedTuple):
 
 
 _ERROR = _Detail("error")
-_Run = dict[str, dict[str, _Seen]]
+_Run = dict[str, dict[str, _ResourceResult]]
 
 
 class Differences:
@@ -98,7 +98,9 @@ def _outcome(result: HostResult | None) -> str:
     return f"{result.outcome}: {result.message}" if result.message else "reached"
 
 
-def _compared(name: str, one: _Seen, other: _Seen, host: str) -> Iterator[Difference]:
+def _compared(
+    name: str, one: _ResourceResult, other: _ResourceResult, host: str
+) -> Iterator[Difference]:
     if one.status != other.status:
         yield Difference(name, OUTCOME, one.status, other.status)
     for what in dict.fromkeys([*one.details, *other.details]):
@@ -115,7 +117,9 @@ def _seen(run: ReportSource) -> _Run:
     found: _Run = {}
     for event, _ in run.events():
         resources = found.setdefault(event["host"], {})
-        resources[f"{event['type']}#{event['name']}"] = _Seen(event["status"], _details(event))
+        resources[f"{event['type']}#{event['name']}"] = _ResourceResult(
+            event["status"], _details(event)
+        )
     return found
 
 

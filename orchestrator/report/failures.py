@@ -15,7 +15,7 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.alike import alike_but_for
-from orchestrator.report.collected import Entry, entry_of
+from orchestrator.report.run_collector import Entry, entry_of
 from orchestrator.report.grouping import ORDER, applied_by
 from orchestrator.report.wording import ended
 
@@ -89,7 +89,7 @@ class _Text(NamedTuple):
     whole: int
 
 
-class _Kept:
+class _OpenFailure:
     """A failure that is being collected."""
 
     def __init__(self, resource: str, host: str, text: _Text) -> None:
@@ -124,7 +124,7 @@ class Failures:
     def __init__(self, names: Iterable[str] = ()) -> None:
         self.skipped = 0
         self._names = frozenset(map(host_in, names))
-        self._kept: dict[_Key, _Kept] = {}
+        self._kept: dict[_Key, _OpenFailure] = {}
         self._begun: dict[str, int] = {}
         self._manifests: dict[str, set[str]] = {}
 
@@ -155,7 +155,7 @@ class Failures:
         key = (result.outcome, result.kind, None, "", text.common)
         self._put(result.host, key, text).results.append(result)
 
-    def _put(self, host: str, key: _Key, text: _Text) -> _Kept:
+    def _put(self, host: str, key: _Key, text: _Text) -> _OpenFailure:
         kept = self._kept.get(key)
         if kept is None:
             begun = self._begun.get(host, 0)
@@ -163,7 +163,7 @@ class Failures:
                 text = _told((), host, self._names)
                 key = (*key[:2], None, "", "")
             self._begun[host] = begun + 1
-            kept = self._kept.setdefault(key, _Kept(key[3], host, text))
+            kept = self._kept.setdefault(key, _OpenFailure(key[3], host, text))
         kept.add(host, text)
         return kept
 
@@ -192,7 +192,7 @@ def _rank(failure: SharedFailure) -> tuple[bool, int, int]:
     return not failure.errors, -len(failure.hosts), ORDER.index(failure.outcome)
 
 
-def _failure(key: _Key, kept: _Kept) -> SharedFailure:
+def _failure(key: _Key, kept: _OpenFailure) -> SharedFailure:
     return SharedFailure(
         key[0],
         key[1],

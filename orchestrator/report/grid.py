@@ -12,13 +12,13 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, is_apply
 from orchestrator.fleet.store.saved_runs import ReportSource, SavedRun
 from orchestrator.report.alike import alike, alike_but_for
-from orchestrator.report.collected import Entries, Entry, entry_of, is_told
+from orchestrator.report.run_collector import Entries, Entry, entry_of, is_told
 from orchestrator.report.dangers import Dangers
 from orchestrator.report.failures import SharedFailure, failures_of
 from orchestrator.report.grouping import alike_entry
-from orchestrator.report.terminal.paragraphs import Asked
-from orchestrator.report.terminal.rollout_progress import Standing
-from orchestrator.report.turns import Turns
+from orchestrator.report.terminal.paragraphs import RetryOptions
+from orchestrator.report.terminal.rollout_progress import RolloutProgress
+from orchestrator.report.unfinished import UnfinishedResources
 from orchestrator.report.wording import hashless
 
 NANOSECOND = 1e-9
@@ -64,14 +64,14 @@ class Grid:
         self.cells: dict[str, dict[str, Cell]] = {host: {} for host in self.hosts}
         self.results: dict[str, HostResult] = {}
         self.notices: dict[tuple[str, str], list[str]] = {}
-        self.turns = Turns()
-        self.standing = Standing()
+        self.turns = UnfinishedResources()
+        self.rollout = RolloutProgress()
         self.dangers = Dangers()
         self._entries = Entries(most)
         self._known: set[str] = set()
         for event in kept.replay(whole=True):
             self.turns.handle(event)
-            self.standing.handle(event)
+            self.rollout.handle(event)
             if self.noop and not self._drift:
                 self.dangers.handle(event)
             if isinstance(event, happening.ResourceEvent):
@@ -106,10 +106,10 @@ class Grid:
         return Cell(event["status"], event["duration"] * NANOSECOND, ended, entry)
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> RetryOptions:
         """How to ask for it again; without an ID for a plan's preview, which is not a run."""
         run_id = self.kept.run_id if self.kept.kind == SavedRun.kind else ""
-        return Asked(run_id, self.kept.about.get("again", ()))
+        return RetryOptions(run_id, self.kept.about.get("again", ()))
 
     @property
     def without_turn(self) -> list[str]:

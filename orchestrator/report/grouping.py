@@ -9,7 +9,7 @@ from typing import NamedTuple
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, applied_as, is_apply
 from orchestrator.report.alike import alike, alike_but_for, short_name
-from orchestrator.report.collected import Collected, Entry
+from orchestrator.report.run_collector import RunCollector, Entry
 
 # Failures first; a preview's and a push's changes before hosts where nothing is to do.
 ORDER = [
@@ -44,14 +44,14 @@ class Block(NamedTuple):
         return any(row_entry.status == "changed" for row in self.entries for row_entry in row)
 
 
-class Unheard(NamedTuple):
+class NotRun(NamedTuple):
     """Resources that did not run on these hosts, in the order of the plan."""
 
     resources: list[str]
     hosts: list[str]
 
 
-def blocks_of(collected: Collected) -> list[Block]:
+def blocks_of(collected: RunCollector) -> list[Block]:
     """The blocks, failures first, then the larger ones first."""
     alike_results: dict[tuple[object, ...], list[HostResult]] = {}
     order = collected.started.hosts if collected.started else tuple(collected.results)
@@ -82,7 +82,7 @@ def overview(blocks: list[Block], counts: Callable[[HostResult], str]) -> list[B
     return list(found.values())
 
 
-def _block(results: list[HostResult], collected: Collected) -> Block:
+def _block(results: list[HostResult], collected: RunCollector) -> Block:
     hosts = [result.host for result in results]
     rows = zip(*(collected.entries.get(host, []) for host in hosts), strict=True)
     return Block(results[0].outcome, results, hosts, [_row(row, hosts) for row in rows])
@@ -112,15 +112,15 @@ def applied_by(entry: Entry) -> str:
     return applied_as(entry.manifest, entry.resource.partition("#")[2])
 
 
-def unheard_of(left: Mapping[str, Iterable[str]], hosts: Iterable[str]) -> list[Unheard]:
+def unheard_of(left: Mapping[str, Iterable[str]], hosts: Iterable[str]) -> list[NotRun]:
     """Resources that did not run on some hosts, the most hosts first; ``left`` is by host."""
     where: dict[str, list[str]] = {}
     for host in hosts:
         for name in left.get(host, ()):
             where.setdefault(alike_but_for(host, name), []).append(host)
-    found: dict[tuple[str, ...], Unheard] = {}
+    found: dict[tuple[str, ...], NotRun] = {}
     for name, lacking in where.items():
-        found.setdefault(tuple(lacking), Unheard([], lacking)).resources.append(name)
+        found.setdefault(tuple(lacking), NotRun([], lacking)).resources.append(name)
     return sorted(found.values(), key=lambda one: -len(one.hosts))
 
 

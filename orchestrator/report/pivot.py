@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orchestrator.report.alike import alike
-from orchestrator.report.collected import Collected
+from orchestrator.report.run_collector import RunCollector
 from orchestrator.report.failures import Failures, SharedFailure
-from orchestrator.report.terminal.paragraphs import Asked, in_one_line, paragraph
+from orchestrator.report.terminal.paragraphs import RetryOptions, in_one_line, paragraph
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.wording import ended
 from orchestrator.support.plain_text import one_line
@@ -17,7 +17,7 @@ FEW_HOSTS = 10  # are read one by one
 
 
 def failures_first(
-    failures: Failures, style: Style, asked: Asked, *, everything: bool = False
+    failures: Failures, style: Style, asked: RetryOptions, *, everything: bool = False
 ) -> Iterator[str]:
     """A paragraph for each failure, the most hosts first; those for which there is no room are one
     line each."""
@@ -44,7 +44,7 @@ def _left_out(failures: list[SharedFailure], style: Style) -> str:
     return style("faint", text)
 
 
-def idle_lines(collected: Collected, style: Style) -> Iterator[str]:
+def idle_lines(collected: RunCollector, style: Style) -> Iterator[str]:
     """A line for each reason why hosts were not started."""
     found: dict[tuple[str, str], list[str]] = {}
     for host, result in collected.results.items():

@@ -12,7 +12,7 @@ from orchestrator.runs import wiring
 from orchestrator.runs.push_flow import PushFlow, check_request, own_types
 from orchestrator.runs.push_job import PushJob
 from orchestrator.runs.request import Subject
-from orchestrator.runs.staged import StagedPush
+from orchestrator.runs.staged_job import StagedJob
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import InputError, PlanError, Problem, UsageError
 from remote_runtime.item import SELECTION
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from orchestrator.runs.reporter import Reporter
     from orchestrator.runs.request import RunRequest
     from orchestrator.runs.result import RunResult
-    from orchestrator.runs.wiring import Chosen
+    from orchestrator.runs.wiring import TargetSelection
 
-_SETTLED = ("hiera", "facts", *SELECTION)  # options that a plan fixes, values and all
+_FIXED = ("hiera", "facts", *SELECTION)  # options that a plan fixes, values and all
 _SKEW = 300  # seconds that the clock of the plan's author may be ahead
 
 
@@ -66,7 +66,7 @@ class PlanFilePush:
             if given:
                 hint = "ccm plan show FILE shows what it would do"
                 raise UsageError(f"{name} does not apply to a plan", hint=hint)
-        for name in _SETTLED:
+        for name in _FIXED:
             if getattr(data, name):
                 hint = "omit it; for another value, plan again"
                 raise UsageError(f"--{name} is fixed by the plan", hint=hint)
@@ -143,17 +143,17 @@ class PlanPush:
             push = with_clusters(push, collect(kept.replay()), flow)
         return flow.run(push)
 
-    def _stages(self) -> tuple[PushJob, Chosen]:
+    def _stages(self) -> tuple[PushJob, TargetSelection]:
         """The push of a plan's stages to the plan's hosts."""
         from orchestrator.fleet.host.stage_host import host_in, stage_in
 
         kept, request = self._kept, self._request
         path = kept.record["manifest"]
         hosts_of_plan = set(map(host_in, kept.hosts))
-        chosen = wiring.choose(request.hosts, self._reporter.warn, path, hosts_of_plan)
+        chosen = wiring.select_targets(request.hosts, self._reporter.warn, path, hosts_of_plan)
         among = tuple(kept.record["stages"])
         staged = request._replace(stages=request.stages._replace(among=among))
-        push = StagedPush(staged, chosen).job()
+        push = StagedJob(staged, chosen).job()
         if request.hosts.limit:
             standing = (host_in(host.name) for stage in push.stages for host in stage.hosts)
             _require_planned(standing, hosts_of_plan)
@@ -178,11 +178,11 @@ class PlanPush:
         stages = tuple(stage for stage in held if stage.hosts)
         return push._replace(stages=stages, binder=stages[0].push.binder), chosen
 
-    def _choose(self) -> Chosen:
+    def _choose(self) -> TargetSelection:
         """The hosts of the plan, or those that ``-l`` selects."""
         kept, request = self._kept, self._request
         manifest = kept.record["manifest"]
-        chosen = wiring.choose(request.hosts, self._reporter.warn, manifest, kept.hosts)
+        chosen = wiring.select_targets(request.hosts, self._reporter.warn, manifest, kept.hosts)
         if request.hosts.limit:
             _require_planned((host.name for host in chosen.hosts), kept.hosts)
             return chosen

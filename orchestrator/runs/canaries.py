@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.fleet import outcome
-from orchestrator.report.collected import Collected
 from orchestrator.report.grouping import blocks_of
+from orchestrator.report.run_collector import RunCollector
 from orchestrator.rollout.canaries import check_clusters
 from orchestrator.runs.push_flow import PushFlow
 from remote_runtime.errors import UsageError
@@ -41,7 +41,7 @@ class CanaryPush:
                 "--canary with --monitor-only: nothing would change", hint="omit one of them"
             )
         preview = request._replace(run=request.run._replace(noop=True), verify=False)
-        collected = Collected()
+        collected = RunCollector()
         flow.reporter.note("previewing for canaries")
         job = push._replace(subscribers=(collected,))
         result = PushFlow(preview, flow.chosen, flow.reporter.for_preview()).run(job)
@@ -51,7 +51,7 @@ class CanaryPush:
 
     def _with_remark(self) -> PushJob:
         push, most = self._push, self._flow.request.rollout.canary_max
-        collected = Collected()
+        collected = RunCollector()
 
         def remarks() -> list[str]:
             """The remarks of the push, with one about too many clusters."""
@@ -65,7 +65,7 @@ class CanaryPush:
         return push._replace(subscribers=(*push.subscribers, collected), remarks=remarks)
 
 
-def with_clusters(push: PushJob, collected: Collected, flow: PushFlow) -> PushJob:
+def with_clusters(push: PushJob, collected: RunCollector, flow: PushFlow) -> PushJob:
     """The push with the clusters of a preview, reduced to the hosts of the ``flow``; UsageError for
     too many clusters."""
     names = {host.name for host in flow.chosen.hosts}
@@ -75,15 +75,15 @@ def with_clusters(push: PushJob, collected: Collected, flow: PushFlow) -> PushJo
     return push._replace(clusters=clusters)
 
 
-def collect(events: Iterable[happening.Event]) -> Collected:
+def collect(events: Iterable[happening.Event]) -> RunCollector:
     """The events of a preview, collected."""
-    collected = Collected()
+    collected = RunCollector()
     for event in events:
         collected.handle(event)
     return collected
 
 
-def clusters_of(collected: Collected) -> Clusters:
+def clusters_of(collected: RunCollector) -> Clusters:
     """The groups of hosts with equal changes, largest first; hosts without changes need no
     canary."""
     blocks = blocks_of(collected)

@@ -34,7 +34,7 @@ def run_on_hosts(
     """
     request = request._replace(run=request.run._replace(adhoc=True, diff=False))
     make_room(request.connection.forks)
-    chosen = wiring.choose(request.hosts, reporter.warn)
+    chosen = wiring.select_targets(request.hosts, reporter.warn)
     ready()
     job = PushJob(request.command, shown, site=None, planner=planner, words=words)
     return PushFlow(request, chosen, reporter).run(job)

@@ -39,7 +39,7 @@ def max_age(text: str) -> float:
     return seconds
 
 
-class ReadHosts(NamedTuple):
+class FactReads(NamedTuple):
     """The view of an inventory for templates, and the hosts whose facts they read; ``stale`` are
     those without recent facts.
     """
@@ -48,7 +48,7 @@ class ReadHosts(NamedTuple):
     hosts: Sequence[Host]
     stale: Sequence[Host]
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """The facts that a run uses, with their age; "" for none."""
         known = self.view.facts.known
         found = [f"{host.name} ({known[host.name].gathered})" for host in self.hosts[:_MOST_NAMES]
@@ -62,7 +62,7 @@ class ReadHosts(NamedTuple):
 
 def show_hosts(
     planners: Iterable[Planner], inventory: Inventory, oldest: float | None = None
-) -> ReadHosts:
+) -> FactReads:
     """Set the hosts that the planners' templates see, with the cached facts of others.
 
     ``oldest`` is their maximum age in seconds, None for any age. No host is contacted.
@@ -84,11 +84,11 @@ def show_hosts(
                 view.facts.reasons[host.name] = f"{why}; 'ccm facts -l {host.name}' gathers them"
         else:
             view.facts.known[host.name] = PackedFacts.of(kept.moment, kept.facts, kept.unavailable)
-    return ReadHosts(view, hosts, stale)
+    return FactReads(view, hosts, stale)
 
 
 def take_answers(
-    read: ReadHosts, answers: Mapping[str, HostFacts | CcmError], warn: Callable[[str], None]
+    read: FactReads, answers: Mapping[str, HostFacts | CcmError], warn: Callable[[str], None]
 ) -> None:
     """Store the new facts of hosts, and show them to templates.
 

@@ -57,13 +57,13 @@ def _gate(
         from orchestrator.rollout.local_command import CommandGate
 
         return CommandGate(word, seconds, about)
-    from orchestrator.verify.gating import VerifyGate
-    from orchestrator.verify.members import Means
+    from orchestrator.verify.gate import VerifyGate
+    from orchestrator.verify.members import VerifyContext
 
     hosts: dict[str, Any] = {host.name: host_itself(host) for host in targets.hosts}
     connector: Any = targets.connector
     planner: Any = push.planner
-    means = Means(connector, planner)
+    means = VerifyContext(connector, planner)
     return VerifyGate(hosts, means, forks=targets.forks, seconds=seconds)
 
 
@@ -74,13 +74,13 @@ def _monitor(push: "PushJob", targets: "Targets", config: "PushConfig") -> Any:
 
     def make(host: "Target", heard: "Publish") -> HostRun:
         """The run of a host whose events go to ``heard`` only."""
-        bus = Bus([_Heard(heard)])
+        bus = Bus([_EventCallback(heard)])
         return HostRun(host, targets.connector, planner=push.planner, bus=bus, settings=settings)
 
     return make
 
 
-class _Heard:
+class _EventCallback:
     def __init__(self, handle: "Publish") -> None:
         self.handle = handle
 

@@ -32,7 +32,7 @@ def push_resource(
     The run is stored if it has an inventory. UsageError, InputError.
     """
     check_request(request)
-    chosen = wiring.choose(request.hosts, reporter.warn)
+    chosen = wiring.select_targets(request.hosts, reporter.warn)
     site, planner = prepare()
     job = PushJob(
         command=request.command,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.runs.push_flow import PushFlow
 from orchestrator.runs.request import Subject
-from orchestrator.runs.wiring import ManifestPush
+from orchestrator.runs.wiring import ManifestJob
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
         from orchestrator.runs.save_plan import push_expected
 
         return push_expected(request, reporter)
-    flow = PushFlow.begin(request, reporter)
+    flow = PushFlow.prepare(request, reporter)
     if request.subject is Subject.STAGES:
-        from orchestrator.runs.staged import StagedPush
+        from orchestrator.runs.staged_job import StagedJob
 
-        return flow.run(StagedPush(flow.request, flow.chosen).job())
-    job = ManifestPush(flow.request, flow.chosen).job()
+        return flow.run(StagedJob(flow.request, flow.chosen).job())
+    job = ManifestJob(flow.request, flow.chosen).job()
     if request.rollout.canary:
         from orchestrator.runs.canaries import CanaryPush
 
@@ -55,5 +55,5 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
 def drift(request: RunRequest, reporter: Reporter) -> RunResult:
     """Preview against what each host has from the last push. UsageError, InputError."""
     run = request.run._replace(noop=True, drift=True, package_probe=False)
-    flow = PushFlow.begin(request._replace(run=run), reporter)
-    return flow.run(ManifestPush(flow.request, flow.chosen).job())
+    flow = PushFlow.prepare(request._replace(run=run), reporter)
+    return flow.run(ManifestJob(flow.request, flow.chosen).job())

@@ -13,7 +13,7 @@ from orchestrator.fleet.store.run_directory import new_run_id
 from orchestrator.runs import run_loop, wiring
 from orchestrator.runs.engine_choice import DASK, THREADS, EngineChoice
 from orchestrator.runs.push_job import PushConfig, PushJob, Targets
-from orchestrator.runs.retry_command import words_again, words_for_failed
+from orchestrator.runs.retry_command import retry_failed_words, retry_words
 from remote_runtime.errors import UsageError
 from remote_runtime.reporting.masking import Mask
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
     from orchestrator.fleet.window import Window
     from orchestrator.planning import Planner
-    from orchestrator.runs.fleet_facts import ReadHosts
+    from orchestrator.runs.fleet_facts import FactReads
     from orchestrator.runs.push_job import VerifyAfterPush
     from orchestrator.runs.remote_work import RemoteWork
     from orchestrator.runs.reporter import Reporter
     from orchestrator.runs.request import RunRequest
     from orchestrator.runs.result import RunResult
-    from orchestrator.runs.wiring import Chosen
+    from orchestrator.runs.wiring import TargetSelection
     from orchestrator.transport import Connector
 
 
@@ -53,20 +53,20 @@ def check_request(request: RunRequest) -> None:
 class PushFlow:
     """Runs a job on the chosen hosts of a request, and returns the result."""
 
-    def __init__(self, request: RunRequest, chosen: Chosen, reporter: Reporter) -> None:
+    def __init__(self, request: RunRequest, chosen: TargetSelection, reporter: Reporter) -> None:
         self.request = request
         self.chosen = chosen
         self.reporter = reporter
 
     @classmethod
-    def begin(cls, request: RunRequest, reporter: Reporter) -> PushFlow:
+    def prepare(cls, request: RunRequest, reporter: Reporter) -> PushFlow:
         """Check a request, read the data that it names by URLs, and choose its hosts.
 
         UsageError, InputError. No host is contacted.
         """
         check_request(request)
         request = wiring.with_sources(request)
-        chosen = wiring.choose(request.hosts, reporter.warn, request.manifest)
+        chosen = wiring.select_targets(request.hosts, reporter.warn, request.manifest)
         return cls(request, chosen, reporter)
 
     def run(self, push: PushJob) -> RunResult:
@@ -108,7 +108,7 @@ class PushFlow:
                 reporter.say(message)
         return result
 
-    def _shown_hosts(self, push: PushJob) -> ReadHosts | None:
+    def _shown_hosts(self, push: PushJob) -> FactReads | None:
         """The hosts that the templates of all stages see: the complete inventory, not only the
         selection.
         """
@@ -119,16 +119,16 @@ class PushFlow:
         planners = [cast("Planner", one.planner) for one in push.pushes if one.site is not None]
         return show_hosts(planners, self.chosen.inventory, max_age(self.request.data.facts_max_age))
 
-    def _know_facts(self, read: ReadHosts, connector: Connector, *, by_workers: bool) -> None:
+    def _know_facts(self, read: FactReads, connector: Connector, *, by_workers: bool) -> None:
         """Ask other hosts for the facts that templates read, before the first host is changed, and
         say in a preview which facts it uses. ``by_workers``: the workers of the engine ask.
         """
         if read.stale:
             self._gather(read, connector, by_workers=by_workers)
-        if self.request.run.noop and read.told():
-            self.reporter.say(read.told())
+        if self.request.run.noop and read.summary():
+            self.reporter.say(read.summary())
 
-    def _gather(self, read: ReadHosts, connector: Connector, *, by_workers: bool) -> None:
+    def _gather(self, read: FactReads, connector: Connector, *, by_workers: bool) -> None:
         from orchestrator.runs.fleet_facts import take_answers
 
         count = len(read.stale)
@@ -182,8 +182,8 @@ class PushFlow:
             registration=request.data.registration,
             verify=verify,
             rollout=request.rollout,
-            again=words_again(shown, request),
-            retry=words_for_failed(shown, request),
+            again=retry_words(shown, request),
+            retry=retry_failed_words(shown, request),
             keep=request.keep,
             engine=request.engine or EngineChoice(THREADS),
             remote=remote,
@@ -218,10 +218,10 @@ class PushFlow:
 
     def _verification(self, push: PushJob, connector: Connector) -> VerifyAfterPush:
         from orchestrator.runs.verification import verify_after_push
-        from orchestrator.verify.pytest_run.running import Checkup
+        from orchestrator.verify.pytest_run.runner import VerifyJob
 
         return verify_after_push(
-            Checkup(
+            VerifyJob(
                 manifest=cast("Planner", push.planner).site.path.absolute(),
                 inventory=self.chosen.inventory,
                 hosts=self.chosen.hosts,

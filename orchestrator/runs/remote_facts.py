@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
     from orchestrator.fleet.window import Window
     from orchestrator.runs.request import RunRequest
-    from orchestrator.runs.wiring import Chosen
+    from orchestrator.runs.wiring import TargetSelection
     from orchestrator.transport import Connector
 
 _UNHEARD = "its worker reported no facts"
@@ -59,7 +59,7 @@ class _Facts(Subscriber):
 
 
 def gather_by_workers(
-    chosen: Chosen,
+    chosen: TargetSelection,
     connector: Connector,
     *,
     request: RunRequest,

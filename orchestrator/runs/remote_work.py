@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.engine_choice import EngineSpec
     from orchestrator.runs.push_job import PushJob
     from orchestrator.runs.request import RunRequest
-    from orchestrator.runs.wiring import Chosen
+    from orchestrator.runs.wiring import TargetSelection
 
 
 _ELSE = "use --engine threads or processes, which overrides CCM_ENGINE"
@@ -35,7 +35,7 @@ class RemoteWork:
         self,
         push: "PushJob",
         request: "RunRequest",
-        chosen: "Chosen",
+        chosen: "TargetSelection",
         note: "Callable[[str], None]",
     ) -> None:
         self._push = push

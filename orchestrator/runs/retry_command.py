@@ -23,7 +23,7 @@ _APPROVAL = ("--signers=", "--approvals=")
 _VALUES = (*_OF_PLAN, "user", "registration")
 
 
-def words_again(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
+def retry_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
     """The words of the same command without ``-l``; none where no command line can do the same.
 
     Values of ``--data`` and ``--fact`` are left for the user to write: they may be secret.
@@ -56,9 +56,9 @@ def words_again(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
     return (*words, *(push.words or [_path(push.what, request.hosts.inventory)]))
 
 
-def words_for_failed(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
+def retry_failed_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
     """The command for failed hosts. A host accepts a plan once, so a new plan is made."""
-    again = words_again(push, request)
+    again = retry_words(push, request)
     if not (again and push.binder is not None and push.words):
         return again
     *choice, plan = (word for word in push.words if not word.startswith(_APPROVAL))

@@ -146,7 +146,7 @@ def _verified(
     config: PushConfig, result: RunResult, reporter: Reporter, directory: RunDirectory
 ) -> RunResult:
     """The result with a verify of the hosts that the push reached; the directory stores it."""
-    from orchestrator.verify.kept import VerifyFile
+    from orchestrator.verify.stored_results import VerifyFile
 
     assert config.verify is not None
     file = VerifyFile(directory.path)
@@ -253,11 +253,11 @@ def _planned(
     staged: bool,
 ) -> happening.RolloutPlanned:
     """How the hosts will begin, and the command that goes on where they did not."""
-    from orchestrator.report.terminal.paragraphs import Asked
+    from orchestrator.report.terminal.paragraphs import RetryOptions
 
     # The failed hosts of a stage must be healthy before the next stage.
     word, words = (UNDONE, config.retry) if staged else (REMAINING, config.again)
-    return scheduler.planned(Asked(again=words).on(f"run:{begin.run_id}:{word}"))
+    return scheduler.planned(RetryOptions(again=words).on(f"run:{begin.run_id}:{word}"))
 
 
 def _in_order(

@@ -12,8 +12,8 @@ from orchestrator.plan_files.writer import PlanWriter
 from orchestrator.runs.apply_plan import PlanPush, require_id
 from orchestrator.runs.push_flow import PushFlow, own_types, user_at_host
 from orchestrator.runs.request import Subject
-from orchestrator.runs.staged import StagedPush
-from orchestrator.runs.wiring import ManifestPush
+from orchestrator.runs.staged_job import StagedJob
+from orchestrator.runs.wiring import ManifestJob
 from remote_runtime.errors import UsageError
 from remote_runtime.item import SELECTION
 from remote_runtime.version import VERSION
@@ -39,7 +39,7 @@ def save_plan(
     if out is not None:
         require_place(out)
         _require_files(request)
-    result = _preview(PushFlow.begin(request, reporter), valid)
+    result = _preview(PushFlow.prepare(request, reporter), valid)
     if result.plan is not None and out is not None:
         write_plan(result.plan, out)
     return result
@@ -51,7 +51,7 @@ def push_expected(request: RunRequest, reporter: Reporter) -> RunResult:
     if run.noop or run.monitor_only:
         raise UsageError("--expect requires a push", hint="ccm plan shows the ID of a plan")
     preview = request._replace(command="plan", run=run._replace(noop=True))
-    flow = PushFlow.begin(preview, reporter.for_preview())
+    flow = PushFlow.prepare(preview, reporter.for_preview())
     result = _preview(flow, _DAY)
     if result.plan is None:
         return result
@@ -62,7 +62,7 @@ def push_expected(request: RunRequest, reporter: Reporter) -> RunResult:
 def _preview(flow: PushFlow, valid: float) -> RunResult:
     """Preview; the result has a plan if at least one host has one."""
     request, reporter = flow.request, flow.reporter
-    kind = StagedPush if request.subject is Subject.STAGES else ManifestPush
+    kind = StagedJob if request.subject is Subject.STAGES else ManifestJob
     push, maker = _with_maker(kind(request, flow.chosen).job())
     created = int(time.time())
     result = flow.run(push)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet import outcome
 from orchestrator.verify.assessment import Assessment, Outcome
-from orchestrator.verify.pytest_run.running import Checkup, check_tests, verify
+from orchestrator.verify.pytest_run.runner import VerifyJob, check_tests, verify
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def verify_hosts(request: VerifyRequest, reporter: Reporter, shown: VerifyReport
     from orchestrator.runs.fleet_facts import show_hosts
 
     check_tests(request.tests)
-    chosen = wiring.choose(request.hosts, reporter.warn, request.manifest)
+    chosen = wiring.select_targets(request.hosts, reporter.warn, request.manifest)
     forks = request.connection.forks
     # With tests of the user's own every connection stays open for them.
     make_room(max(forks, len(chosen.hosts)) if request.tests else forks)
@@ -60,7 +60,7 @@ def verify_hosts(request: VerifyRequest, reporter: Reporter, shown: VerifyReport
     )
     for text in site.warnings:
         reporter.warn(str(text))
-    checkup = Checkup(
+    checkup = VerifyJob(
         manifest=site.path.absolute(),
         inventory=chosen.inventory,
         hosts=chosen.hosts,
@@ -79,7 +79,7 @@ def verify_hosts(request: VerifyRequest, reporter: Reporter, shown: VerifyReport
 
 
 def run_verify(
-    checkup: Checkup, reporter: Reporter, shown: VerifyReporter, keep: Keep | None = None
+    checkup: VerifyJob, reporter: Reporter, shown: VerifyReporter, keep: Keep | None = None
 ) -> Assessment:
     """Run all checks; ``shown`` and ``keep`` get each outcome. An interrupt ends them in order."""
     shown.begin(checkup.manifest.name, len(checkup.hosts))
@@ -118,7 +118,7 @@ def check_options(run: RunOptions) -> None:
             )
 
 
-def verify_after_push(checkup: Checkup) -> VerifyAfterPush:
+def verify_after_push(checkup: VerifyJob) -> VerifyAfterPush:
     """A function that verifies the hosts that a push reached."""
 
     def check(results: Sequence[HostResult], reporter: Reporter, keep: Keep) -> Assessment:

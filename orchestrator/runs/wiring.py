@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from orchestrator.transport import Connector
 
 
-class Chosen(NamedTuple):
+class TargetSelection(NamedTuple):
     """The selected hosts, their inventory, and the files that it was read from."""
 
     inventory: Inventory
@@ -29,12 +29,12 @@ class Chosen(NamedTuple):
     files: tuple[str, ...] = ()
 
 
-def choose(
+def select_targets(
     options: HostChoice,
     warn: Callable[[str], None],
     manifest: str = "",
     among: Collection[str] | None = None,
-) -> Chosen:
+) -> TargetSelection:
     """Read the inventory and select hosts; without an inventory, this host. UsageError, InputError.
 
     ``warn`` gets the warnings of the inventory. Words such as ``failed`` mean the last push of the
@@ -44,7 +44,7 @@ def choose(
         if options.limit:
             raise UsageError("--limit needs an inventory", hint="set one with -i, or in ccm.yaml")
         here = this_host()
-        return Chosen(here, list(here.hosts.values()))
+        return TargetSelection(here, list(here.hosts.values()))
     loaded = load(options.inventory)
     for warning in loaded.warnings:
         warn(str(warning))
@@ -53,11 +53,11 @@ def choose(
         from orchestrator.fleet.store.past_runs import PastRuns
 
         runs = PastRuns(manifest, among)
-    return Chosen(loaded, loaded.select(options.limit, runs), tuple(options.inventory))
+    return TargetSelection(loaded, loaded.select(options.limit, runs), tuple(options.inventory))
 
 
 def connector(
-    chosen: Chosen,
+    chosen: TargetSelection,
     options: ConnectionOptions,
     *,
     ask: Callable[[str], str] | None,
@@ -125,10 +125,10 @@ def with_sources(request: RunRequest) -> RunRequest:
     return request._replace(data=fetched(request.data))
 
 
-class ManifestPush:
+class ManifestJob:
     """What the manifest of a request pushes to the ``chosen`` hosts."""
 
-    def __init__(self, request: RunRequest, chosen: Chosen) -> None:
+    def __init__(self, request: RunRequest, chosen: TargetSelection) -> None:
         self._request = request
         self._chosen = chosen
 

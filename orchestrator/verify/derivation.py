@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 from orchestrator.verify.checks import Expectations
 from orchestrator.verify.expectation import Expectation
-from orchestrator.verify.own_commands import healthy, to_run
 from orchestrator.verify.subject import Subject
+from orchestrator.verify.user_commands import healthy, to_run
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 
@@ -22,21 +22,21 @@ MONITORED = "monitored only"
 UNOBSERVABLE = "without a check"
 
 
-class Planned(Protocol):
+class PlannedResource(Protocol):
     """A resource of a plan, with the resources of the manifest that it applies."""
 
     @property
     def item(self) -> Item: ...
 
     @property
-    def children(self) -> Sequence[Planned]: ...
+    def children(self) -> Sequence[PlannedResource]: ...
 
 
 class Plan(Protocol):
     """As ``orchestrator.planning`` makes it."""
 
     @property
-    def resources(self) -> Sequence[Planned]: ...
+    def resources(self) -> Sequence[PlannedResource]: ...
 
     def render(self, index: int, read: Callable[[str], bytes]) -> dict[str, Any]: ...
 
@@ -58,7 +58,7 @@ class Check(NamedTuple):
         return self.item.id
 
 
-class Derived(NamedTuple):
+class DerivedChecks(NamedTuple):
     """The checks of a host, and the number of resources without one, by the reason."""
 
     checks: list[Check]
@@ -67,7 +67,7 @@ class Derived(NamedTuple):
 
 def derive(
     plan: Plan, read: Callable[[str], bytes], of_type: Callable[[str], Expectations | None]
-) -> Derived:
+) -> DerivedChecks:
     """The checks of every resource that the push would have managed.
 
     ``read`` gives the bytes of a file of the target, for templates that read one; ``of_type`` what
@@ -87,7 +87,7 @@ def derive(
             left_out[UNOBSERVABLE] += 1
         else:
             checks.append(check)
-    return Derived(checks, left_out)
+    return DerivedChecks(checks, left_out)
 
 
 def _check(
@@ -113,14 +113,14 @@ def _commanded(item: Item, made: Sequence[Expectation]) -> Check:
     return Check(item, [*made, *healthy(item)], commands=to_run(item, looked_at))
 
 
-def _walked(resources: Sequence[Planned]) -> Iterator[tuple[Item, str]]:
+def _walked(resources: Sequence[PlannedResource]) -> Iterator[tuple[Item, str]]:
     """Every resource, with the reason to skip it; an apply represents its children only.
 
     Items are numbered over the complete plan, an apply before its children.
     """
     numbers = itertools.count()
 
-    def walk(some: Sequence[Planned], above: str) -> Iterator[tuple[Item, str]]:
+    def walk(some: Sequence[PlannedResource], above: str) -> Iterator[tuple[Item, str]]:
         """Each resource with the reason why it is not checked; "" for a checked one."""
         for entry in some:
             item = entry.item._replace(index=next(numbers))

@@ -51,7 +51,7 @@ def equal(what: str, expected: Any, find: Ask, shown: Callable[[Any], str] = str
     )
 
 
-class Found(NamedTuple):
+class Observation(NamedTuple):
     """An answer of the host: ``holds``, or what was found instead."""
 
     holds: bool
@@ -69,7 +69,7 @@ class Mismatch(NamedTuple):
         return f"{self.what}: expected {self.expected}, found {self.found}"
 
 
-def look(expectation: Expectation, host: Any, mask: Mask) -> Found:
+def look(expectation: Expectation, host: Any, mask: Mask) -> Observation:
     """Ask the host; a question without an answer is a failed expectation.
 
     Expectations with commands ask an event instead of the host. The answer is masked, then
@@ -78,19 +78,19 @@ def look(expectation: Expectation, host: Any, mask: Mask) -> Found:
     try:
         answer = expectation.find(host)
         if expectation.holds(answer):
-            return Found(True)
+            return Observation(True)
         told = expectation.tell(host, answer) if expectation.tell else str(answer)
-        return Found(False, one_line(mask.text(told), LONGEST))
+        return Observation(False, one_line(mask.text(told), LONGEST))
     except (Exception, SystemExit) as error:
         # testinfra's modules, and a site's own checks, raise anything at an unexpected answer.
         if not isinstance(error, _UNEXPECTED) and not _is_of_others(error):
             raise
         reason = one_line(mask.text(_reason(error, host)), LONGEST)
-        return Found(False, f"no answer ({reason})")
+        return Observation(False, f"no answer ({reason})")
 
 
 def judge(
-    expectations: Sequence[Expectation], answers: Sequence[Found], mask: Mask, hidden: bool
+    expectations: Sequence[Expectation], answers: Sequence[Observation], mask: Mask, hidden: bool
 ) -> list[Mismatch]:
     """The failures that are not behind a failed gate; ``hidden`` values are secret."""
     found = []

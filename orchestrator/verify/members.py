@@ -13,8 +13,8 @@ from orchestrator.fleet.host.framed_link import FramedLink
 from orchestrator.fleet.host.host_task import InterruptedRunError
 from orchestrator.fleet.host.inspection import look_at
 from orchestrator.verify.checks import Expectations, expectations_of
-from orchestrator.verify.own_commands import bounded
 from orchestrator.verify.shell import Shell, image
+from orchestrator.verify.user_commands import bounded
 from remote_runtime.errors import UnreachableError, UsageError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _SESSION_WAIT = 5.0
 _SESSION_PAUSE = 0.2
 
 
-class Means(NamedTuple):
+class VerifyContext(NamedTuple):
     """What the hosts share; without a ``planner`` there is no manifest.
 
     ``timeout`` is how many seconds one command may take.
@@ -47,7 +47,7 @@ class Means(NamedTuple):
 class Member:
     """One host: its connection, its shell, its plan. Thread-safe."""
 
-    def __init__(self, host: Host, means: Means) -> None:
+    def __init__(self, host: Host, means: VerifyContext) -> None:
         self.host = host
         self.name = host.name
         self._means = means
@@ -175,7 +175,7 @@ class Member:
 class Fleet:
     """The members by name, and what a pattern picks of them."""
 
-    def __init__(self, inventory: Inventory, means: Means, hosts: Iterable[Host]) -> None:
+    def __init__(self, inventory: Inventory, means: VerifyContext, hosts: Iterable[Host]) -> None:
         self._inventory = inventory
         self._means = means
         self._picked: dict[str, list[str]] = {}

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.image import Image
-from orchestrator.verify import answering
+from orchestrator.verify import shell_server
 from remote_runtime.errors import ProtocolError, UnreachableError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def image() -> Image:
 
     It is never asked for as a file: the command itself carries all of it, as text for any Python.
     """
-    text = inspect.getsource(answering).encode()
+    text = inspect.getsource(shell_server).encode()
     digest = hashlib.sha256(text).hexdigest()
     program = ":" + base64.b64encode(zlib.compress(text, 9)).decode("ascii")
     return Image(digest, digest, tag="-", program=program, payload=lambda kind: b"")
@@ -109,24 +109,24 @@ class Shell:
             patience.cancel()
 
     def _request(self, commands: Sequence[bytes]) -> bytes:
-        head = answering.REQUEST.pack(len(commands), int(self._timeout * 1000), MAX_OUTPUT)
-        sized = (answering.LENGTH.pack(len(command)) + command for command in commands)
+        head = shell_server.REQUEST.pack(len(commands), int(self._timeout * 1000), MAX_OUTPUT)
+        sized = (shell_server.LENGTH.pack(len(command)) + command for command in commands)
         return head + b"".join(sized)
 
     def _answer(self, together: int) -> Answer:
         # What runs together may be run a second time, one by one.
         end = time.monotonic() + self._timeout * (1 if together == 1 else 2) + GRACE
         until: Callable[[int], bytes] = functools.partial(self._exactly, end)
-        code, fate, out, err = answering.ANSWER.unpack(until(answering.ANSWER.size))
+        code, fate, out, err = shell_server.ANSWER.unpack(until(shell_server.ANSWER.size))
         self._left -= out + err
-        if fate > answering.TOO_LARGE or max(out, err) > MAX_OUTPUT or self._left < 0:
+        if fate > shell_server.TOO_LARGE or max(out, err) > MAX_OUTPUT or self._left < 0:
             raise ProtocolError(f"{self._host} sent an invalid answer")
         return Answer(code, until(out), until(err), self._fate(fate))
 
     def _fate(self, number: int) -> str:
-        if number == answering.TIMED_OUT:
+        if number == shell_server.TIMED_OUT:
             return f"timed out after {self._timeout:g} s"
-        if number == answering.TOO_LARGE:
+        if number == shell_server.TOO_LARGE:
             return f"was killed because it wrote more than {MAX_OUTPUT >> 20} MiB"
         return ""
 

@@ -23,7 +23,7 @@ from typing import Any
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.outcome import DEFECT
-from orchestrator.report.collected import Collected
+from orchestrator.report.run_collector import RunCollector
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.protocol import wire
 from remote_runtime.session import Session
@@ -164,7 +164,7 @@ def _controller(recording: Recording, directory: Path, seed: int, seconds: float
             def patience(self, host: Any) -> float:
                 return 10.0
 
-        bus = Bus([Collected(verbose=True), pipe])
+        bus = Bus([RunCollector(verbose=True), pipe])
         pipe.begin()
         result = HostRun(
             pipe.host, Connector(), planner=planner, bus=bus, settings=recording.settings

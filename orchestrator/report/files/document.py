@@ -8,9 +8,9 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.saved_runs import SavedRun
 from orchestrator.report.failures import failures_of_run
-from orchestrator.report.terminal.paragraphs import Asked, limit_of
-from orchestrator.report.turns import Turns, turns_of
-from orchestrator.verify.kept import kept_assessment
+from orchestrator.report.terminal.paragraphs import RetryOptions, limit_of
+from orchestrator.report.unfinished import UnfinishedResources, unfinished_resources
+from orchestrator.verify.stored_results import stored_assessment
 from remote_runtime.item import SELECTION
 
 PROTOCOL = "io.choria.ccm.v1.run"
@@ -21,9 +21,9 @@ def write_document(run: SavedRun, exit_code: int | None, out: TextIO) -> None:
     record, and every event, streamed.
     """
     results = run.results()
-    turns = turns_of(run, results)
+    turns = unfinished_resources(run, results)
     about = run.about
-    asked = Asked(again=about.get("again", ()))
+    asked = RetryOptions(again=about.get("again", ()))
     head: dict[str, Any] = {
         "protocol": PROTOCOL,
         **{k: about[k] for k in ("run_id", "command", "manifest", "noop", "start", "end")},
@@ -48,7 +48,7 @@ def write_document(run: SavedRun, exit_code: int | None, out: TextIO) -> None:
         head["selection"] = part
     if exit_code is not None:
         head["exit_code"] = exit_code
-    verified = kept_assessment(run)
+    verified = stored_assessment(run)
     if verified is not None:
         head["verify"] = verified.record()
     out.write(json.dumps(head)[:-1])
@@ -61,7 +61,7 @@ def write_document(run: SavedRun, exit_code: int | None, out: TextIO) -> None:
     out.flush()
 
 
-def _host(result: HostResult, turns: Turns) -> dict[str, Any]:
+def _host(result: HostResult, turns: UnfinishedResources) -> dict[str, Any]:
     record = result.record()
     del record["host"]
     for key, by_host in (

@@ -9,12 +9,12 @@ from xml.sax.saxutils import escape, quoteattr
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.store.saved_runs import SavedRun
-from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Grid
+from orchestrator.report.run_collector import Entry
 from orchestrator.report.wording import check_line, ended, fate, headline
 from orchestrator.support.plain_text import junit_class
 from orchestrator.verify.assessment import Outcome
-from orchestrator.verify.kept import kept_assessment
+from orchestrator.verify.stored_results import stored_assessment
 
 MOST_TEXT = 64 << 20  # bytes of messages and diffs
 NOT_KNOWN = "not known: the host was lost before it reported this"
@@ -29,7 +29,7 @@ def write_junit(kept: SavedRun, out: TextIO) -> None:
     """
     grid = Grid(kept, MOST_TEXT)
     checked: dict[str, list[Outcome]] = {}
-    found = kept_assessment(kept)
+    found = stored_assessment(kept)
     for one in found.outcomes if found else ():
         checked.setdefault(one.host, []).append(one)
     out.write('<?xml version="1.0" encoding="UTF-8"?>\n')

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from orchestrator.fleet.store.saved_runs import ReportSource
-from orchestrator.report.collected import Entry
 from orchestrator.report.dangers import NOTHING_KNOWN, VERBS, Dangers
 from orchestrator.report.durations import took
 from orchestrator.report.failures import SharedFailure
 from orchestrator.report.files.markdown_text import cell, code, fence, inline
 from orchestrator.report.grid import Finding, Grid
-from orchestrator.report.grouping import Unheard, unheard_of
+from orchestrator.report.grouping import NotRun, unheard_of
 from orchestrator.report.host_names import named
-from orchestrator.report.terminal.paragraphs import others_differ, ways_on, what_failed
+from orchestrator.report.run_collector import Entry
+from orchestrator.report.terminal.paragraphs import next_steps, others_differ, what_failed
 from orchestrator.report.terminal.totals import host_counts
 from orchestrator.report.terminal.verification import shared_failures, sum_of
 from orchestrator.report.wording import (
@@ -25,7 +25,7 @@ from orchestrator.report.wording import (
     run_word,
     shown_status,
 )
-from orchestrator.verify.kept import kept_assessment
+from orchestrator.verify.stored_results import stored_assessment
 
 # GitHub takes 65,536 characters in a comment.
 MOST_CHARACTERS = 60_000
@@ -117,15 +117,15 @@ def _failure(failure: SharedFailure, grid: Grid) -> str:
     others = others_differ(failure, _NAMES)
     if others:
         parts.append(f"{inline(others)}\n")
-    for words, command in ways_on(failure, grid.asked):
+    for words, command in next_steps(failure, grid.asked):
         parts.append(f"{inline(words)} {code(command) if command else ''}".rstrip() + "\n")
     return f"- {head}\n" + "\n".join(map(_indented, parts))
 
 
 def _rollout(grid: Grid) -> Iterator[str]:
     """Waves and gates, where there were any."""
-    told = [text for _, text in grid.standing.came_to()]
-    waves = grid.standing.waves()
+    told = [text for _, text in grid.rollout.result_lines()]
+    waves = grid.rollout.waves()
     if told or waves:
         yield "\n### Rollout\n\n"
     for text in told:
@@ -138,7 +138,7 @@ def _rollout(grid: Grid) -> Iterator[str]:
 
 
 def _verified(kept: ReportSource) -> Iterator[str]:
-    found = kept_assessment(kept)
+    found = stored_assessment(kept)
     if found is None:
         return
     yield f"\n### Verify\n\n{inline(sum_of(found))}\n\n"
@@ -154,7 +154,7 @@ def _unknown(grid: Grid) -> Iterator[str]:
         yield from _resources(found)
 
 
-def _resources(found: Sequence[Unheard]) -> Iterator[str]:
+def _resources(found: Sequence[NotRun]) -> Iterator[str]:
     """A line for each group of hosts, with their resources."""
     for names, hosts in found[:MOST_ROWS]:
         yield f"- on {inline(named(hosts, _HOSTS))}: {inline(listed(names, _NAMES))}\n"

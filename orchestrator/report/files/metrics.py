@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from orchestrator.fleet.store.saved_runs import SavedRun
 from orchestrator.report.grid import NANOSECOND
 from orchestrator.report.grouping import ORDER
-from orchestrator.report.turns import turns_of
+from orchestrator.report.unfinished import unfinished_resources
 from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError
 
@@ -55,7 +55,7 @@ class _Run:
         self._checks: Counter[tuple[str, str, str, str]] = Counter()
         for event, _ in kept.events():
             self._add(event)
-        unknown = turns_of(kept, results).unknown.values()
+        unknown = unfinished_resources(kept, results).unknown.values()
         self._unknown = sum(map(len, unknown))
 
     def _add(self, event: dict[str, Any]) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from orchestrator.fleet import outcome
-from orchestrator.report.collected import Entry
 from orchestrator.report.grid import Cell, Grid
+from orchestrator.report.run_collector import Entry
 
 MOST_CELLS = 250_000
 # The letter of a cell: outcomes must be distinguishable without color.

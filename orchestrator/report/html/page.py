@@ -23,7 +23,7 @@ from orchestrator.report.host_names import fold
 from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS, Matrix
 from orchestrator.report.html.slowest import slowest_resources
 from orchestrator.report.html.timeline import WIDTH, Timeline
-from orchestrator.report.terminal.paragraphs import others_differ, ways_on, what_failed
+from orchestrator.report.terminal.paragraphs import next_steps, others_differ, what_failed
 from orchestrator.report.terminal.verification import shared_failures, sum_of
 from orchestrator.report.wording import (
     check_line,
@@ -33,7 +33,7 @@ from orchestrator.report.wording import (
     run_word,
     shown_status,
 )
-from orchestrator.verify.kept import kept_assessment
+from orchestrator.verify.stored_results import stored_assessment
 from remote_runtime.version import VERSION
 
 MOST_TEXT = 8 << 20  # bytes of messages and diffs
@@ -64,7 +64,7 @@ def write_html(kept: ReportSource, out: TextIO) -> None:
 def _scope(grid: Grid) -> dict[str, Any]:
     about, matrix, timeline = grid.kept.about, Matrix(grid), Timeline(grid)
     style, script = _text("page.css"), _text("page.js")
-    found = kept_assessment(grid.kept)
+    found = stored_assessment(grid.kept)
     dangers, groups = grid.dangers, grid.dangers.groups()
     results = sorted(grid.results.values(), key=lambda result: ORDER.index(result.outcome))
     return {
@@ -84,8 +84,8 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "hosts": grid.hosts,
         "results": results,
         "in_trouble": {result.host: result.outcome for result in results if result.outcome != "ok"},
-        "waves": grid.standing.waves(),
-        "rollout": list(grid.standing.came_to()),
+        "waves": grid.rollout.waves(),
+        "rollout": list(grid.rollout.result_lines()),
         "dangers": dangers,
         "danger_groups": groups[:MOST_DANGERS],
         "dangers_left": len(groups[MOST_DANGERS:]) + dangers.ungrouped,
@@ -132,7 +132,7 @@ class _Paragraph:
         self.failure = failure
         self.title = what_failed(failure, LONGEST_TITLE)
         self.others = others_differ(failure, LONGEST_TITLE)
-        self.ways = list(ways_on(failure, grid.asked))
+        self.ways = list(next_steps(failure, grid.asked))
 
 
 def _is_of(finding: Finding, failure: SharedFailure) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from orchestrator.report.grid import Grid
 
 
-class Slow(NamedTuple):
+class SlowResource(NamedTuple):
     """One resource over all hosts; times in seconds."""
 
     resource: str
@@ -17,7 +17,7 @@ class Slow(NamedTuple):
     where: str
 
 
-def slowest_resources(grid: Grid) -> list[Slow]:
+def slowest_resources(grid: Grid) -> list[SlowResource]:
     """Every resource, the one that took longest on any host first."""
     found: dict[str, list[tuple[float, str]]] = {}
     for host, cells in grid.cells.items():
@@ -27,5 +27,5 @@ def slowest_resources(grid: Grid) -> list[Slow]:
     for name, times in found.items():
         longest, where = max(times)
         mean = sum(seconds for seconds, _ in times) / len(times)
-        slow.append(Slow(name, len(times), mean=mean, longest=longest, where=where))
+        slow.append(SlowResource(name, len(times), mean=mean, longest=longest, where=where))
     return sorted(slow, key=lambda one: -one.longest)

@@ -5,10 +5,10 @@ from typing import TextIO
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
-from orchestrator.report.collected import entry_of
 from orchestrator.report.durations import took
-from orchestrator.report.terminal.at_work import AtWork
-from orchestrator.report.terminal.rollout_progress import Standing
+from orchestrator.report.run_collector import entry_of
+from orchestrator.report.terminal.active_hosts import ActiveHosts
+from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.wording import host_line, shown_status
 from orchestrator.support.plain_text import one_line
 
@@ -26,8 +26,8 @@ class Lines(Subscriber):
         self._out = out
         self._verbose = verbose
         self._noop = False
-        self._work = AtWork()
-        self._standing = Standing()
+        self._work = ActiveHosts()
+        self._standing = RolloutProgress()
         self._said_at = time.monotonic()
 
     def handle(self, event: happening.Event) -> None:

@@ -26,12 +26,12 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.alike import alike
-from orchestrator.report.collected import entry_of
+from orchestrator.report.run_collector import entry_of
 from orchestrator.report.durations import took
 from orchestrator.report.failures import Failures
-from orchestrator.report.terminal.at_work import AtWork
+from orchestrator.report.terminal.active_hosts import ActiveHosts
 from orchestrator.report.terminal.paragraphs import what_failed
-from orchestrator.report.terminal.rollout_progress import Standing
+from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.wording import UNCHANGED, host_line, shown_status
 from orchestrator.support.plain_text import one_line
 
@@ -53,7 +53,7 @@ _STYLES = {
 }
 
 
-class _Said(NamedTuple):
+class _FirstMessage(NamedTuple):
     """What ``host`` said first, and how many hosts did."""
 
     host: str
@@ -71,13 +71,13 @@ class LiveView:
         self._verbose = verbose
         self._lock = threading.Lock()
         self._drawing = threading.Lock()
-        self._work = AtWork()
-        self._standing = Standing()
+        self._work = ActiveHosts()
+        self._standing = RolloutProgress()
         self._ended: Counter[str] = Counter()
         self._slowest: list[HostResult] = []
         self._above: list[Text] = []
         self._failures = Failures()
-        self._said: dict[str, _Said] = {}
+        self._said: dict[str, _FirstMessage] = {}
         self._noop = False
         self._note = ""
         self._began = time.time()
@@ -149,7 +149,7 @@ class LiveView:
             self._above.append(Text.assemble((host, "bold"), ": ", (text, style)))
             return
         key = alike(text, host)
-        said = self._said.pop(key, _Said(host, text, style, 0))
+        said = self._said.pop(key, _FirstMessage(host, text, style, 0))
         if len(self._said) > MAX_SAID:
             self._said.clear()
         self._said[key] = said._replace(hosts=said.hosts + 1)

@@ -21,7 +21,7 @@ LEAST_ROOM = 8  # characters
 MOST_WORDS = 3  # lines of a reason's beginning, and of its end
 
 
-class Asked(NamedTuple):
+class RetryOptions(NamedTuple):
     """How to repeat a run: the ``run_id`` that patterns take, "" for none, and the words of the
     command, ``again``, without ``-l``; empty if unknown.
     """
@@ -58,7 +58,7 @@ def limit_of(fate: str, hosts: list[str], run_id: str = "") -> str:
     return f"run:{run_id}:{word}"
 
 
-def going_on(fate: str, hosts: list[str], asked: Asked) -> tuple[str, str]:
+def retry_line(fate: str, hosts: list[str], asked: RetryOptions) -> tuple[str, str]:
     """How to go on with hosts that failed: words, and behind them the command, or at least the
     option that picks the hosts."""
     limit = limit_of(fate, hosts, asked.run_id)
@@ -70,7 +70,7 @@ def going_on(fate: str, hosts: list[str], asked: Asked) -> tuple[str, str]:
     return f"{words}:", asked.on(limit, stage) or f"-l {shlex.quote(limit)}"
 
 
-def ways_on(failure: SharedFailure, asked: Asked) -> Iterator[tuple[str, str]]:
+def next_steps(failure: SharedFailure, asked: RetryOptions) -> Iterator[tuple[str, str]]:
     """What to do about a failure, and how to go on with its hosts: words, and what is to be typed
     behind them."""
     if failure.results and failure.results[0].hint:
@@ -78,7 +78,7 @@ def ways_on(failure: SharedFailure, asked: Asked) -> Iterator[tuple[str, str]]:
         yield f"→ {results[0].hint}", to_run(results)
     of_use = asked.anew or failure.kind not in outcome.OF_NO_USE
     if len(failure.hosts) > 1 and of_use:
-        yield going_on(failure.outcome, failure.hosts, asked)
+        yield retry_line(failure.outcome, failure.hosts, asked)
 
 
 def what_failed(failure: SharedFailure, room: int) -> str:
@@ -122,7 +122,7 @@ def in_one_line(failure: SharedFailure, style: Style) -> str:
 
 
 def paragraph(
-    failure: SharedFailure, style: Style, asked: Asked, *, everything: bool = False
+    failure: SharedFailure, style: Style, asked: RetryOptions, *, everything: bool = False
 ) -> Iterator[str]:
     """A failure in lines; what is too much of it is left out, unless ``everything`` is wanted."""
     head = what_failed(failure, style.width)
@@ -134,11 +134,13 @@ def paragraph(
     yield from (f"    {line}" for line in _lines(failure, style.width - 4, asked, everything))
 
 
-def _lines(failure: SharedFailure, width: int, asked: Asked, everything: bool) -> Iterator[str]:
+def _lines(
+    failure: SharedFailure, width: int, asked: RetryOptions, everything: bool
+) -> Iterator[str]:
     yield from _words(failure, width, everything)
     room, all_by = (sys.maxsize, "") if everything else (width, "-v shows all")
     yield from wrapped(others_differ(failure, room, all_by), width)
-    for words, command in ways_on(failure, asked):
+    for words, command in next_steps(failure, asked):
         yield from wrapped(words, width, command)
 
 

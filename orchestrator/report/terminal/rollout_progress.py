@@ -26,7 +26,7 @@ class WaveRow(NamedTuple):
     told: str
 
 
-class Standing:
+class RolloutProgress:
     """Receives a run's events; without rollout options there is no progress."""
 
     def __init__(self) -> None:
@@ -156,9 +156,9 @@ class Standing:
         """Titles and texts for the totals of a run."""
         if self.planned is not None and self._noop:
             yield from self._preview(self.planned, width)
-        yield from self.came_to()
+        yield from self.result_lines()
 
-    def came_to(self) -> Iterator[tuple[str, str]]:
+    def result_lines(self) -> Iterator[tuple[str, str]]:
         """The same without the waves of a preview."""
         if self.planned is None:
             return

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from orchestrator.report.alike import alike, alike_but_for, alike_in_values
-from orchestrator.report.collected import Entry
+from orchestrator.report.run_collector import Entry
 from orchestrator.report.grouping import Row
 from orchestrator.report.host_names import named
+from orchestrator.report.run_collector import Entry
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.report.wording import (

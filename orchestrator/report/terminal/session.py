@@ -54,7 +54,7 @@ class SessionReport:
 
     def write_summary(self, out: TextIO, everything: bool = False) -> None:
         """Write what a run's summary says, of all commands."""
-        from orchestrator.report.collected import Collected
+        from orchestrator.report.run_collector import RunCollector
         from orchestrator.report.terminal.rows import Choice
         from orchestrator.report.terminal.style import Style
         from orchestrator.report.terminal.summary import Summary
@@ -63,7 +63,7 @@ class SessionReport:
             out.write(f"the session {self._path} has no event yet\n")
             return
         noop = all(event["noop"] for event, _ in self._events)
-        collected = Collected(verbose=everything)
+        collected = RunCollector(verbose=everything)
         results = self._results()
         hosts = tuple(result.host for result in results)
         collected.handle(happening.RunStarted("", self.start, hosts, noop, "", "session"))

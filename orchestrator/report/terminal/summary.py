@@ -9,7 +9,6 @@ from typing import TextIO
 from orchestrator.fleet import outcome
 from orchestrator.report.alike import FINGERPRINT
 from orchestrator.report.by_change import ChangeList, by_manifest, heading
-from orchestrator.report.collected import Collected
 from orchestrator.report.failures import failures_of
 from orchestrator.report.grouping import (
     Block,
@@ -19,7 +18,8 @@ from orchestrator.report.grouping import (
 )
 from orchestrator.report.host_names import named
 from orchestrator.report.pivot import FEW_HOSTS, failures_first, idle_lines
-from orchestrator.report.terminal.paragraphs import Asked, going_on
+from orchestrator.report.run_collector import RunCollector
+from orchestrator.report.terminal.paragraphs import RetryOptions, retry_line
 from orchestrator.report.terminal.rows import Choice, Rows
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.totals import total_lines
@@ -48,7 +48,7 @@ _ASKED = ("push", "apply", "ensure", "drift")  # commands whose runs are stored
 class Summary:
     """Writes the blocks of hosts, failures first, then the totals."""
 
-    def __init__(self, collected: Collected, style: Style, choice: Choice) -> None:
+    def __init__(self, collected: RunCollector, style: Style, choice: Choice) -> None:
         self._collected = collected
         self._style = style
         self._choice = choice
@@ -74,7 +74,7 @@ class Summary:
             yield from self._by_change(blocks)
         else:
             for block in blocks:
-                yield from itertools.chain(self._block(block), self._going_on(block))
+                yield from itertools.chain(self._block(block), self._retry_lines(block))
         if not self._choice.quiet or blocks:
             yield from self._ending(kept)
         elif not self._noop:
@@ -114,7 +114,7 @@ class Summary:
         """The results of hosts, without their resources; a blank line before the first host and
         before those that need more than a line.
         """
-        told = itertools.chain(self._block(block, rows=False), self._going_on(block))
+        told = itertools.chain(self._block(block, rows=False), self._retry_lines(block))
         head, *more = told
         yield from [head] if first or len(more) > 1 else []
         yield from more
@@ -138,12 +138,12 @@ class Summary:
         return ["", *lines] if self._told else []
 
     @property
-    def _asked(self) -> Asked:
+    def _asked(self) -> RetryOptions:
         """How to repeat the run; its ID only if it can be used."""
         started = self._collected.started
         if started is None:
-            return Asked()
-        return Asked(started.run_id if started.command in _ASKED else "", started.again)
+            return RetryOptions()
+        return RetryOptions(started.run_id if started.command in _ASKED else "", started.again)
 
     def _block(self, block: Block, *, rows: bool = True) -> Iterator[str]:
         style, result = self._style, block.result
@@ -174,11 +174,11 @@ class Summary:
         if len(shown) < len(rows):
             yield style("faint", f"    … {len(rows) - len(shown)} more resources, -v shows all")
 
-    def _going_on(self, block: Block) -> Iterator[str]:
+    def _retry_lines(self, block: Block) -> Iterator[str]:
         """How to continue with failed hosts, if no paragraph above says it, or with the rest of an
         ended run, together with the rest of a rollout.
         """
-        if not block.result.was_started and self._collected.standing.planned is None:
+        if not block.result.was_started and self._collected.rollout.planned is None:
             command = self._asked.on(f"run:{self._asked.run_id}:undone")
             if self._asked.run_id and command:
                 for line in wrapped("→ resume with:", self._style.width - 4, command):
@@ -187,7 +187,7 @@ class Summary:
         failed = block.result.was_started and block.outcome != outcome.OK
         failed = failed and (self._asked.anew or block.result.kind not in outcome.OF_NO_USE)
         if failed and not self._told and len(block.hosts) > 1:
-            words, option = going_on(block.outcome, block.hosts, self._asked)
+            words, option = retry_line(block.outcome, block.hosts, self._asked)
             for line in wrapped(words, self._style.width - 4, option):
                 yield f"    {line}"
 

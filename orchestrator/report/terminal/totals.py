@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, is_apply
-from orchestrator.report.collected import DRIFTS, Collected
 from orchestrator.report.durations import took
+from orchestrator.report.run_collector import DRIFTS, RunCollector
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.report.wording import AD_HOC, UNCHANGED, buckets
@@ -16,7 +16,7 @@ _COLUMN = 11  # where the text of a line begins
 _STYLES = {"would change": "changed", UNCHANGED: "ok"}
 
 
-def total_lines(collected: Collected, style: Style, kept: str) -> Iterator[str]:
+def total_lines(collected: RunCollector, style: Style, kept: str) -> Iterator[str]:
     """Hosts, resources, health checks and time."""
     noop = bool(collected.started and collected.started.noop)
     yield total_line(style, "Hosts", _hosts(collected, style, noop))
@@ -32,7 +32,7 @@ def total_lines(collected: Collected, style: Style, kept: str) -> Iterator[str]:
     health = _health(collected)
     if health:
         yield total_line(style, "Health", health)
-    for title, text in collected.standing.summary(style.width):
+    for title, text in collected.rollout.summary(style.width):
         yield total_line(style, title, text)
     time = _time(collected)
     if time:
@@ -80,13 +80,13 @@ def host_counts(
     ]
 
 
-def _hosts(collected: Collected, style: Style, noop: bool) -> str:
+def _hosts(collected: RunCollector, style: Style, noop: bool) -> str:
     results = collected.results.values()
     pairs = host_counts(results, noop)
     return f"{len(results):,}: {_parts(pairs, style)}" if results else "none finished"
 
 
-def _resources(collected: Collected, style: Style, noop: bool) -> str:
+def _resources(collected: RunCollector, style: Style, noop: bool) -> str:
     tallies = [result.tally.shown for result in collected.results.values()]
     total = sum(tally.total for tally in tallies)
     added: Counter[str] = Counter()
@@ -101,7 +101,7 @@ def _resources(collected: Collected, style: Style, noop: bool) -> str:
     return f"{text}; {unknown:,} uncertain" if unknown else text
 
 
-def _left_undone(collected: Collected) -> str:
+def _left_undone(collected: RunCollector) -> str:
     """The number of required resources that a selection excludes and that are not converged; "" for
     none.
     """
@@ -117,7 +117,7 @@ def _left_undone(collected: Collected) -> str:
     return "; ".join(told)
 
 
-def _predicted(collected: Collected) -> str:
+def _predicted(collected: RunCollector) -> str:
     """The number of correct predictions of the plan file; "" without one."""
     tallies = [result.tally.shown for result in collected.results.values()]
     compared = sum(tally.compared for tally in tallies)
@@ -125,7 +125,7 @@ def _predicted(collected: Collected) -> str:
     return f"as predicted: {came:,} of {compared:,}" if compared else ""
 
 
-def _drift(collected: Collected) -> str:
+def _drift(collected: RunCollector) -> str:
     found: Counter[str] = Counter()
     for entries in collected.entries.values():
         found.update(one.drift for one in entries if one.drift and not is_apply(one.resource))
@@ -136,7 +136,7 @@ def _drift(collected: Collected) -> str:
     return f"on {hosts:,} host{'s' if hosts > 1 else ''}: {parts}"
 
 
-def _health(collected: Collected) -> str:
+def _health(collected: RunCollector) -> str:
     found: Counter[str] = Counter()
     for result in collected.results.values():
         found.update(result.tally.health_checks)
@@ -144,7 +144,7 @@ def _health(collected: Collected) -> str:
     return ", ".join(f"{number:,} {word}" for number, word in named if number)
 
 
-def _time(collected: Collected) -> str:
+def _time(collected: RunCollector) -> str:
     """The duration of the run; "" if it is not stored, as in a plan."""
     if collected.started is None or collected.ended is None:
         return "not finished"

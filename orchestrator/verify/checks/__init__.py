@@ -19,13 +19,13 @@ from orchestrator.verify.subject import Subject
 Expectations = Callable[[Subject], list[Expectation]]
 
 
-class OwnTypes(Protocol):
+class TypeExpectations(Protocol):
     """The types of a site, as ``orchestrator.manifest`` knows them."""
 
     def expectations(self, name: str) -> Expectations | None: ...
 
 
-def expectations_of(type_name: str, types: OwnTypes) -> Expectations | None:
+def expectations_of(type_name: str, types: TypeExpectations) -> Expectations | None:
     """What makes the expectations of a type, or None where it has nothing of the kind.
 
     InputError where that of a site's own type cannot be imported.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import posixpath
 
 from orchestrator.verify.expectation import Expectation
-from orchestrator.verify.own_commands import settled
 from orchestrator.verify.paths import exists
 from orchestrator.verify.subject import Subject
+from orchestrator.verify.user_commands import nothing_to_do
 
 
 def expectations(subject: Subject) -> list[Expectation]:
@@ -17,5 +17,5 @@ def expectations(subject: Subject) -> list[Expectation]:
     path = subject.text("creates")
     given = [key for key in ("creates", "onlyif", "unless") if subject.get(key)]
     if given not in ([], ["creates"]):
-        return [settled("conditions", f"{' or '.join(given)} to prevent the command")]
+        return [nothing_to_do("conditions", f"{' or '.join(given)} to prevent the command")]
     return [exists(posixpath.join(subject.text("cwd"), path), "creates")] if path else []

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from orchestrator.verify.expectation import Expectation
-from orchestrator.verify.own_commands import settled
 from orchestrator.verify.subject import Subject
+from orchestrator.verify.user_commands import nothing_to_do
 
 
 def expectations(subject: Subject) -> list[Expectation]:
@@ -13,4 +13,4 @@ def expectations(subject: Subject) -> list[Expectation]:
     expected, instead = ("met", "not met")
     if ensure == "absent":
         expected, instead = instead, expected
-    return [settled("condition", expected, instead, ensure=ensure)]
+    return [nothing_to_do("condition", expected, instead, ensure=ensure)]

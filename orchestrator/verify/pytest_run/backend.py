@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from orchestrator.verify.members import Fleet, Member
 
 
-class Unanswered(BaseException):
-    """A command that was not run yet; nothing between here and ``observing`` may swallow it."""
+class PendingCommand(BaseException):
+    """A command that was not run yet; nothing between here and ``observation`` may swallow it."""
 
 
 class UnendedError(RuntimeError):
@@ -99,7 +99,7 @@ class RecordingBackend(HostBackend):
         answer = self._answers.get(data)
         if answer is None:
             self._missing[data] = None
-            raise Unanswered
+            raise PendingCommand
         return self.answered(data, answer)
 
 

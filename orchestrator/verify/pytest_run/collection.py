@@ -12,9 +12,9 @@ import pytest
 from orchestrator.support.crash import DefectError
 from orchestrator.support.plain_text import junit_class, one_line, plain
 from orchestrator.verify.assessment import Assessment, Outcome
+from orchestrator.verify.host_visit import HostOutcome
 from orchestrator.verify.pytest_run.items import LOST, DerivedItem, ManifestFile, MismatchesError
 from orchestrator.verify.pytest_run.masking import hide
-from orchestrator.verify.visiting import Visited
 from remote_runtime.errors import CcmError
 from remote_runtime.reporting.masking import Mask
 
@@ -31,7 +31,7 @@ class Checking:
         manifest: Path,
         hosts: Sequence[str],
         *,
-        visit: Callable[[], Mapping[str, Visited]],
+        visit: Callable[[], Mapping[str, HostOutcome]],
         token: str,
         told: Callable[[Outcome], None],
     ) -> None:
@@ -40,7 +40,7 @@ class Checking:
         self._visit = visit
         self._token = token
         self._told = told
-        self._visited: Mapping[str, Visited] = {}
+        self._visited: Mapping[str, HostOutcome] = {}
         self._places: dict[str, tuple[str, str, bool]] = {}
         self._masks: dict[str, Mask] = {}
         self._ran: set[str] = set()
@@ -73,7 +73,7 @@ class Checking:
             interrupted=self._interrupted or stopped,
         )
 
-    def visited(self) -> Mapping[str, Visited]:
+    def visited(self) -> Mapping[str, HostOutcome]:
         """What the hosts said; none of them is contacted where a test was refused."""
         if not self._visited and not self._refused:
             self._visited = self._visit()

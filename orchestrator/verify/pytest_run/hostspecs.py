@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from orchestrator.support.plain_text import plain
-from orchestrator.verify.members import Fleet, Means
+from orchestrator.verify.members import Fleet, VerifyContext
 from remote_runtime.errors import CcmError, UsageError
 
 SCHEME = "ccm"
@@ -134,7 +134,7 @@ def _made(given: Mapping[str, Any]) -> Fleet:
     connector = Connector(settings, credentials, build(own_types))
     hosts = list(inventory.hosts.values())
     connector.prepare(hosts)
-    return Fleet(inventory, Means(connector, planner), hosts)
+    return Fleet(inventory, VerifyContext(connector, planner), hosts)
 
 
 def _become(text: str | None) -> str | bool | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.verify.visiting import Visited
+from orchestrator.verify.host_visit import HostOutcome
 from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
 
 NOT_REACHED = "connection"
@@ -27,7 +27,7 @@ class MismatchesError(Exception):
 class ManifestFile(pytest.File):
     """Stands for the manifest; its items are the checks of all hosts, host by host."""
 
-    def __init__(self, *, visited: Callable[[], Mapping[str, Visited]], **given: Any) -> None:
+    def __init__(self, *, visited: Callable[[], Mapping[str, HostOutcome]], **given: Any) -> None:
         super().__init__(**given)
         self._visited = visited
 

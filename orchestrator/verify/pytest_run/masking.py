@@ -11,10 +11,10 @@ from orchestrator.support.plain_text import plain
 from remote_runtime.reporting.masking import Mask
 
 
-class _Told(str):
+class _FailureText(str):
     """A failure as text; ``reprcrash`` is what pytest's reports say of it in a line."""
 
-    def __new__(cls, text: str, crash: Any) -> _Told:
+    def __new__(cls, text: str, crash: Any) -> _FailureText:
         return super().__new__(cls, text)
 
     def __init__(self, text: str, crash: Any) -> None:
@@ -34,6 +34,6 @@ def hide(report: pytest.TestReport, mask: Mask) -> None:
         crash: Any = getattr(report.longrepr, "reprcrash", None)
         if crash is not None:
             crash = dataclasses.replace(crash, message=mask.text(plain(crash.message)))
-        report.longrepr = _Told(mask.text(plain(report.longreprtext)), crash)
+        report.longrepr = _FailureText(mask.text(plain(report.longreprtext)), crash)
     if hasattr(report, "wasxfail"):
         report.wasxfail = mask.text(plain(str(report.wasxfail)))

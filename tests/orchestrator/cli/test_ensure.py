@@ -250,7 +250,7 @@ OPTIONAL = {
     "orchestrator.rollout.shared_limits",
     "orchestrator.rollout.staged_scheduler", "orchestrator.rollout.stages",
     "orchestrator.rollout.waves",
-    "orchestrator.templates.tree", "orchestrator.verify.kept",
+    "orchestrator.templates.tree", "orchestrator.verify.stored_results",
     "remote_runtime.protocol.package_sharing",
     "remote_runtime.context", "remote_runtime.system.files",
 }  # fmt: skip

@@ -2,8 +2,8 @@
 
 import pytest
 
-from orchestrator.report.collected import Entry
 from orchestrator.report.grouping import applied_by
+from orchestrator.report.run_collector import Entry
 from orchestrator.report.terminal.summary import MOST_LINES
 from tests.orchestrator.report.told import DIFF, Told, changed
 

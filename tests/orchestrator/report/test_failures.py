@@ -6,7 +6,6 @@ import pytest
 
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.report.collected import MAX_SHORT, Entries, entry_of
 from orchestrator.report.failures import (
     LONGEST_REASON,
     MOST,
@@ -15,6 +14,7 @@ from orchestrator.report.failures import (
     Failures,
     SharedFailure,
 )
+from orchestrator.report.run_collector import MAX_SHORT, Entries, entry_of
 from tests.orchestrator.fleet.fakes import make_event
 
 

@@ -9,9 +9,9 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.event_store import EventStore
-from orchestrator.report.terminal.at_work import AtWork
+from orchestrator.report.terminal.active_hosts import ActiveHosts
 from orchestrator.report.terminal.event_lines import EventLines
-from orchestrator.report.turns import Turns
+from orchestrator.report.unfinished import UnfinishedResources
 from tests.orchestrator.fleet.fakes import unchanged
 
 TURNS = unchanged("web1", "/a", "/b")
@@ -44,7 +44,7 @@ def test_a_response_has_the_last_event() -> None:
 
 def test_all_are_counted_as_done() -> None:
     """The live view counts each of them."""
-    work = AtWork()
+    work = ActiveHosts()
     work.handle(happening.HostPhase("web1", Phase.RUNNING, 1.0))
     work.handle(TOLD)
     assert work.rows["web1"].done == 2
@@ -52,7 +52,7 @@ def test_all_are_counted_as_done() -> None:
 
 def test_none_is_told_to_have_had_no_turn() -> None:
     """Of a host that was cut short only those are left that nothing was told of."""
-    turns = Turns()
+    turns = UnfinishedResources()
     turns.handle(happening.HostPlanned("web1", ("file#/a", "file#/b", "file#/c")))
     turns.handle(TOLD)
     turns.handle(happening.HostFinished(HostResult("web1", Tally(), message="lost")))

@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.report.collected import Collected
+from orchestrator.report.run_collector import RunCollector
 from orchestrator.report.terminal.lines import Lines
 from orchestrator.report.terminal.rows import Choice
 from orchestrator.report.terminal.style import Style
@@ -25,7 +25,7 @@ class Told:
         self, *hosts: str, noop: bool = False, verbose: bool = False, outputs: bool = False
     ) -> None:
         self.noop = noop
-        self.collected = Collected(verbose, outputs)
+        self.collected = RunCollector(verbose, outputs)
         self.out = io.StringIO()
         self._lines = Lines(self.out)
         self._tallies = {host: Tally() for host in hosts}

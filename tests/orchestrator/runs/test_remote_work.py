@@ -8,7 +8,7 @@ import pytest
 from inventory import load
 from orchestrator.runs.remote_work import RemoteWork
 from orchestrator.runs.request import ConnectionOptions
-from orchestrator.runs.wiring import Chosen, connector
+from orchestrator.runs.wiring import TargetSelection, connector
 from orchestrator.transport.route import Router
 from orchestrator.transport.settings import Settings
 from remote_runtime.errors import InputError
@@ -38,7 +38,7 @@ def test_the_jumps_of_the_inventory_are_sent_that_the_way_leads_through(
     inventory = load([str(path)])
     host = inventory.hosts[name]
     nothing: Any = None
-    found = RemoteWork(nothing, nothing, Chosen(inventory, [host]), print)._jumps()
+    found = RemoteWork(nothing, nothing, TargetSelection(inventory, [host]), print)._jumps()
     router = Router(Settings(inventory.hosts, ssh_config=(config,)))
     assert {hop.label for hop in router.route(host).jumps if hop.listed} == sent
     assert set(found) == sent
@@ -54,7 +54,7 @@ def test_the_way_to_hosts_of_workers_is_theirs(
     path = tmp_path / "hosts.json"
     path.write_text('{"hosts": {"web1": {}}}')
     inventory = load([str(path)])
-    hosts = Chosen(inventory, list(inventory.hosts.values()))
+    hosts = TargetSelection(inventory, list(inventory.hosts.values()))
     options = ConnectionOptions(4, None, False, None, False, None)
     with pytest.raises(InputError, match="knownhostscommand"):
         connector(hosts, options, ask=str)

@@ -11,17 +11,17 @@ from orchestrator.cli.run_request import read_request
 from orchestrator.planning.options import assignments
 from orchestrator.runs.push_job import PushJob
 from orchestrator.runs.request import RunRequest
-from orchestrator.runs.retry_command import words_again, words_for_failed
+from orchestrator.runs.retry_command import retry_failed_words, retry_words
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 
 
 def again(*words: str, **more: Any) -> list[str]:
-    return list(words_again(*asked(*words, **more)))
+    return list(retry_words(*asked(*words, **more)))
 
 
 def for_failed(*words: str, **more: Any) -> list[str]:
-    return list(words_for_failed(*asked(*words, **more)))
+    return list(retry_failed_words(*asked(*words, **more)))
 
 
 def asked(*words: str, **more: Any) -> tuple[PushJob, RunRequest]:

@@ -9,7 +9,7 @@ import pytest
 from orchestrator.manifest.types import types_beside
 from orchestrator.verify.checks import expectations_of
 from orchestrator.verify.expectation import Expectation
-from orchestrator.verify.observing import observe
+from orchestrator.verify.observation import observe
 from orchestrator.verify.subject import Subject
 from remote_runtime.errors import InputError, ResourceError
 from tests.orchestrator.site_types.types import accepted, append, copy_cron, refused

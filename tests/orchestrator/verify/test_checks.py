@@ -14,7 +14,7 @@ import pytest
 from orchestrator.manifest.types import BUILT_IN
 from orchestrator.verify.checks import expectations_of
 from orchestrator.verify.expectation import Expectation, equal, judge
-from orchestrator.verify.observing import observe
+from orchestrator.verify.observation import observe
 from orchestrator.verify.shell import Answer
 from orchestrator.verify.subject import Subject
 from remote_runtime.reporting.masking import Mask

@@ -13,7 +13,7 @@ from orchestrator.verify.derivation import (
     NOOP,
     SELECTED,
     UNOBSERVABLE,
-    Derived,
+    DerivedChecks,
     derive,
 )
 from remote_runtime.errors import ResourceError
@@ -45,7 +45,7 @@ def file(name: str, **fields: Any) -> Planned:
     return Planned(item("file", name, properties=FILE, **fields))
 
 
-def derived(plan: Plan) -> Derived:
+def derived(plan: Plan) -> DerivedChecks:
     return derive(
         plan,
         lambda path: f"content of {path}".encode(),

@@ -17,6 +17,6 @@ def test_nothing_that_observes_is_shared() -> None:
         if name.startswith("remote_runtime.") and name.partition(".")[2] not in SHARED
     }
     assert found == set()
-    own = [name for _, name, _ in imports(room / "answering.py")]
+    own = [name for _, name, _ in imports(room / "shell_server.py")]
     assert own
     assert not [name for name in own if name.split(".")[0] in ("orchestrator", "remote_runtime")]

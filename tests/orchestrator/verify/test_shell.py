@@ -12,7 +12,7 @@ from typing import cast
 import pytest
 
 from orchestrator.transport import Link
-from orchestrator.verify import answering
+from orchestrator.verify import shell_server
 from orchestrator.verify.shell import MAX_OUTPUT, Shell
 from remote_runtime.errors import ProtocolError, UnreachableError
 from tests.lab.interpreters import find_interpreter
@@ -156,9 +156,9 @@ def shell_on(wire: Wire) -> Shell:
 @pytest.mark.parametrize(
     "said",
     [
-        answering.ANSWER.pack(0, 9, 0, 0),
-        answering.ANSWER.pack(0, 0, MAX_OUTPUT + 1, 0),
-        answering.ANSWER.pack(0, 0, 0, 0xFFFFFFFF),
+        shell_server.ANSWER.pack(0, 9, 0, 0),
+        shell_server.ANSWER.pack(0, 0, MAX_OUTPUT + 1, 0),
+        shell_server.ANSWER.pack(0, 0, 0, 0xFFFFFFFF),
     ],
 )
 def test_an_answer_that_cannot_be_is_refused(said: bytes) -> None:
@@ -176,7 +176,7 @@ class Torrent(Wire):
     """A link whose other side answers each command with all that one may."""
 
     def receive(self, timeout: float) -> bytes:
-        return answering.ANSWER.pack(0, 0, MAX_OUTPUT, 0) + bytes(MAX_OUTPUT)
+        return shell_server.ANSWER.pack(0, 0, MAX_OUTPUT, 0) + bytes(MAX_OUTPUT)
 
 
 def test_answers_are_bounded_together() -> None:

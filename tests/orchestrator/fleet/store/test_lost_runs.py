@@ -11,7 +11,7 @@ from orchestrator.fleet.store import lost_runs
 from orchestrator.fleet.store.later_reports import NO_RECORD, REPORTED_LATER
 from orchestrator.fleet.store.lost_runs import LostEvents, key_of, lost_runs_on, receipt_of
 from orchestrator.fleet.store.saved_runs import SavedRun, saved_run
-from orchestrator.report.turns import turns_of
+from orchestrator.report.unfinished import unfinished_resources
 from remote_runtime.errors import ProtocolError
 from tests.orchestrator.report.runs import START, Kept
 
@@ -70,7 +70,7 @@ def test_a_contact_completes_the_record(run: SavedRun) -> None:
     assert told["reported_later"]
     web1 = next(one for one in run.results() if one.host == "web1")
     assert (web1.tally.total, web1.tally.failed, web1.confirmed) == (2, 1, True)
-    turns = turns_of(run, run.results())
+    turns = unfinished_resources(run, run.results())
     assert (turns.unknown, turns.left) == ({}, {"web1": ("file#/c",)})
     (notice,) = run.notices()
     assert REPORTED_LATER in notice.text
@@ -165,10 +165,10 @@ def test_a_run_that_is_still_at_work(run: SavedRun) -> None:
     """What it came to so far is told; the rest stays unknown, and is asked again."""
     LostEvents("web1").take(past(turn(1), state="running"))
     assert statuses(run) == {"/a": "changed", "/b": "changed"}
-    assert turns_of(run, run.results()).unknown == {"web1": ("file#/c",)}
+    assert unfinished_resources(run, run.results()).unknown == {"web1": ("file#/c",)}
     lost_runs._lost.cache_clear()
     LostEvents("web1").take(past(turn(1), turn(2)))
-    assert turns_of(run, run.results()).unknown == {}
+    assert unfinished_resources(run, run.results()).unknown == {}
     assert list(statuses(run)) == ["/a", "/b", "/c"]
 
 
@@ -185,7 +185,7 @@ def test_a_run_that_ended_between_begin_and_outcome(run: SavedRun) -> None:
     have begun together."""
     LostEvents("web1").take(past(state="ended", begun=[1, 2]))
     assert statuses(run) == {"/a": "changed", "/b": "failed", "/c": "failed"}
-    assert not turns_of(run, run.results()).left
+    assert not unfinished_resources(run, run.results()).left
 
 
 def test_another_user(run: SavedRun) -> None:
@@ -214,13 +214,13 @@ def test_a_host_without_a_record(run: SavedRun, monkeypatch: pytest.MonkeyPatch)
         )
         lost_runs._lost.cache_clear()
         LostEvents("web1").take(past(state=state))
-        assert turns_of(run, run.results()).unknown
+        assert unfinished_resources(run, run.results()).unknown
     monkeypatch.setattr(
         "orchestrator.fleet.store.lost_runs.time.time", lambda: lost.until + lost_runs.GRACE + 1
     )
     lost_runs._lost.cache_clear()
     LostEvents("web1").take(past(state="none"))
-    assert not turns_of(run, run.results()).unknown
+    assert not unfinished_resources(run, run.results()).unknown
     assert [notice.text for notice in run.notices()] == [NO_RECORD]
 
 

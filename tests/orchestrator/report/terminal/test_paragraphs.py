@@ -9,12 +9,12 @@ from inventory.selection import Selector
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.report.failures import SharedFailure
 from orchestrator.report.terminal.paragraphs import (
-    Asked,
-    going_on,
+    RetryOptions,
     in_one_line,
     limit_of,
     others_differ,
     paragraph,
+    retry_line,
 )
 from orchestrator.report.terminal.style import Style
 
@@ -31,7 +31,7 @@ FAILURE = SharedFailure(
 
 
 def lines(failure: SharedFailure, width: int = 80, **members: bool) -> list[str]:
-    return list(paragraph(failure, Style(False, width), Asked("RUN"), **members))
+    return list(paragraph(failure, Style(False, width), RetryOptions("RUN"), **members))
 
 
 def test_a_failure_is_a_paragraph() -> None:
@@ -66,7 +66,7 @@ def test_a_plan_that_is_of_no_use_any_more_is_not_pushed_again() -> None:
 
 def test_hosts_that_failed_on_a_plan_take_another() -> None:
     """A host carries out a plan once: the command makes another one, whatever the host refused."""
-    asked = Asked("R", ("ccm", "plan", "-i", "hosts.yaml", "-o", "change.plan", "site.yaml"))
+    asked = RetryOptions("R", ("ccm", "plan", "-i", "hosts.yaml", "-o", "change.plan", "site.yaml"))
     command = "ccm plan -l 'web[1-37]' -i hosts.yaml -o change.plan site.yaml"
     for kind in ("used", "drifted", "unrecorded"):
         refused = FAILURE._replace(outcome="refused", kind=f"plan.refused.{kind}", resources=[])
@@ -147,7 +147,7 @@ def test_the_option_picks_the_hosts_and_no_other() -> None:
              for tail in ("", ".example.org")]  # fmt: skip
     for _ in range(50):
         hosts = sorted(chance.sample(names, chance.randrange(2, 20)))
-        _, option = going_on("failed", hosts, Asked())
+        _, option = retry_line("failed", hosts, RetryOptions())
         flag, limit = shlex.split(option)
         assert flag == "-l"
         assert Selector(dict.fromkeys(names, ()), []).select(limit) == set(hosts)
@@ -159,7 +159,7 @@ def test_names_without_an_order_are_those_of_the_run() -> None:
     assert limit_of("failed", hosts, "RUN") == "run:RUN:failed"
     assert limit_of("unreachable", hosts, "RUN") == "run:RUN:unreachable"
     assert limit_of("failed", hosts) == ",".join(hosts)
-    assert going_on("failed", hosts, Asked("RUN")) == (
+    assert retry_line("failed", hosts, RetryOptions("RUN")) == (
         "→ retry all failed hosts with:",
         "-l run:RUN:failed",
     )
@@ -169,9 +169,9 @@ def test_the_whole_command_is_said_where_it_is_known() -> None:
     """It can be pasted as it stands, however long it is: the same on the hosts that failed so."""
     words = ["ccm", "push", "-i", "my hosts.yaml", "--data", "key=...", "/srv/site.yaml"]
     command = "ccm push -l 'web[1-37]' -i 'my hosts.yaml' --data key=... /srv/site.yaml"
-    told = list(paragraph(FAILURE, Style(False, 60), Asked("RUN", words)))
+    told = list(paragraph(FAILURE, Style(False, 60), RetryOptions("RUN", words)))
     assert told[-2:] == ["    → retry with:", f"    {command}"]
-    assert Asked("RUN").on("web1") == ""
+    assert RetryOptions("RUN").on("web1") == ""
 
 
 def test_hosts_of_a_stage_go_on_with_it() -> None:
@@ -179,7 +179,7 @@ def test_hosts_of_a_stage_go_on_with_it() -> None:
     several stages, or one stage alone is pushed, all of what was asked for is."""
     words = ("ccm", "push", "-i", "hosts.yaml", "release.yaml")
     there = ["web/h1", "web/h2"]
-    assert going_on("failed", there, Asked("RUN", words)) == (
+    assert retry_line("failed", there, RetryOptions("RUN", words)) == (
         "→ retry with:",
         "ccm push -l 'h[1-2]' -i hosts.yaml release.yaml --from web",
     )
@@ -188,4 +188,4 @@ def test_hosts_of_a_stage_go_on_with_it() -> None:
         (there, (*words[:2], "--noop", *words[2:])),
         (there, (*words[:2], "--stage", "web", *words[2:])),
     ):
-        assert "--from" not in going_on("failed", hosts, Asked("RUN", asked))[1]
+        assert "--from" not in retry_line("failed", hosts, RetryOptions("RUN", asked))[1]

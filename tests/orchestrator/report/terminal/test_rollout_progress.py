@@ -3,13 +3,13 @@
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.report.terminal.rollout_progress import Standing
+from orchestrator.report.terminal.rollout_progress import RolloutProgress
 
 PLANNED = happening.RolloutPlanned((("a",), ("b", "c")), 0, {}, "ccm push -l run:x:remaining s")
 
 
-def standing(*events: happening.Event, noop: bool = False) -> Standing:
-    found = Standing()
+def rollout(*events: happening.Event, noop: bool = False) -> RolloutProgress:
+    found = RolloutProgress()
     found.handle(happening.RunStarted("run", 0.0, ("a", "b", "c"), noop))
     for event in events:
         found.handle(event)
@@ -22,7 +22,7 @@ def ended(host: str, how: str = outcome.OK) -> happening.HostFinished:
 
 def test_a_rollout_without_options_has_nothing_to_tell() -> None:
     """A run without waves, budget and gates looks as ever."""
-    found = standing(ended("a"))
+    found = rollout(ended("a"))
     assert found.now(1.0) == ""
     assert list(found.summary(80)) == []
 
@@ -31,7 +31,7 @@ def test_it_says_where_it_stands() -> None:
     """The wave, how far it is, what the budget has left and what is waited for."""
     wave = happening.WaveStarted(2, 1.0)
     gate = happening.GateAsked(2, "soak 5m", 10.0, 310.0)
-    found = standing(PLANNED, happening.WaveStarted(1, 0.0), ended("a"), wave, ended("b"))
+    found = rollout(PLANNED, happening.WaveStarted(1, 0.0), ended("a"), wave, ended("b"))
     assert found.now(1.0) == "wave 2 of 2: 1 of 2 hosts   0 failed (limit 0)"
     found.handle(gate)
     assert found.now(10.0).endswith("waiting for soak 5m, up to 5 min 00 s")
@@ -42,7 +42,7 @@ def test_gates_that_are_asked_at_once_are_counted() -> None:
     """The one that ends first has its name told; an answer leaves those of others waiting."""
     soak, verify = (happening.GateAsked(1, name, 10.0, end) for name, end in (("soak 5m", 310.0),
                     ("verify", 70.0)))  # fmt: skip
-    found = standing(
+    found = rollout(
         PLANNED, happening.WaveStarted(1, 0.0), soak, soak._replace(until=315.0), verify
     )
     assert found.now(10.0).endswith("waiting for verify and 2 more gates, up to 1 min 00 s")
@@ -58,7 +58,7 @@ def test_gates_that_are_asked_at_once_are_counted() -> None:
 def test_a_held_rollout_says_why_and_how_to_go_on() -> None:
     """The reason, who had no turn, and the command for those."""
     held = happening.RolloutHeld("budget", "", ("b", "c"), 1.0)
-    found = standing(PLANNED, happening.WaveStarted(1, 0.0), ended("a", outcome.FAILED), held)
+    found = rollout(PLANNED, happening.WaveStarted(1, 0.0), ended("a", outcome.FAILED), held)
     assert list(found.summary(80)) == [
         ("Rollout", "wave 1 of 2; 1 failed (limit 0)"),
         ("", "stopped: 1 host failed (limit 0); 2 hosts not started"),
@@ -71,7 +71,7 @@ def test_a_held_rollout_says_why_and_how_to_go_on() -> None:
 def test_a_gate_that_did_not_pass_is_told() -> None:
     """What it said, and whom it found wrong."""
     answer = happening.GateAnswered(1, "verify", False, "2 checks failed", ("a",), 3.0)
-    found = standing(PLANNED, happening.WaveStarted(1, 0.0), answer)
+    found = rollout(PLANNED, happening.WaveStarted(1, 0.0), answer)
     told = "after wave 1: verify failed on a: 2 checks failed"
     assert found.line(answer) == told
     assert ("Gate", told) in list(found.summary(80))
@@ -80,7 +80,7 @@ def test_a_gate_that_did_not_pass_is_told() -> None:
 def test_a_single_wave_without_a_budget_leaves_no_empty_line() -> None:
     """Where nothing is to be counted the totals say at once what held it."""
     planned = happening.RolloutPlanned((("a", "b", "c"),), None, {"confirm": True}, "")
-    found = standing(planned, happening.WaveStarted(1, 0.0), ended("a"))
+    found = rollout(planned, happening.WaveStarted(1, 0.0), ended("a"))
     found.handle(happening.RolloutHeld("gate", "not confirmed", (), 2.0))
     assert list(found.summary(80)) == [("Rollout", "stopped: not confirmed")]
 
@@ -88,8 +88,8 @@ def test_a_single_wave_without_a_budget_leaves_no_empty_line() -> None:
 def test_a_preview_shows_who_is_in_which_wave() -> None:
     """Nothing is held back in a preview."""
     waves = [("Waves", "1: a"), ("", "2: b, c (2 hosts)")]
-    assert list(standing(PLANNED, noop=True).summary(80)) == waves
-    canaries = standing(PLANNED._replace(wishes={"canary": "auto"}), noop=True)
+    assert list(rollout(PLANNED, noop=True).summary(80)) == waves
+    canaries = rollout(PLANNED._replace(wishes={"canary": "auto"}), noop=True)
     assert list(canaries.summary(80)) == [
         ("Waves", "one canary of each group with the same changes, then the others:"),
         ("", "1: a"),
@@ -114,14 +114,14 @@ def test_a_preview_says_where_a_push_would_be_held() -> None:
         "a push would stop in wave 1 (db): 1 host failed (limit 0);"
         " 3 hosts of later waves would not start"
     )
-    found = standing(STAGED, *failed, noop=True)
+    found = rollout(STAGED, *failed, noop=True)
     assert list(found.summary(80))[-1] == ("Rollout", told)
-    assert list(found.came_to()) == [("Rollout", told)]
+    assert list(found.result_lines()) == [("Rollout", told)]
     allowing = STAGED._replace(max_fail=1, limits={"db": None, "web": None})
-    ((_, told),) = standing(allowing, *failed, noop=True).came_to()
+    ((_, told),) = rollout(allowing, *failed, noop=True).result_lines()
     assert told.startswith("a push would stop in wave 2 (web): 2 hosts failed (limit 1); 2 hosts")
-    unstaged = standing(PLANNED, ended("a", outcome.FAILED), noop=True)
-    ((_, told),) = unstaged.came_to()
+    unstaged = rollout(PLANNED, ended("a", outcome.FAILED), noop=True)
+    ((_, told),) = unstaged.result_lines()
     assert told.startswith("a push would stop in wave 1: 1 host failed (limit 0); 2 hosts")
 
 
@@ -132,12 +132,12 @@ def test_a_preview_that_would_go_through_says_nothing_of_it() -> None:
         ended("db/a", outcome.INTERRUPTED),
         ended("web/b", outcome.FAILED),
     ):
-        assert list(standing(STAGED, how, noop=True).came_to()) == []
+        assert list(rollout(STAGED, how, noop=True).result_lines()) == []
 
 
 def test_a_stage_is_named_with_what_may_fail_in_it() -> None:
     """What failed in the stages before it counts there only."""
-    found = standing(STAGED, happening.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED))
+    found = rollout(STAGED, happening.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED))
     assert found.now(1.0) == "wave 1 of 3 (db): 1 of 1 hosts   1 failed (limit 0)"
     found.handle(happening.WaveStarted(3, 1.0))
     found.handle(ended("web/c", outcome.FAILED))
@@ -147,7 +147,7 @@ def test_a_stage_is_named_with_what_may_fail_in_it() -> None:
 def test_a_stage_that_is_held_is_begun_with() -> None:
     """The command that goes on takes those before it for done."""
     held = happening.RolloutHeld("budget", "", ("db/a", "web/b"), 1.0)
-    found = standing(STAGED, happening.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED), held)
+    found = rollout(STAGED, happening.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED), held)
     told = [text for _, text in found.summary(80)]
     assert told[-1] == "resume with: ccm push -l run:x:remaining s --from db"
 
@@ -155,7 +155,7 @@ def test_a_stage_that_is_held_is_begun_with() -> None:
 def test_a_rollout_that_never_began_goes_on_with_all_stages() -> None:
     """There is no stage to name then."""
     held = happening.RolloutHeld("interrupted", "", ("db/a", "web/b"), 1.0)
-    told = [text for _, text in standing(STAGED, held).summary(80)]
+    told = [text for _, text in rollout(STAGED, held).summary(80)]
     assert told[-1] == "resume with: ccm push -l run:x:remaining s"
 
 
@@ -163,7 +163,7 @@ def test_a_single_stage_needs_no_beginning() -> None:
     """There is nothing before it to leave out."""
     one = STAGED._replace(waves=(("web/b",), ("web/c",)), stages=("web", "web"), limits={"web": 0})
     held = happening.RolloutHeld("budget", "", ("web/c",), 1.0)
-    found = standing(one, happening.WaveStarted(1, 0.0), ended("web/b", outcome.FAILED), held)
+    found = rollout(one, happening.WaveStarted(1, 0.0), ended("web/b", outcome.FAILED), held)
     assert [text for _, text in found.summary(80)][
         -1
     ] == "resume with: ccm push -l run:x:remaining s"
@@ -172,6 +172,6 @@ def test_a_single_stage_needs_no_beginning() -> None:
 def test_the_budget_of_the_run_is_told_once_it_is_spent() -> None:
     """Though the stage itself has no limit."""
     whole = STAGED._replace(max_fail=0, limits={"db": None, "web": None})
-    found = standing(whole, happening.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED))
+    found = rollout(whole, happening.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED))
     found.handle(happening.WaveStarted(2, 0.0))
     assert found.now(1.0).endswith("1 failed (limit 0)")

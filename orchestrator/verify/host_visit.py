@@ -10,12 +10,12 @@ from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.window import Window
 from orchestrator.support.plain_text import one_line
 from orchestrator.verify.derivation import Check, derive
-from orchestrator.verify.expectation import Found, judge
+from orchestrator.verify.expectation import Observation, judge
 from orchestrator.verify.members import Member
-from orchestrator.verify.observing import ReadAll, observe
-from orchestrator.verify.own_commands import answers
+from orchestrator.verify.observation import ReadAll, observe
 from orchestrator.verify.pytest_run.backend import LiveBackend, as_host
 from orchestrator.verify.shell import Answer
+from orchestrator.verify.user_commands import answers
 from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.reporting.masking import MASKED, Mask
 
@@ -23,27 +23,27 @@ SHOWN = "was not run: it would show a secret to other users of the host"
 GRACE = 2.0  # seconds that an interrupted verify waits for its hosts
 
 
-class Verdict(NamedTuple):
+class ResourceOutcome(NamedTuple):
     """One resource: its ``type#name``, and a line for each thing that is not as expected."""
 
     label: str
     lines: Sequence[str]
 
 
-class Visited(NamedTuple):
+class HostOutcome(NamedTuple):
     """The result of a host; ``error`` is why there are no checks. ``secrets`` are texts to mask in
     the output of the user's own tests.
     """
 
     name: str
-    verdicts: Sequence[Verdict] = ()
+    verdicts: Sequence[ResourceOutcome] = ()
     left_out: Counter[str] = Counter()
     secrets: Sequence[str] = ()
     warnings: Sequence[str] = ()
     error: CcmError | None = None
 
 
-class Visit(HostTask[Visited]):
+class HostVisit(HostTask[HostOutcome]):
     """Asks one member; with ``keep`` the connection stays for tests that follow."""
 
     def __init__(self, member: Member, keep: bool) -> None:
@@ -64,10 +64,10 @@ class Visit(HostTask[Visited]):
     def _during(self) -> str:
         return f"verify of {self.name}"
 
-    def _ended(self, error: CcmError) -> Visited:
-        return Visited(self.name, error=error)
+    def _ended(self, error: CcmError) -> HostOutcome:
+        return HostOutcome(self.name, error=error)
 
-    def _work(self) -> Visited:
+    def _work(self) -> HostOutcome:
         plan = self._member.plan()
         self._secrets = plan.secrets
         mask = Mask(plan.secrets)
@@ -75,18 +75,18 @@ class Visit(HostTask[Visited]):
         checks = derived.checks
         commanded = self._commanded(checks, mask)
         questions = [[one for one in c.expectations if not one.commands] for c in checks]
-        read_all = _discreet(self._member.shell().read_all, mask)
+        read_all = _without_secrets(self._member.shell().read_all, mask)
         observed = observe(self.name, questions, read_all, mask)
         verdicts = [
             _verdict(*found, mask) for found in zip(checks, observed, commanded, strict=True)
         ]
         warnings = [one_line(mask.text(text)) for text in plan.warnings]
         self._kept = self._keep
-        return Visited(
+        return HostOutcome(
             self.name, verdicts, left_out=derived.left_out, secrets=plan.secrets, warnings=warnings
         )
 
-    def _commanded(self, checks: Sequence[Check], mask: Mask) -> list[list[Found]]:
+    def _commanded(self, checks: Sequence[Check], mask: Mask) -> list[list[Observation]]:
         """What the user's own commands say, for each check."""
         asked = [check.commands for check in checks if check.commands is not None]
         events = iter(self._member.run_commands(asked) if asked else ())
@@ -107,7 +107,7 @@ class Visit(HostTask[Visited]):
         return content
 
 
-def _discreet(read_all: ReadAll, mask: Mask) -> ReadAll:
+def _without_secrets(read_all: ReadAll, mask: Mask) -> ReadAll:
     """Do not ask what holds a secret: everybody on the host sees the commands that run there."""
 
     def ask(commands: Sequence[bytes]) -> list[Answer]:
@@ -121,40 +121,42 @@ def _discreet(read_all: ReadAll, mask: Mask) -> ReadAll:
 
 
 def _verdict(
-    check: Check, observed: Sequence[Found], commanded: Sequence[Found], mask: Mask
-) -> Verdict:
+    check: Check, observed: Sequence[Observation], commanded: Sequence[Observation], mask: Mask
+) -> ResourceOutcome:
     label, hidden = one_line(mask.text(check.id)), check.item.sensitive
     if check.broken:
-        return Verdict(label, [MASKED if hidden else one_line(mask.text(check.broken))])
+        return ResourceOutcome(label, [MASKED if hidden else one_line(mask.text(check.broken))])
     # Templates that are rendered on demand were not searched.
     mask = mask.extended((), check.item.veiled or check.item.deferred_render)
     told, said = iter(observed), iter(commanded)
     found = [next(said if one.commands else told) for one in check.expectations]
-    return Verdict(label, list(map(str, judge(check.expectations, found, mask, hidden))))
+    return ResourceOutcome(label, list(map(str, judge(check.expectations, found, mask, hidden))))
 
 
-def visit_all(
+def verify_all(
     members: Iterable[Member],
     forks: int,
     *,
     keep: bool,
     watch: Callable[[Window[Any]], None] = lambda window: None,
     asked: Callable[[int], None] = lambda hosts: None,
-) -> dict[str, Visited]:
+) -> dict[str, HostOutcome]:
     """Observe many hosts concurrently; host name → result.
 
     ``watch`` receives the window before it starts, so that a signal can interrupt it: then this
     ends with KeyboardInterrupt. ``asked`` receives the number of hosts checked, each time one is
     done.
     """
-    found: dict[str, Visited] = {}
+    found: dict[str, HostOutcome] = {}
 
-    def take(name: str, visited: Visited) -> None:
+    def take(name: str, visited: HostOutcome) -> None:
         """Store the result of a host, and report the progress."""
         found[name] = visited
         asked(len(found))
 
-    window = Window((Visit(member, keep) for member in members), forks, finished=take, grace=GRACE)
+    window = Window(
+        (HostVisit(member, keep) for member in members), forks, finished=take, grace=GRACE
+    )
     watch(window)
     window.run()
     if window.interrupted:

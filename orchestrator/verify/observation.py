@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from orchestrator.verify.expectation import Expectation, Found, look
-from orchestrator.verify.pytest_run.backend import RecordingBackend, Unanswered, as_host
+from orchestrator.verify.expectation import Expectation, Observation, look
+from orchestrator.verify.pytest_run.backend import PendingCommand, RecordingBackend, as_host
 from orchestrator.verify.shell import Answer
 from remote_runtime.errors import CcmError
 from remote_runtime.reporting.masking import Mask
@@ -36,13 +36,13 @@ def observe(
     checks: Sequence[Sequence[Expectation]],
     read_all: ReadAll,
     mask: Mask = Mask(),  # noqa: B008 - it hides nothing and never changes
-) -> list[list[Found]]:
+) -> list[list[Observation]]:
     """The host's answers, one for each expectation of each check, in order.
 
     ``read_all`` runs commands that only read on the host; ``mask`` hides secrets in what was found
     instead. UnreachableError.
     """
-    found: list[list[Found | None]] = [[None] * len(check) for check in checks]
+    found: list[list[Observation | None]] = [[None] * len(check) for check in checks]
     waiting = [(i, j) for i, check in enumerate(checks) for j in range(len(check))]
     backend = RecordingBackend(name, _OPENING if waiting else ())
     host = as_host(backend)
@@ -52,7 +52,7 @@ def observe(
         for i, j in waiting:
             try:
                 found[i][j] = look(checks[i][j], host, mask)
-            except Unanswered:
+            except PendingCommand:
                 left.append((i, j))
         waiting = left
         if not waiting:

@@ -11,8 +11,8 @@ from orchestrator.rollout.gates import GateAnswer, GateTime, failed_result
 if TYPE_CHECKING:
     from inventory import Host
     from orchestrator.fleet.outcome import HostResult
-    from orchestrator.verify.members import Means
-    from orchestrator.verify.visiting import Visited
+    from orchestrator.verify.host_visit import HostOutcome
+    from orchestrator.verify.members import VerifyContext
 
 KIND = "rollout.verify"
 
@@ -25,7 +25,7 @@ class VerifyGate:
     hears_all = False
 
     def __init__(
-        self, hosts: Mapping[str, Host], means: Means, *, forks: int, seconds: float
+        self, hosts: Mapping[str, Host], means: VerifyContext, *, forks: int, seconds: float
     ) -> None:
         self.seconds = seconds
         self._hosts = hosts
@@ -34,13 +34,13 @@ class VerifyGate:
 
     def ask(self, wave: int, results: Sequence[HostResult], time_left: GateTime) -> GateAnswer:
         """Check every host of the wave that is healthy so far."""
+        from orchestrator.verify.host_visit import verify_all
         from orchestrator.verify.members import Member
-        from orchestrator.verify.visiting import visit_all
 
         members = [Member(self._hosts[result.host], self._means) for result in results]
         with contextlib.ExitStack() as stack:
             try:
-                found = visit_all(
+                found = verify_all(
                     members,
                     self._forks,
                     keep=False,
@@ -58,7 +58,7 @@ class VerifyGate:
         return GateAnswer(failed=wrong)
 
 
-def _wrong(visited: Visited) -> str:
+def _wrong(visited: HostOutcome) -> str:
     """The failures of a host, or why they are unknown; "" for a good one."""
     if visited.error is not None:
         return visited.error.message

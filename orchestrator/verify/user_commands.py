@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from orchestrator.verify.expectation import Expectation, Found, look
+from orchestrator.verify.expectation import Expectation, Observation, look
 from remote_runtime.item import Item
 from remote_runtime.reporting.masking import Mask
 
@@ -19,7 +19,7 @@ Event = dict[str, Any]
 _GOOD = ("OK", "WARNING")
 
 
-def settled(
+def nothing_to_do(
     what: str, expected: str, instead: str = "that it would run", *, ensure: str = "present"
 ) -> Expectation:
     """Nothing is left to do, by the type itself; otherwise ``instead`` is reported."""
@@ -82,6 +82,6 @@ def bounded(item: Item, timeout: float) -> Item:
     return item._replace(properties=properties, health_checks=checks)
 
 
-def answers(expectations: Sequence[Expectation], event: Event, mask: Mask) -> list[Found]:
+def answers(expectations: Sequence[Expectation], event: Event, mask: Mask) -> list[Observation]:
     """The parts of a resource's event for the expectations with commands, in their order."""
     return [look(one, event, mask) for one in expectations if one.commands]

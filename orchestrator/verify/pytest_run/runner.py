@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from orchestrator.verify.assessment import Assessment, Outcome
 
 
-class Checkup(NamedTuple):
+class VerifyJob(NamedTuple):
     """What to verify where. ``tests`` are the user's own, ``options`` are pytest's."""
 
     manifest: Path
@@ -65,7 +65,7 @@ def _syntax(file: Path) -> list[Problem]:
 
 
 def verify(
-    checkup: Checkup,
+    checkup: VerifyJob,
     told: Callable[[Outcome], None],
     watch: Callable[[Window[Any] | None], None] = lambda window: None,
     asked: Callable[[int], None] = lambda hosts: None,
@@ -75,19 +75,19 @@ def verify(
     """
     import pytest
 
-    from orchestrator.verify.members import Fleet, Means
+    from orchestrator.verify.host_visit import HostOutcome, verify_all
+    from orchestrator.verify.members import Fleet, VerifyContext
     from orchestrator.verify.pytest_run import hostspecs
     from orchestrator.verify.pytest_run.collection import Checking
-    from orchestrator.verify.visiting import Visited, visit_all
 
     token = secrets.token_hex(8)
-    means = Means(checkup.connector, checkup.planner, checkup.timeout)
+    means = VerifyContext(checkup.connector, checkup.planner, checkup.timeout)
     fleet = Fleet(checkup.inventory, means, checkup.hosts)
     names = [host.name for host in checkup.hosts]
 
-    def visit() -> Mapping[str, Visited]:
+    def visit() -> Mapping[str, HostOutcome]:
         """Observe all hosts."""
-        found = visit_all(
+        found = verify_all(
             fleet.members, checkup.forks, keep=bool(checkup.tests), watch=watch, asked=asked
         )
         watch(None)
@@ -103,10 +103,10 @@ def verify(
     return checking.assessment(code)
 
 
-def _arguments(checkup: Checkup) -> list[str]:
+def _arguments(checkup: VerifyJob) -> list[str]:
     """pytest's command line: the user's tests first, so that they are refused before a login."""
     cache = make_private(state_directory() / "pytest")
-    words = ["-o", f"cache_dir={cache}", "-p", "orchestrator.verify.pytest_run.quieting"]
+    words = ["-o", f"cache_dir={cache}", "-p", "orchestrator.verify.pytest_run.terminal_report"]
     words += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # testinfra is loaded before
     if not checkup.tests:
         # Settings and conftest.py that happen to be next to a manifest are not meant for it.

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from orchestrator.planning.host_secrets import HostSecrets
     from orchestrator.rollout.stages import Stage
     from orchestrator.runs.request import RunRequest
-    from orchestrator.runs.wiring import Chosen
+    from orchestrator.runs.wiring import TargetSelection
 
 
-class StagedPush:
+class StagedJob:
     """What the chosen stages of a file push to their hosts among the ``chosen`` ones."""
 
-    def __init__(self, request: RunRequest, chosen: Chosen) -> None:
+    def __init__(self, request: RunRequest, chosen: TargetSelection) -> None:
         self._request = request
         self._chosen = chosen
 
@@ -71,7 +71,7 @@ class StagedPush:
 
             keep_common([stage.push.site for stage in found if stage.push.site is not None])
         if request.run.noop:
-            found = list(_behind_each_other(found))
+            found = list(_in_sequence(found))
         whole = os.path.abspath(path)
         first = found[0].push
         remarks = [stage.push.remarks for stage in found]
@@ -155,7 +155,7 @@ class StagedPush:
         return found
 
 
-def _behind_each_other(stages: list[PushStage]) -> Iterator[PushStage]:
+def _in_sequence(stages: list[PushStage]) -> Iterator[PushStage]:
     """The stages of a preview: each host sees what the earlier stages would leave."""
     from orchestrator.planning.staged_preview import EarlierStage, StagedPlanner
 

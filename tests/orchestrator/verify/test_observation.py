@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.verify.checks.file import expectations
 from orchestrator.verify.expectation import Expectation
-from orchestrator.verify.observing import observe
+from orchestrator.verify.observation import observe
 from orchestrator.verify.subject import Subject
 from remote_runtime.errors import CcmError, UnreachableError
 from remote_runtime.reporting.masking import Mask

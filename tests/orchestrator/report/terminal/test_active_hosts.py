@@ -5,7 +5,7 @@ import time
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.report.terminal.at_work import AtWork
+from orchestrator.report.terminal.active_hosts import ActiveHosts
 from orchestrator.report.terminal.lines import SILENCE, Lines
 from tests.orchestrator.fleet.fakes import make_event
 
@@ -27,7 +27,7 @@ def test_a_silent_run_says_that_it_is_at_work() -> None:
 
 def test_a_host_may_wait_before_its_first_step() -> None:
     """For a worker: the view has it then, and knows that it waits until that is there."""
-    work = AtWork()
+    work = ActiveHosts()
     work.handle(happening.HostNotice("a", "info", "waiting for a worker", waits=True))
     row = work.rows["a"]
     assert (row.doing, row.waits, work.running) == ("waiting for a worker", True, 0)
@@ -39,7 +39,7 @@ def test_a_host_may_wait_before_its_first_step() -> None:
 
 def test_what_was_said_of_a_resource_goes_with_it() -> None:
     """The words of a resource are shown until it is done; at the last one the host is finishing."""
-    work = AtWork()
+    work = ActiveHosts()
     work.handle(happening.HostPhase("a", Phase.RUNNING, time.time()))
     work.handle(happening.HostPlanned("a", ("file#/one", "package#x", "file#/two", "apply#r.yaml")))
     row = work.rows["a"]

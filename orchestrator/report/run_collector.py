@@ -14,8 +14,8 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import APPLY, HostResult
 from orchestrator.report.intent import DOUBTS, ChangeLine, intent, operation_words
-from orchestrator.report.terminal.rollout_progress import Standing
-from orchestrator.report.turns import Turns
+from orchestrator.report.terminal.rollout_progress import RolloutProgress
+from orchestrator.report.unfinished import UnfinishedResources
 
 if TYPE_CHECKING:
     from orchestrator.report.dangers import Dangers
@@ -123,7 +123,7 @@ class Entries:
         return kept
 
 
-class Collected(Subscriber):
+class RunCollector(Subscriber):
     """Subscriber that stores the outcome of each host; converged resources are only counted.
 
     ``verbose``: resources that were skipped or have successful health checks are stored, too.
@@ -141,8 +141,8 @@ class Collected(Subscriber):
         self.entries: dict[str, list[Entry]] = {}
         self.results: dict[str, HostResult] = {}
         self.notices: dict[tuple[str, str], list[str]] = {}
-        self.turns = Turns()
-        self.standing = Standing()
+        self.turns = UnfinishedResources()
+        self.rollout = RolloutProgress()
         self.dangers: Dangers | None = None
         self._dangerous = dangerous
         self._verbose = verbose
@@ -153,7 +153,7 @@ class Collected(Subscriber):
     def handle(self, event: happening.Event) -> None:
         """Keep what matters of an event."""
         self.turns.handle(event)
-        self.standing.handle(event)
+        self.rollout.handle(event)
         if isinstance(event, happening.RunStarted):
             self._start(event)
         if self.dangers is not None:

@@ -12,7 +12,7 @@ from orchestrator.report.files.document import write_document
 from orchestrator.report.files.junit import NOT_KNOWN, write_junit
 from orchestrator.report.files.markdown import write_markdown
 from orchestrator.report.html.page import write_html
-from orchestrator.report.turns import Turns
+from orchestrator.report.unfinished import UnfinishedResources
 from tests.orchestrator.report.files.test_metrics import samples, written
 from tests.orchestrator.report.runs import Kept
 from tests.orchestrator.report.told import Told
@@ -39,7 +39,7 @@ def test_only_the_host_itself_says_what_did_not_run(
     outcome: str, kind: str, confirmed: bool | None, is_known: bool
 ) -> None:
     """Without its word that the run is over, a resource without an outcome is not known."""
-    turns = Turns()
+    turns = UnfinishedResources()
     turns.handle(PLANNED)
     result = HostResult("web1", Tally(), outcome, kind, "over", confirmed=confirmed)
     turns.handle(happening.HostFinished(result))

@@ -11,7 +11,7 @@ from orchestrator.fleet.outcome import is_apply
 FINISHING = "finishing"  # all of its resources are done
 
 
-class HostAtWork:
+class ActiveHost:
     """A host at work: what it is doing, since when, how far it is, whether it waits for another."""
 
     __slots__ = ("_applies", "_resource", "doing", "done", "planned", "since", "waits")
@@ -61,11 +61,11 @@ class HostAtWork:
             self.enter(Phase.RUNNING.words, time.time())
 
 
-class AtWork:
+class ActiveHosts:
     """The hosts that have begun and not ended, by name; ``handle`` takes a run's events."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, HostAtWork] = {}
+        self.rows: dict[str, ActiveHost] = {}
         self.hosts = 0
         self._ended: set[str] = set()
 
@@ -84,7 +84,7 @@ class AtWork:
         """The number of hosts that wait for a fork, or for another process on the host."""
         return max(0, self.hosts - self.ended - self.running)
 
-    def longest(self) -> list[tuple[str, HostAtWork]]:
+    def longest(self) -> list[tuple[str, ActiveHost]]:
         """The hosts whose step takes the longest first."""
         return sorted(self.rows.items(), key=lambda item: item[1].since)
 
@@ -93,7 +93,7 @@ class AtWork:
         if isinstance(event, happening.RunStarted):
             self.hosts = len(event.hosts)
         elif isinstance(event, happening.HostPhase):
-            row = self.rows.setdefault(event.host, HostAtWork(event.at))
+            row = self.rows.setdefault(event.host, ActiveHost(event.at))
             row.enter(event.phase.words, event.at)
         elif isinstance(event, happening.HostFinished):
             self.rows.pop(event.result.host, None)
@@ -102,13 +102,13 @@ class AtWork:
             host = getattr(event, "host", "")
             waits = isinstance(event, happening.HostNotice) and event.waits
             if waits and host not in self._ended:  # maybe for its first step
-                self.rows.setdefault(host, HostAtWork(time.time()))
+                self.rows.setdefault(host, ActiveHost(time.time()))
             row_of = self.rows.get(host)
             if row_of is not None:
                 _of_row(row_of, event)
 
 
-def _of_row(row: HostAtWork, event: happening.Event) -> None:
+def _of_row(row: ActiveHost, event: happening.Event) -> None:
     if isinstance(event, happening.ResourceProgress):
         row.enter(event.action, event.at, event.resource)
     elif isinstance(event, happening.ResourceEvent):

@@ -5,8 +5,8 @@ from typing import Any
 from orchestrator.verify.checks.exec import expectations
 from orchestrator.verify.derivation import derive
 from orchestrator.verify.expectation import judge
-from orchestrator.verify.own_commands import answers, bounded
 from orchestrator.verify.subject import Subject
+from orchestrator.verify.user_commands import answers, bounded
 from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.verify.fakes import item
 from tests.orchestrator.verify.test_derivation import Plan, Planned

@@ -25,7 +25,7 @@ class _Plan:
                 self.subscribers.setdefault(source, []).append(name)
 
 
-class _Heard:
+class _HostReports:
     """The reports of a host so far: a byte for each resource that ran, and pending refreshes."""
 
     def __init__(self, plan: _Plan) -> None:
@@ -34,7 +34,7 @@ class _Heard:
         self.due: set[str] = set()
 
 
-class Turns:
+class UnfinishedResources:
     """Receives a run's events; ``left`` has the resources that did not run on incomplete hosts, in
     the order of their plans, and ``due`` those among them that subscribe to a change. ``unknown``
     has those without an outcome on hosts that never reported the end of their run: they may have
@@ -50,7 +50,7 @@ class Turns:
         self.unknown: dict[str, tuple[str, ...]] = {}
         self.applies: dict[str, int] = {}
         self._plans: dict[happening.HostPlanned, _Plan] = {}
-        self._heard: dict[str, _Heard] = {}
+        self._heard: dict[str, _HostReports] = {}
         self._same: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def handle(self, event: happening.Event) -> None:
@@ -60,7 +60,7 @@ class Turns:
             plan = self._plans.get(key)
             if plan is None:
                 plan = self._plans[key] = _Plan(event)
-            self._heard[event.host] = _Heard(plan)
+            self._heard[event.host] = _HostReports(plan)
         elif isinstance(event, happening.ResourceEvent):
             self._mark(event.host, event.event)
         elif isinstance(event, happening.ResourcesStable):
@@ -108,9 +108,11 @@ class Turns:
             self.due[result.host] = self._same.setdefault(due, due)
 
 
-def turns_of(kept: "ReportSource", results: Iterable[HostResult]) -> Turns:
+def unfinished_resources(
+    kept: "ReportSource", results: Iterable[HostResult]
+) -> UnfinishedResources:
     """The data of a stored run; its events are not read if all hosts completed."""
-    turns = Turns()
+    turns = UnfinishedResources()
     if any(map(_is_cut_short, results)):
         for event in kept.replay():
             turns.handle(event)

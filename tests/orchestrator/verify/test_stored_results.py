@@ -14,7 +14,7 @@ from orchestrator.report.files.junit import write_junit
 from orchestrator.report.files.markdown import write_markdown
 from orchestrator.report.html import write_html
 from orchestrator.verify.assessment import Assessment, Outcome
-from orchestrator.verify.kept import VerifyFile, kept_assessment
+from orchestrator.verify.stored_results import VerifyFile, stored_assessment
 from remote_runtime.errors import InputError
 from tests.orchestrator.report.runs import Kept
 
@@ -44,9 +44,9 @@ def verified(kept: SavedRun, found: Assessment | None = FOUND) -> None:
 
 def test_what_was_found_is_read_back(kept: SavedRun) -> None:
     """As it was told; a run without a verify has none."""
-    assert kept_assessment(kept) is None
+    assert stored_assessment(kept) is None
     verified(kept)
-    assert kept_assessment(kept) == FOUND
+    assert stored_assessment(kept) == FOUND
     assert list(kept.notices()) == []
 
 
@@ -87,7 +87,7 @@ def test_a_verify_that_came_to_no_end_is_told(kept: SavedRun) -> None:
     verified(kept, found=None)
     (notice,) = kept.notices()
     assert notice.text == "the verify of this run did not finish"
-    found = kept_assessment(kept)
+    found = stored_assessment(kept)
     assert found is not None
     assert (found.outcomes, found.interrupted) == (OUTCOMES, True)
 
@@ -96,7 +96,7 @@ def test_a_record_that_cannot_be_read_is_told_with_its_file(kept: SavedRun) -> N
     """A line that is neither an outcome nor the sum is no defect of ccm."""
     for line in ("[]", "{}", '{"host": "web1"}', '{"found": 3}', '{"host": 1, "status": "failed"}'):
         (kept.path / "verify.jsonl").write_text(line + "\n", encoding="utf-8")
-        for read in (lambda: kept_assessment(kept), kept.failed_verify):
+        for read in (lambda: stored_assessment(kept), kept.failed_verify):
             with pytest.raises(InputError, match=r"verify\.jsonl cannot be read"):
                 read()
 

@@ -8,9 +8,9 @@ import pytest
 
 from orchestrator.fleet.window import Window
 from orchestrator.verify.checks.file import expectations
-from orchestrator.verify.observing import observe
+from orchestrator.verify.host_visit import _without_secrets, verify_all
+from orchestrator.verify.observation import observe
 from orchestrator.verify.subject import Subject
-from orchestrator.verify.visiting import _discreet, visit_all
 from remote_runtime.errors import UnreachableError
 from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.verify.fakes import Script
@@ -38,14 +38,14 @@ def test_an_interrupt_is_no_news_of_a_host() -> None:
     windows: list[Window[Any]] = []
     members: list[Any] = [Member("web1", lambda: windows[0].interrupt())]
     with pytest.raises(KeyboardInterrupt):
-        visit_all(members, 1, keep=False, watch=windows.append)
+        verify_all(members, 1, keep=False, watch=windows.append)
 
 
 def test_each_host_that_has_answered_is_counted() -> None:
     """The count grows by one with each, however it ended."""
     counts: list[int] = []
     members: list[Any] = [Member("web1"), Member("web2")]
-    found = visit_all(members, 1, keep=False, asked=counts.append)
+    found = verify_all(members, 1, keep=False, asked=counts.append)
     assert counts == [1, 2]
     assert {name: str(one.error) for name, one in found.items()} == {
         "web1": "the connection was lost",
@@ -58,6 +58,6 @@ def test_no_command_shows_a_secret() -> None:
     script, mask = Script({}), Mask(["hunter2"])
     for properties in ({"owner": "root"}, {"ensure": "absent"}):
         check = expectations(Subject("/srv/hunter2", properties))
-        (found,) = observe("web1", [check], _discreet(script.read_all, mask), mask)
+        (found,) = observe("web1", [check], _without_secrets(script.read_all, mask), mask)
         assert any(not one.holds and "show a secret" in one.instead for one in found)
     assert not any("hunter2" in command for asked in script.rounds for command in asked)

@@ -42,7 +42,7 @@ class VerifyFile:
                 self._fault = error
 
 
-def kept_assessment(kept: ReportSource) -> Assessment | None:
+def stored_assessment(kept: ReportSource) -> Assessment | None:
     """The stored result of the verify after a push; None for a run without one. InputError.
 
     An incomplete one counts as interrupted.
