@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 
 from inventory import passwords
-from inventory.checking import Checker
+from inventory.checker import Checker
 from inventory.declaration import Declaration, GroupEntry, Layer, SetProperty
+from inventory.declaration_reader import TOP_LEVEL
 from inventory.names import group_name_fault, host_name_fault
 from inventory.nodes import Mapping, Node, Scalar, Sequence, to_plain
 from inventory.properties import CheckedValues, PropertyValue, RefusedError, check_property
-from inventory.reading import TOP_LEVEL
 from remote_runtime.errors import Problem
 
 _PROPERTIES = {

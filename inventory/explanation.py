@@ -9,7 +9,7 @@ from inventory.declaration import Declaration, Layer
 from remote_runtime.errors import Position
 
 
-class Explained(NamedTuple):
+class ExplainedValue(NamedTuple):
     """One decided value: ``property`` is such as ``port`` or ``vars.role``.
 
     ``origin`` says which place won (``host db1``, ``group web``, ``defaults``, ``built in``), and
@@ -38,21 +38,23 @@ def layers_of(
     yield "defaults", declaration.defaults
 
 
-def explain_host(name: str, groups: tuple[str, ...], declaration: Declaration) -> list[Explained]:
+def explain_host(
+    name: str, groups: tuple[str, ...], declaration: Declaration
+) -> list[ExplainedValue]:
     """Every value that the host ends up with: properties first, then ``vars.NAME`` by name."""
-    properties: dict[str, Explained] = {}
-    variables: dict[str, Explained] = {}
+    properties: dict[str, ExplainedValue] = {}
+    variables: dict[str, ExplainedValue] = {}
     for origin, layer in layers_of(name, groups, declaration):
         for key, setting in layer.properties.items():
             if key not in properties:
                 where = setting.node.position
-                properties[key] = Explained(key, setting.value, origin, where)
+                properties[key] = ExplainedValue(key, setting.value, origin, where)
         for key, value in layer.vars.items():
             if key not in variables:
                 where = layer.var_node(key).position
-                variables[key] = Explained(f"vars.{key}", value, origin, where)
-    properties.setdefault("address", Explained("address", name, "built in", None))
-    properties.setdefault("connection", Explained("connection", "ssh", "built in", None))
+                variables[key] = ExplainedValue(f"vars.{key}", value, origin, where)
+    properties.setdefault("address", ExplainedValue("address", name, "built in", None))
+    properties.setdefault("connection", ExplainedValue("connection", "ssh", "built in", None))
     ordered = sorted(properties.values()), sorted(variables.values(), key=lambda e: e.property)
     return [*ordered[0], *ordered[1]]
 

@@ -13,12 +13,12 @@ from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.text.nearest import nearest
 
 if TYPE_CHECKING:
-    from inventory.explanation import Explained
+    from inventory.explanation import ExplainedValue
 
 T = TypeVar("T")
 
 
-class Shared(NamedTuple):
+class SharedValues(NamedTuple):
     """What hosts of the same groups have in common: the nearest values of groups and defaults."""
 
     groups: tuple[str, ...]
@@ -60,7 +60,7 @@ class Host:
     jump = _Nearest[str | None](None)
     site = _Nearest[str | None](None)
 
-    def __init__(self, entry: HostEntry, shared: Shared) -> None:
+    def __init__(self, entry: HostEntry, shared: SharedValues) -> None:
         self._entry = entry
         self._shared = shared
 
@@ -157,7 +157,7 @@ class Inventory:
         picked = self._selector.select(limit, runs)
         return [host for name, host in self.hosts.items() if name in picked]
 
-    def explain(self, name: str) -> list[Explained]:
+    def explain(self, name: str) -> list[ExplainedValue]:
         """Every property and variable of a host with its value and where that was written."""
         from inventory.explanation import explain_host
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from inventory.checking import Checker
+from inventory.checker import Checker
 from inventory.declaration import Declaration, GroupEntry, Layer
-from inventory.model import Group, Host, Inventory, Shared
+from inventory.model import Group, Host, Inventory, SharedValues
 from inventory.properties import PropertyValue
 from remote_runtime.text.nearest import nearest
 
@@ -92,7 +92,7 @@ class _Hosts:
         self._rank = {name: rank for rank, name in enumerate(declaration.groups)}
         self._parents: dict[str, list[str]] = {name: [] for name in declaration.groups}
         self._direct: dict[str, list[str]] = {}
-        self._shared: dict[tuple[str, ...], Shared] = {}
+        self._shared: dict[tuple[str, ...], SharedValues] = {}
         for group in declaration.groups.values():
             self._enter(group)
 
@@ -113,7 +113,7 @@ class _Hosts:
             for name, entry in self._declaration.hosts.items()
         }
 
-    def _chosen(self, direct: tuple[str, ...]) -> Shared:
+    def _chosen(self, direct: tuple[str, ...]) -> SharedValues:
         """What is decided for the hosts that are named in exactly these groups."""
         known = self._shared.get(direct)
         if known is None:
@@ -123,7 +123,7 @@ class _Hosts:
             for layer in reversed(self._layers(groups)):
                 values.update({key: setting.value for key, setting in layer.properties.items()})
                 variables.update(layer.vars)
-            known = self._shared[direct] = Shared(groups, values, variables)
+            known = self._shared[direct] = SharedValues(groups, values, variables)
         return known
 
     def _layers(self, groups: tuple[str, ...]) -> list[Layer]:

@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from inventory.ansible import is_ansible_file, is_ansible_list, is_ini, read_ansible_list
-from inventory.checking import Checker
+from inventory.checker import Checker
 from inventory.declaration import Declaration
+from inventory.declaration_reader import TOP_LEVEL, read_declaration
 from inventory.document import ambiguous_values, parse_document, read_text
 from inventory.dynamic import is_program, run_program
 from inventory.garbage import collection_paused
@@ -22,7 +23,6 @@ from inventory.json_nodes import JsonSource, read_json
 from inventory.model import Inventory
 from inventory.names import host_name_fault
 from inventory.nodes import Mapping, Node, Scalar, Source
-from inventory.reading import TOP_LEVEL, read_declaration
 from inventory.resolution import resolve
 from remote_runtime.errors import InputError, Position, Problem
 

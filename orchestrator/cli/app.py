@@ -105,9 +105,9 @@ def _run(words: list[str]) -> int:
         print("\nccm: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        from orchestrator.support.stdout import let_go_of_stdout
+        from orchestrator.support.stdout import detach_stdout
 
-        let_go_of_stdout()
+        detach_stdout()
         return 0
     except Exception as error:
         return _fail(error, words)
@@ -142,9 +142,9 @@ def _fail(error: Exception, words: list[str]) -> int:
         print(_told(error), file=sys.stderr)
         return exit_code_of(error)
     if isinstance(error, OSError) and _is_full(error):
-        from orchestrator.support.stdout import let_go_of_stdout
+        from orchestrator.support.stdout import detach_stdout
 
-        let_go_of_stdout()
+        detach_stdout()
         print(f"ccm: error: cannot write output: {error}", file=sys.stderr)
         return 1
     from orchestrator.support.crash import describe_crash

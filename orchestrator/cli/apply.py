@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     push.configure(parser, inventory=False)
 
 
-around = push.around
+config_scope = push.config_scope
 
 
 def run(args: argparse.Namespace) -> int:

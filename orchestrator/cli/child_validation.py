@@ -37,7 +37,7 @@ def check_as_part(
     them.
     """
     from orchestrator.manifest.parents import parents_of
-    from orchestrator.project.finding import directories_above
+    from orchestrator.project.discovery import directories_above
 
     if is_url(manifest):
         return None

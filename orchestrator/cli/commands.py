@@ -12,7 +12,7 @@ from orchestrator.project.settings import (
     ConfigScope,
     Project,
     ResolvedOption,
-    settle,
+    resolve_options,
 )
 from remote_runtime.errors import UsageError
 from remote_runtime.text.nearest import nearest
@@ -83,7 +83,7 @@ class Parser(argparse.ArgumentParser):
         """Options that one may look for and that are not there, each with what to do."""
         self.offered: dict[str, dict[str, str]] = {}
         """What a positional argument may mostly be, with what that means, for the completion."""
-        self.around: Callable[[argparse.Namespace], ConfigScope] = _around
+        self.config_scope: Callable[[argparse.Namespace], ConfigScope] = _config_scope
 
     def format_help(self) -> str:
         self._width = None
@@ -113,11 +113,11 @@ class Parser(argparse.ArgumentParser):
         given = {one.name: getattr(found, one.name) for one in SETTINGS if hasattr(found, one.name)}
         if not given:
             return
-        around = self.around(found)
-        project = _project(around.manifest)
-        found.settled = settle(given, project.settings, os.environ, around.without)
-        found.settled.update(self._rollout(found, project))
-        vars(found).update({name: one.value for name, one in found.settled.items()})
+        config_scope = self.config_scope(found)
+        project = _project(config_scope.manifest)
+        found.resolved = resolve_options(given, project.settings, os.environ, config_scope.without)
+        found.resolved.update(self._rollout(found, project))
+        vars(found).update({name: one.value for name, one in found.resolved.items()})
         if getattr(found, "inventory_required", False) and found.inventory is None:
             raise UsageError(
                 f"{self.prog.removeprefix('ccm ')}: -i/--inventory is required",
@@ -184,7 +184,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{self.prog.removeprefix('ccm ')}: {message}", hint=hint)
 
 
-def _around(found: argparse.Namespace) -> ConfigScope:
+def _config_scope(found: argparse.Namespace) -> ConfigScope:
     """What a command stands beside; one that means this host takes an inventory by ``-l`` only."""
     here = getattr(found, "here", False) and not found.limit
     return ConfigScope(getattr(found, "manifest", ""), ("inventory",) if here else ())
@@ -192,12 +192,12 @@ def _around(found: argparse.Namespace) -> ConfigScope:
 
 def _project(manifest: str) -> Project:
     """What the project's file says; YAML is loaded where there is one only."""
-    from orchestrator.project.finding import project_files
+    from orchestrator.project.discovery import project_files
 
     found = project_files(manifest)
     if not found:
         return Project()
-    from orchestrator.project.reading import read_project
+    from orchestrator.project.reader import read_project
 
     return read_project(found)
 
@@ -222,7 +222,7 @@ def build_parser(name: str, command: Any) -> Parser:
     """The parser of one command, with its example at the end of the help."""
     example = "\n".join(f"  {line}" for line in command.EXAMPLE.strip().splitlines())
     parser = Parser(prog=f"ccm {name}", description=command.HELP, epilog=f"example:\n{example}")
-    parser.around = getattr(command, "around", _around)
+    parser.config_scope = getattr(command, "config_scope", _config_scope)
     command.configure(parser)
     return parser
 

@@ -57,12 +57,12 @@ def stages_of(manifest: str) -> list[str]:
 
 def project_of(manifest: str) -> Project | None:
     """What the project's file says that speaks for it, or "". CcmError for one that is refused."""
-    from orchestrator.project.finding import project_files
+    from orchestrator.project.discovery import project_files
 
     found = project_files(manifest)
     if not found:
         return None
-    from orchestrator.project.reading import read_project
+    from orchestrator.project.reader import read_project
 
     return read_project(found)
 

@@ -50,22 +50,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write one JSON document to stdout")
 
 
-def around(args: argparse.Namespace) -> ConfigScope:
+def config_scope(args: argparse.Namespace) -> ConfigScope:
     """All of it counts, whatever a command may leave aside."""
     return ConfigScope(args.manifest)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write each value; no inventory is read, no program of one is run."""
-    settled: dict[str, ResolvedOption] = dict(args.settled)
+    resolved: dict[str, ResolvedOption] = dict(args.resolved)
     told = read_rollout(args).record()
-    held = {name: settled[name]._replace(value=text) for name, text in told.items()}
-    settled = {one.name: settled[one.name] for one in SETTINGS} | held
+    held = {name: resolved[name]._replace(value=text) for name, text in told.items()}
+    resolved = {one.name: resolved[one.name] for one in SETTINGS} | held
     if args.json:
-        document = {name: _shown(one)._asdict() for name, one in settled.items()}
+        document = {name: _shown(one)._asdict() for name, one in resolved.items()}
         print(escaped(json.dumps(document, indent=2, ensure_ascii=False)))
         return 0
-    rows = [(name, _text(_shown(one).value), _origin(one)) for name, one in settled.items()]
+    rows = [(name, _text(_shown(one).value), _origin(one)) for name, one in resolved.items()]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))

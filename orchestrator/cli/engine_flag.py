@@ -18,4 +18,4 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
 
 def read_engine(args: argparse.Namespace) -> EngineChoice:
     """What ``add_engine`` takes; UsageError."""
-    return parse_engine(args.engine, args.settled["engine"].where)
+    return parse_engine(args.engine, args.resolved["engine"].where)

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from inventory import Inventory
-from inventory.explanation import Explained
+from inventory.explanation import ExplainedValue
 
 
 def host_page(loaded: Inventory, name: str) -> str:
@@ -39,6 +39,6 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _place(explained: Explained) -> str:
+def _place(explained: ExplainedValue) -> str:
     where = f", {explained.position}" if explained.position else ""
     return f"({explained.origin}{where})"

@@ -98,7 +98,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write what is missing, and say what it was."""
-    from orchestrator.project.finding import require_private
+    from orchestrator.project.discovery import require_private
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import UsageError
 

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from orchestrator.project.settings import Project, ResolvedOption, Written
+from orchestrator.project.settings import PositionedValue, Project, ResolvedOption
 from orchestrator.rollout.options import RolloutOptions
 from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.text.nearest import nearest
@@ -49,7 +49,7 @@ def settle_rollout(
     return found
 
 
-def _read(action: argparse.Action, said: Written, problems: list[Problem]) -> Any:
+def _read(action: argparse.Action, said: PositionedValue, problems: list[Problem]) -> Any:
     """The value of a flag with these words."""
     if isinstance(said.value, bool):
         return said.value

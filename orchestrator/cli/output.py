@@ -22,7 +22,7 @@ from orchestrator.report.terminal.style import Style, can_redraw
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.line_file import LineFile
 from orchestrator.support.plain_text import plain
-from orchestrator.support.stdout import let_go_of_stdout
+from orchestrator.support.stdout import detach_stdout
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 
@@ -263,7 +263,7 @@ class Output:
         self._is_running = False
         self._write_faults(result.faults)
         if self.human is sys.stdout and any(map(_is_of_a_stream, result.faults)):
-            let_go_of_stdout()  # there is no place for a summary
+            detach_stdout()  # there is no place for a summary
         with contextlib.suppress(BrokenPipeError):
             self.write_summary(result.run_id if result.kept else "")
         directory = result.directory

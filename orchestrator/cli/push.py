@@ -56,7 +56,7 @@ def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
     add_output(parser)
 
 
-def around(args: argparse.Namespace) -> ConfigScope:
+def config_scope(args: argparse.Namespace) -> ConfigScope:
     """A plan has settled where the hosts are and which data there are; only a plan is approved."""
     from orchestrator.plan_files.detection import is_plan
 

@@ -211,7 +211,7 @@ def _remove(store: Store, entries: list[Registration]) -> int:
 
 
 def _watch(look: Callable[[], list[Registration]], as_json: bool) -> int:
-    from orchestrator.registration.watching import watch
+    from orchestrator.registration.watch import watch
     from orchestrator.support.plain_text import escaped
 
     for one in watch(look, lambda: time.sleep(_PAUSE), time.time):

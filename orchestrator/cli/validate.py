@@ -38,8 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Say that it is good, with warnings; every mistake, a child's too, is an InputError."""
     from orchestrator.cli.child_validation import check_as_part
-    from orchestrator.project.finding import project_files
-    from orchestrator.project.reading import project_notes
+    from orchestrator.project.discovery import project_files
+    from orchestrator.project.reader import project_notes
     from orchestrator.rollout.detection import is_stages
     from remote_runtime.errors import InputError
 

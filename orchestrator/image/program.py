@@ -13,8 +13,8 @@ import base64
 import inspect
 import zlib
 
-from orchestrator.image.compiling import code_of, marshalled
-from orchestrator.image.stripping import stripped
+from orchestrator.image.bytecode import code_of, marshalled
+from orchestrator.image.minifier import stripped
 from remote_runtime import bootstrap
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Entries
 from typing import Any, NamedTuple, Protocol
 
-from inventory.checking import is_null
+from inventory.checker import is_null
 from inventory.document import (
     Mapping,
     Node,

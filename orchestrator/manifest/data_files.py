@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inventory.checking import is_null
+from inventory.checker import is_null
 from inventory.document import Mapping, ambiguous_values, read_document
 from orchestrator.expressions import Expression
 from orchestrator.expressions.template import TemplatedMap

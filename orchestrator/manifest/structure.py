@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inventory.checking import is_null
+from inventory.checker import is_null
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.manifest.checks.foreign_words import type_hint
 from orchestrator.manifest.checks.resource import Nodes, declare, refuse_loop, spell_out

@@ -21,7 +21,7 @@ from orchestrator.plan_files.plan_file import (
     id_of,
 )
 from orchestrator.support.plain_text import one_line
-from orchestrator.support.trust import Looked, around, require_own
+from orchestrator.support.trust import Looked, entries_above, require_own
 from orchestrator.support.whole_file import replacing
 from remote_runtime.errors import InputError, Problem, UsageError
 from schemas.fitting import fits
@@ -90,7 +90,7 @@ def read_text(path: str, own: bool = False) -> bytes:
     ``own``: InputError also if another user owns the file, or can write it or its directory.
     """
     try:
-        looked = around(path) if own else []
+        looked = entries_above(path) if own else []
         # Opening a pipe would block before its type is known.
         with open(path, "rb", opener=_open_at_once if own else None) as file:
             if own:
@@ -105,7 +105,7 @@ def read_text(path: str, own: bool = False) -> bytes:
 
 def require_own_file(path: str) -> None:
     """InputError for a plan that a push without signatures does not accept; OSError."""
-    _require_own(path, around(path))
+    _require_own(path, entries_above(path))
 
 
 def _open_at_once(path: str, flags: int) -> int:

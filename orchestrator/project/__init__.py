@@ -1,5 +1,5 @@
-"""The project's file ``ccm.yaml`` and what commands take from around them (controller).
+"""The project file ``ccm.yaml`` and the sources of options (controller).
 
-``settings`` is the one list of options that have other sources than flags, and which source wins;
-``finding`` says which file counts and whether it is believed, ``reading`` what it says.
+``settings`` lists the options with sources other than flags, and decides which source wins.
+``discovery`` finds the project file and checks whether to trust it. ``reader`` reads it.
 """

@@ -138,7 +138,7 @@ class ConfigScope(NamedTuple):
     without: Collection[str] = ()
 
 
-class Written(NamedTuple):
+class PositionedValue(NamedTuple):
     """A value of the project file, and its position."""
 
     value: Any
@@ -148,11 +148,11 @@ class Written(NamedTuple):
 class Project(NamedTuple):
     """What the project's file says: settings, and of each rollout its options, both by name.
 
-    A rollout's value is true or false, or a list of ``Written`` words as a flag takes them.
+    A rollout's value is true or false, or a list of ``PositionedValue`` words as a flag takes them.
     """
 
-    settings: Mapping[str, Written] = {}
-    rollouts: Mapping[str, Mapping[str, Written]] = {}
+    settings: Mapping[str, PositionedValue] = {}
+    rollouts: Mapping[str, Mapping[str, PositionedValue]] = {}
 
 
 class ResolvedOption(NamedTuple):
@@ -167,9 +167,9 @@ class ResolvedOption(NamedTuple):
     where: str
 
 
-def settle(
+def resolve_options(
     given: Mapping[str, Any],
-    written: Mapping[str, Written],
+    written: Mapping[str, PositionedValue],
     environ: Mapping[str, str],
     without: Collection[str] = (),
 ) -> dict[str, ResolvedOption]:
@@ -179,29 +179,33 @@ def settle(
     UsageError for an invalid variable.
     """
     return {
-        setting.name: _settled(setting, given[setting.name], written=written, environ=environ)
+        setting.name: _resolved(setting, given[setting.name], written=written, environ=environ)
         if setting.name not in without
-        else _alone(setting, given[setting.name])
+        else _from_flag(setting, given[setting.name])
         for setting in SETTINGS
         if setting.name in given
     }
 
 
-def _settled(
-    setting: Setting, given: Any, *, written: Mapping[str, Written], environ: Mapping[str, str]
+def _resolved(
+    setting: Setting,
+    given: Any,
+    *,
+    written: Mapping[str, PositionedValue],
+    environ: Mapping[str, str],
 ) -> ResolvedOption:
     if given is not None:
-        return _alone(setting, given)
+        return _from_flag(setting, given)
     text = environ.get(setting.variable, "")
     if text:
         return ResolvedOption(_read(setting, text), "environment", setting.variable)
     found = written.get(setting.name)
     if found is not None:
         return ResolvedOption(found.value, "file", str(found.position))
-    return _alone(setting, None)
+    return _from_flag(setting, None)
 
 
-def _alone(setting: Setting, given: Any) -> ResolvedOption:
+def _from_flag(setting: Setting, given: Any) -> ResolvedOption:
     if given is None:
         default = setting.default
         return ResolvedOption(

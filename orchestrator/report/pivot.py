@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orchestrator.report.alike import alike
-from orchestrator.report.run_collector import RunCollector
 from orchestrator.report.failures import Failures, SharedFailure
+from orchestrator.report.run_collector import RunCollector
 from orchestrator.report.terminal.paragraphs import RetryOptions, in_one_line, paragraph
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.wording import ended

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import schemas
 from inventory import document
 from orchestrator.manifest.checks.schema_errors import Against
-from orchestrator.project.reading import words_of
-from orchestrator.project.settings import Written
+from orchestrator.project.reader import words_of
+from orchestrator.project.settings import PositionedValue
 from orchestrator.rollout.amounts import Amount, parse_amount
 from orchestrator.rollout.commands import parse_command
 from orchestrator.rollout.detection import is_stages
@@ -137,7 +137,7 @@ def _stage(node: document.Node, directory: str, problems: list[Problem]) -> Stag
     )
 
 
-def _written(node: document.Node, key: str) -> Written:
+def _written(node: document.Node, key: str) -> PositionedValue:
     return words_of(document.node_at(node, [key]))[0]
 
 

@@ -221,7 +221,7 @@ def settled(request: RunRequest, record: Record) -> RunRequest:
     return request._replace(
         manifest=record["manifest"],
         subject=Subject.STAGES if "stages" in record else Subject.MANIFEST,
-        data=request.data._replace(**{name: record[name] for name in _SETTLED}),
+        data=request.data._replace(**{name: record[name] for name in _FIXED}),
         hosts=request.hosts._replace(inventory=inventory),
     )
 

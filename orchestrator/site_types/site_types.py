@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.site_types.directory import DIRECTORY, distrust, homes, read_type, unreadable
-from orchestrator.site_types.importing import (
+from orchestrator.site_types.importer import (
     Module,
     described,
     import_member,

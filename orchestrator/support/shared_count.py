@@ -6,7 +6,7 @@ import threading
 _BYTES = 8
 
 
-class OwnCount:
+class LocalCount:
     """The count of one process. Thread-safe."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_spare.clear)  # threads stay behind
 
 
-def beside(work: Work, name: str) -> None:
+def run_in_background(work: Work, name: str) -> None:
     """Run it in another thread, which has that ``name`` meanwhile.
 
     The process does not wait for it at its end.

@@ -4,6 +4,6 @@ import os
 import sys
 
 
-def let_go_of_stdout() -> None:
+def detach_stdout() -> None:
     """Write nothing there any more: the interpreter must not complain about that at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -22,7 +22,7 @@ def believed_owners() -> set[int]:
     return {0, os.geteuid(), *behind}
 
 
-def around(path: str) -> list[Looked]:
+def entries_above(path: str) -> list[Looked]:
     """What decides which file a path leads to: the path itself and its directory; where the path is
     a link, the directory and the file that it leads to as well. OSError.
     """

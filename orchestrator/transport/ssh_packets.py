@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import paramiko
 
-from orchestrator.support.spare_threads import beside
+from orchestrator.support.spare_threads import run_in_background
 from orchestrator.transport.ssh_internals import EndlessGreetingError, OpenPacketizer
 
 READ_SIZE = 8 << 10  # held by each connection that waits; more once that much has arrived
@@ -87,7 +87,7 @@ class Tunnel:
         """Have it closed; any thread may call it."""
         if not self._closed:
             self._closed = True
-            beside(self._tell, "tunnel")
+            run_in_background(self._tell, "tunnel")
 
     def _tell(self) -> None:
         with contextlib.suppress(OSError, EOFError, paramiko.SSHException):

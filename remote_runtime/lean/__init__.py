@@ -18,5 +18,5 @@ tuples      ``typing``       several ms, and a ``__new__`` to compile for each c
 A module belongs here only while a measurement says so. What a run needs only when it changes
 something (``re``, ``difflib``, ``subprocess``) is imported in the function that does.
 ``tests/orchestrator/image/test_start.py`` holds the list of what a converged run may not import,
-``orchestrator.image.stripping`` takes out of the shipped files what only people read.
+``orchestrator.image.minifier`` takes out of the shipped files what only people read.
 """

@@ -1,6 +1,6 @@
 """``typing.NamedTuple`` as the shipped runtime has it: the same classes, made in a moment (target).
 
-``orchestrator.image.stripping`` puts this base in the place of the other, writes each field as
+``orchestrator.image.minifier`` puts this base in the place of the other, writes each field as
 ``name = field()`` or ``name = field(DEFAULT)``, and behind the last one what makes a tuple::
 
     __new__ = lambda cls, x, y=y.default: made(cls, (x, y,))

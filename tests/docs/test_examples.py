@@ -17,8 +17,8 @@ import pytest
 
 import inventory
 from orchestrator.cli import app
-from orchestrator.project.finding import project_files
-from orchestrator.project.reading import read_project
+from orchestrator.project.discovery import project_files
+from orchestrator.project.reader import read_project
 from orchestrator.rollout.detection import is_stages
 from orchestrator.rollout.stages import read_stages
 from tests.docs.pages import DOCS, PAGES, TYPE_PAGES, Block, blocks, named_files, on_a_host

@@ -34,6 +34,6 @@ def quick_ccm(scratch: Path) -> Ccm:
     cache = scratch / "quick-cache"
     environment = {"PYTHONPATH": str(copy), "XDG_CACHE_HOME": str(cache)}
     made = Ccm(scratch, environment)
-    program = "from orchestrator.image.building import build; build()"
+    program = "from orchestrator.image.builder import build; build()"
     subprocess.run([sys.executable, "-c", program], env=made.environment, check=True, cwd=scratch)
     return made

@@ -14,7 +14,7 @@ from typing import Any
 
 from orchestrator.fleet.host.part_files import PartFile, sweep
 from orchestrator.support.plain_text import plain
-from orchestrator.support.shared_count import OwnCount, SharedCount
+from orchestrator.support.shared_count import LocalCount, SharedCount
 from remote_runtime.errors import PlanError, ProtocolError
 
 MAX_FILES = 110_000  # of one host: somewhat more than an honest one sends
@@ -43,7 +43,7 @@ class FetchTarget:
         self.directory = directory
         self.most_file = most_file
         self.most_total = most_total
-        self._taken: OwnCount | SharedCount = OwnCount()
+        self._taken: LocalCount | SharedCount = LocalCount()
 
     def share(self) -> None:
         """Count with copies of this process, which are yet to be made. OSError."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import TIMED_OUT
 from orchestrator.support.crash import DefectError
-from orchestrator.support.spare_threads import beside
+from orchestrator.support.spare_threads import run_in_background
 from remote_runtime.errors import CcmError, UnreachableError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class HostTask(ABC, Generic[R]):
             """Run the task and report its answer."""
             done(self.name, self.run())
 
-        beside(carry, f"host {self.name}")
+        run_in_background(carry, f"host {self.name}")
 
     def run(self) -> R:
         """Run the task. Never raises: an error becomes the answer."""

@@ -26,9 +26,9 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.alike import alike
-from orchestrator.report.run_collector import entry_of
 from orchestrator.report.durations import took
 from orchestrator.report.failures import Failures
+from orchestrator.report.run_collector import entry_of
 from orchestrator.report.terminal.active_hosts import ActiveHosts
 from orchestrator.report.terminal.paragraphs import what_failed
 from orchestrator.report.terminal.rollout_progress import RolloutProgress

@@ -242,7 +242,7 @@ OPTIONAL = {
     "orchestrator.fleet.host.reboot_wait", "orchestrator.plan_files.plan_file",
     "orchestrator.plan_files.reader", "orchestrator.manifest.checks.validators",
     "orchestrator.planning.site.selection_filter", "orchestrator.planning.site.selection",
-    "orchestrator.project.reading", "orchestrator.registration.entry",
+    "orchestrator.project.reader", "orchestrator.registration.entry",
     "orchestrator.registration.store", "orchestrator.report.answers",
     "orchestrator.report.files.document", "orchestrator.rollout.amounts",
     "orchestrator.rollout.local_command", "orchestrator.rollout.canaries",

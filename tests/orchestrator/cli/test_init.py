@@ -9,8 +9,8 @@ import pytest
 
 import schemas
 from orchestrator.cli.app import main
-from orchestrator.project.finding import project_files
-from orchestrator.project.reading import read_project
+from orchestrator.project.discovery import project_files
+from orchestrator.project.reader import read_project
 from orchestrator.project.settings import SETTINGS, Project
 
 

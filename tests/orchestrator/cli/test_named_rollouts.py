@@ -63,7 +63,7 @@ def test_where_it_is_from() -> None:
     """Of each option it is known whether a flag, the file or nobody has said it."""
     parser = build_parser("push", load_command("push"))
     args = parser.parse(["--rollout", "careful", "--max-fail", "2", "site.yaml"])
-    found = {name: args.settled[name][1:] for name in ("waves", "max_fail", "until")}
+    found = {name: args.resolved[name][1:] for name in ("waves", "max_fail", "until")}
     assert found == {
         "waves": ("file", "ccm.yaml:3:20"), "max_fail": ("flag", "--max-fail"),
         "until": ("default", ""),

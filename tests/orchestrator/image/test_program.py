@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from orchestrator.image import building
+from orchestrator.image import builder
 from orchestrator.transport.command import start_command
 from remote_runtime import bootstrap
 
@@ -26,7 +26,7 @@ exec(sys.argv.pop(1), {"__name__": "sent"})
 def _started(tag: str) -> list[str]:
     """What the bootstrap says that gets no runtime, how often its text was compiled, and whether
     garbage was looked for."""
-    image = building.build()._replace(tag=tag)
+    image = builder.build()._replace(tag=tag)
     start, program = start_command(image, "abc", "python3")[8:10]
     command = [sys.executable, "-I", "-S", "-c", _RUN, start, "abc", "0" * 64, tag, "", program]
     done = subprocess.run(
@@ -46,7 +46,7 @@ def test_an_interpreter_like_ours_compiles_no_bootstrap(tag: str, times: str) ->
 
 def test_what_every_start_compiles_is_short() -> None:
     """The bootstrap is no text in a program: an interpreter takes long to read one."""
-    command = start_command(building.build(), "abc", "python3")
+    command = start_command(builder.build(), "abc", "python3")
     start, program = command[8:10]
     assert len(start) < 700
     assert len(program) < 15000

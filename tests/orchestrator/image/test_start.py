@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.image import building
+from orchestrator.image import builder
 from remote_runtime.protocol import wire
 from remote_runtime.registry import provider_names
 from remote_runtime.resources.package.dpkg import database as dpkg
@@ -54,7 +54,7 @@ def converged(directory: Path) -> list[dict[str, Any]]:
 def imported(resources: list[dict[str, Any]], status: str, directory: Path, noop: bool) -> set[str]:
     """What a run of these resources imports, each of which comes out with that status."""
     runtime = directory / "runtime"
-    zipfile.ZipFile(io.BytesIO(building.build().archive)).extractall(runtime)
+    zipfile.ZipFile(io.BytesIO(builder.build().archive)).extractall(runtime)
     plan = {"t": "plan", "noop": noop, "diff": True, "manifest": "site", "resources": resources}
     program = _SERVE.format(lock=str(directory / "lock"), state=str(directory / "state"))
     command = [sys.executable, "-I", "-S", "-B", "-X", "importtime", "-c", program, str(runtime)]
@@ -100,7 +100,7 @@ def test_what_a_converged_run_has_of_a_type_imports_nothing_heavy(
     """A type and its providers, also those that no resource of this machine can have."""
     directory = f"remote_runtime.resources.{kind}"
     names = [f"{directory}.resource", *(f"{directory}.providers.{n}" for n in provider_names(kind))]
-    zipfile.ZipFile(io.BytesIO(building.build().archive)).extractall(tmp_path)
+    zipfile.ZipFile(io.BytesIO(builder.build().archive)).extractall(tmp_path)
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {', '.join(names)}"
     command = [sys.executable, "-I", "-S", "-B", "-X", "importtime", "-c", program]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stderr

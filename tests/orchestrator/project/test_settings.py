@@ -7,20 +7,20 @@ import pytest
 import schemas
 from orchestrator.cli.app import COMMANDS
 from orchestrator.cli.commands import build_parser, load_command
-from orchestrator.project.settings import SETTINGS, ResolvedOption, Written, settle
+from orchestrator.project.settings import SETTINGS, PositionedValue, ResolvedOption, resolve_options
 from remote_runtime.errors import Position, UsageError
 
 WRITTEN = {
-    "forks": Written(7, Position("ccm.yaml", 2, 8)),
-    "inventory": Written(["hosts.yaml"], Position("ccm.yaml", 1, 12)),
+    "forks": PositionedValue(7, Position("ccm.yaml", 2, 8)),
+    "inventory": PositionedValue(["hosts.yaml"], Position("ccm.yaml", 1, 12)),
 }
 ENVIRON = {"CCM_FORKS": "8", "CCM_INVENTORY": "other.yaml"}
 
 
 def one(
-    name: str, given: Any, written: dict[str, Written], environ: dict[str, str]
+    name: str, given: Any, written: dict[str, PositionedValue], environ: dict[str, str]
 ) -> ResolvedOption:
-    return settle({name: given}, written, environ)[name]
+    return resolve_options({name: given}, written, environ)[name]
 
 
 def test_each_source_beats_the_next() -> None:
@@ -42,9 +42,9 @@ def test_a_variable_is_one_entry_of_a_list() -> None:
 def test_what_a_command_does_without() -> None:
     """Of what a command takes from nowhere else, flags count and nothing around them."""
     given = {"forks": None, "inventory": None}
-    found = settle(given, WRITTEN, ENVIRON, without=("inventory",))
+    found = resolve_options(given, WRITTEN, ENVIRON, without=("inventory",))
     assert (found["forks"].value, found["inventory"].value) == (8, None)
-    found = settle({"inventory": ["mine"]}, WRITTEN, ENVIRON, without=("inventory",))
+    found = resolve_options({"inventory": ["mine"]}, WRITTEN, ENVIRON, without=("inventory",))
     assert found["inventory"] == (["mine"], "flag", "--inventory")
 
 

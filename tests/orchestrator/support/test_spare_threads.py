@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from orchestrator.support.spare_threads import MOST, beside
+from orchestrator.support.spare_threads import MOST, run_in_background
 
 
 def expect_soon(what: Callable[[], object]) -> None:
@@ -25,7 +25,7 @@ def _done_in(name: str) -> tuple[int, str]:
         found.append((threading.get_ident(), threading.current_thread().name))
         over.set()
 
-    beside(work, name)
+    run_in_background(work, name)
     assert over.wait(30)
     return found[0]
 
@@ -48,8 +48,8 @@ def test_each_works_beside_the_others() -> None:
     def meet() -> None:
         together.wait()
 
-    beside(meet, "one")
-    beside(meet, "two")
+    run_in_background(meet, "one")
+    run_in_background(meet, "two")
     meet()
     assert not together.broken
 
@@ -58,7 +58,7 @@ def test_few_threads_wait_for_work() -> None:
     """What a thread holds that has done something is not kept for hundreds of them."""
     together = threading.Barrier(MOST + 20, timeout=30)
     for number in range(MOST + 20):
-        beside(lambda: [together.wait()].clear(), f"host {number}")
+        run_in_background(lambda: [together.wait()].clear(), f"host {number}")
     expect_soon(lambda: not any(t.name.startswith("host ") for t in threading.enumerate()))
     expect_soon(lambda: _spare() <= MOST)
 
@@ -70,7 +70,7 @@ def test_nothing_of_the_work_is_kept() -> None:
 
     big = Big()
     gone = weakref.ref(big)
-    beside(big.work, "big")
+    run_in_background(big.work, "big")
     del big
     expect_soon(lambda: gone() is None)
 

@@ -17,8 +17,8 @@ from inventory.document import (
     read_document,
     to_plain,
 )
-from orchestrator.project.finding import ProjectFile
-from orchestrator.project.settings import SETTINGS, Project, Written
+from orchestrator.project.discovery import ProjectFile
+from orchestrator.project.settings import SETTINGS, PositionedValue, Project
 from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, Problem
 
@@ -72,7 +72,7 @@ def _read(file: ProjectFile) -> Project:
     if not isinstance(root, Mapping):
         return Project()
     settings = {
-        setting.name: Written(_value(setting.name, node, file.directory), node.position)
+        setting.name: PositionedValue(_value(setting.name, node, file.directory), node.position)
         for setting in SETTINGS
         if setting.in_file and (node := root.get(setting.word)) is not None
     }
@@ -81,22 +81,24 @@ def _read(file: ProjectFile) -> Project:
     return Project(settings, {name: _rollout(node) for name, (_, node) in named.items()})
 
 
-def _rollout(node: Node) -> dict[str, Written]:
+def _rollout(node: Node) -> dict[str, PositionedValue]:
     """The options of one rollout, in the words of flags: 22:00 is no number there."""
     entries = node.entries if isinstance(node, Mapping) else {}
-    return {key: Written(_words(value), value.position) for key, (_, value) in entries.items()}
+    return {
+        key: PositionedValue(_words(value), value.position) for key, (_, value) in entries.items()
+    }
 
 
-def _words(node: Node) -> bool | list[Written]:
+def _words(node: Node) -> bool | list[PositionedValue]:
     if isinstance(node, Scalar) and isinstance(node.value, bool):
         return node.value
     return words_of(node)
 
 
-def words_of(node: Node) -> list[Written]:
+def words_of(node: Node) -> list[PositionedValue]:
     """A word or a list of words, as flags take them."""
     nodes = node.nodes if isinstance(node, Sequence) else [node]
-    return [Written(one.text, one.position) for one in nodes if isinstance(one, Scalar)]
+    return [PositionedValue(one.text, one.position) for one in nodes if isinstance(one, Scalar)]
 
 
 def _value(name: str, node: Node, directory: str) -> Any:

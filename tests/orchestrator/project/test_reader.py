@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.project.finding import project_files
-from orchestrator.project.reading import project_notes, read_project
+from orchestrator.project.discovery import project_files
+from orchestrator.project.reader import project_notes, read_project
 from orchestrator.project.settings import Project
 from remote_runtime.errors import InputError
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import remote_runtime
-from orchestrator.image import building
-from orchestrator.image.stripping import stripped
+from orchestrator.image import builder
+from orchestrator.image.minifier import stripped
 
 ROOT = Path(remote_runtime.__file__).parent
 SOURCES = sorted(ROOT.rglob("*.py"))
@@ -104,7 +104,7 @@ def test_what_needs_typing_when_it_runs_is_refused() -> None:
 def test_named_tuples_have_the_same_fields_in_the_image(tmp_path: Path) -> None:
     """Every module of the zip can be imported; its named tuples have their fields and defaults."""
     archive = tmp_path / "runtime.zip"
-    archive.write_bytes(building.build().archive)
+    archive.write_bytes(builder.build().archive)
     command = [sys.executable, "-I", "-B", "-c", _LOOK, str(archive)]
     found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     assert len(found) > 10

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orchestrator.sources.address import is_url
-from orchestrator.support.trust import Looked, around, require_own
+from orchestrator.support.trust import Looked, entries_above, require_own
 from remote_runtime.errors import InputError, Problem
 
 FILE = "ccm.yaml"
@@ -102,7 +102,7 @@ def require_private(directory: str) -> None:
 def _require_trust(path: str) -> None:
     """InputError where another user has, or may have, written the file, or chosen which it is."""
     try:
-        looked = around(path)
+        looked = entries_above(path)
     except OSError as error:
         hint = "fix the link, or remove it" if os.path.islink(path) else "check its permissions"
         raise _refused(f"cannot read {path}: {error.strerror}", hint, "input.unreadable") from error

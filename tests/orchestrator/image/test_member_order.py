@@ -9,8 +9,8 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from orchestrator.image import building
-from orchestrator.image.ordering import together
+from orchestrator.image import builder
+from orchestrator.image.member_order import together
 from tests.orchestrator.image.test_start import converged, imported
 
 _TAKEN = """
@@ -75,7 +75,7 @@ print(len(below), "remote_runtime.resources.file.modes" in ours())
 def test_each_stands_behind_what_it_imports(tmp_path: Path) -> None:
     """Nothing is missing when they are imported one after the other, without the import system."""
     code = tmp_path / "code"
-    code.write_bytes(zlib.decompress(building.build().code))
+    code.write_bytes(zlib.decompress(builder.build().code))
     command = [sys.executable, "-I", "-B", "-c", _START, os.getcwd(), str(code)]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert [name for name in told.split() if "." in name] == []
@@ -85,7 +85,7 @@ def test_each_stands_behind_what_it_imports(tmp_path: Path) -> None:
 
 def test_every_run_imports_all_of_them(tmp_path: Path) -> None:
     """A run does not load what it has no use for."""
-    image = building.build()
+    image = builder.build()
     rows = zipfile.ZipFile(io.BytesIO(image.archive)).comment.decode().split("\n")
     names = rows[0].split()
     assert set(names) <= imported(converged(tmp_path), "stable", tmp_path, noop=True)
@@ -96,7 +96,7 @@ def test_every_run_imports_all_of_them(tmp_path: Path) -> None:
 
 def test_a_run_imports_all_that_comes_with_a_type(tmp_path: Path) -> None:
     """What is imported along with a type or provider is what it imports by itself."""
-    rows = zipfile.ZipFile(io.BytesIO(building.build().archive)).comment.decode().split("\n")
+    rows = zipfile.ZipFile(io.BytesIO(builder.build().archive)).comment.decode().split("\n")
     found = imported(converged(tmp_path), "stable", tmp_path, noop=False)
     ours = [row.split() for row in rows if "resources.file" in row or "resources.exec" in row]
     assert len(ours) == 5
@@ -108,7 +108,7 @@ def test_what_comes_with_a_type_is_imported_with_it(tmp_path: Path) -> None:
     """One look for a module of a type imports those that stand with it; one that cannot be
     imported leaves none of them half imported, and a part that was changed is refused."""
     code = tmp_path / "code"
-    code.write_bytes(zlib.decompress(building.build().code))
+    code.write_bytes(zlib.decompress(builder.build().code))
     command = [sys.executable, "-I", "-B", "-c", _PARTS, os.getcwd(), str(code)]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert told.splitlines() == [
@@ -165,7 +165,7 @@ def test_a_type_has_what_nobody_else_has() -> None:
 
 def test_what_comes_with_types_is_not_compressed() -> None:
     """A host as desired has nothing to decompress; what is seldom imported takes less room."""
-    image = building.build()
+    image = builder.build()
     _, parts = marshal.loads(zlib.decompress(image.code)[8:])
     names = zipfile.ZipFile(io.BytesIO(image.archive)).comment.decode().split()
     compressed = {name for name, part in parts.items() if part[2]}

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.image import building
-from orchestrator.image.compiling import code_of, marshalled, payload
+from orchestrator.image import builder
+from orchestrator.image.bytecode import code_of, marshalled, payload
 from remote_runtime import bootstrap
 
 SOURCE = """
@@ -64,14 +64,14 @@ def test_nothing_has_a_longer_name() -> None:
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="code of older Pythons knows no columns")
 def test_the_payload_is_smaller_by_the_columns() -> None:
     """By a fifth at least of what each start has to read, hash and unpack."""
-    archive = building.build().archive
+    archive = builder.build().archive
     assert len(payload(archive)) < 0.8 * len(bootstrap.compiled(archive))
 
 
 def test_what_is_kept_is_compiled_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The image of this machine's interpreter is that payload."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    image = building.build()
+    image = builder.build()
     assert image.code == payload(image.archive)
 
 
@@ -81,7 +81,7 @@ if sys.argv[2]:
     names = [sys.intern(name) for name in sys.argv[2].split()]
     import argparse, email.message, json, re, unittest
 sys.path.insert(0, ".")
-from orchestrator.image.compiling import payload
+from orchestrator.image.bytecode import payload
 with open(sys.argv[1], "rb") as file:
     print(hashlib.sha256(payload(file.read())).hexdigest())
 """
@@ -90,7 +90,7 @@ with open(sys.argv[1], "rb") as file:
 def test_the_payload_is_the_same_in_every_process(tmp_path: Path) -> None:
     """Whatever else is loaded, and shares texts with it."""
     archive = tmp_path / "zip"
-    archive.write_bytes(building.build().archive)
+    archive.write_bytes(builder.build().archive)
     with zipfile.ZipFile(io.BytesIO(archive.read_bytes())) as members:
         words = members.read("remote_runtime/session.py").decode()
     told = {hashlib.sha256(payload(archive.read_bytes())).hexdigest()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from inventory import passwords
-from inventory.checking import Checker, is_null
+from inventory.checker import Checker, is_null
 from inventory.declaration import Declaration, Layer, SetProperty
 from inventory.names import group_name_fault, host_name_fault
 from inventory.nodes import Mapping, Node, Scalar, Sequence, to_plain

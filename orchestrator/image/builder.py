@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import remote_runtime
-from orchestrator.image import keeping
+from orchestrator.image import image_cache
 from orchestrator.support.hashing import sha256
 from remote_runtime import bootstrap
 
@@ -65,20 +65,20 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
     tag = bootstrap.interpreter_tag()
     # What builds an image says as much about it as what goes in.
     builders = {path.name: str(path) for path in sorted(_BUILDERS.glob("*.py"))}
-    key = keeping.key({**files, **builders}, added)
+    key = image_cache.key({**files, **builders}, added)
     names = {"zip": f"{key}.zip", "code": f"{key}.{tag}.code", "names": f"{key}.{tag}.names"}
 
     @functools.cache
     def made() -> dict[str, bytes]:
         """Build all parts, and store them in the cache."""
         contents = _made(files, added)
-        keeping.save({name: contents[kind] for kind, name in names.items()})
+        image_cache.save({name: contents[kind] for kind, name in names.items()})
         return contents
 
     @functools.cache
     def payload(kind: str) -> bytes:
         """One part, from the cache if it is there."""
-        kept = keeping.load(names[kind])
+        kept = image_cache.load(names[kind])
         return made()[kind] if kept is None else kept
 
     known = payload("names")
@@ -88,7 +88,7 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
 
 def _made(files: Mapping[str, str], added: Mapping[str, bytes]) -> dict[str, bytes]:
     """What is kept of an image: its two forms, and what they are known by with the bootstrap."""
-    from orchestrator.image.compiling import payload
+    from orchestrator.image.bytecode import payload
     from orchestrator.image.program import program  # what writes Python takes long to load
 
     # The site's own types are left as they are, and ours are what they are without them.
@@ -115,7 +115,7 @@ def _sources() -> dict[str, str]:
 
 
 def _stripped(files: Mapping[str, str]) -> dict[str, bytes]:
-    from orchestrator.image.stripping import stripped
+    from orchestrator.image.minifier import stripped
 
     return {name: stripped(Path(path).read_bytes()) for name, path in files.items()}
 
@@ -132,7 +132,7 @@ def _zip(ours: Mapping[str, bytes], added: Mapping[str, bytes]) -> bytes:
     import io
     import zipfile
 
-    from orchestrator.image.ordering import together
+    from orchestrator.image.member_order import together
 
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:

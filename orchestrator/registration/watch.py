@@ -10,7 +10,7 @@ from orchestrator.registration.entry import Registration
 REGISTERED, UPDATED, REMOVED, EXPIRED = "registered", "updated", "removed", "expired"
 
 
-class Happening(NamedTuple):
+class EntryChange(NamedTuple):
     """One entry, and what became of it: ``what`` is one of the words above."""
 
     what: str
@@ -23,7 +23,7 @@ class Happening(NamedTuple):
 
 def watch(
     look: Callable[[], list[Registration]], pause: Callable[[], None], clock: Callable[[], float]
-) -> Iterator[Happening]:
+) -> Iterator[EntryChange]:
     """All that ``look`` finds, then whatever it finds otherwise after each ``pause``; no end.
 
     What comes and goes within a pause is not seen.
@@ -33,9 +33,9 @@ def watch(
         found = {entry.subject: entry for entry in look()}
         for subject, entry in known.items():
             if subject not in found:
-                yield Happening(REMOVED if entry.is_valid(clock()) else EXPIRED, entry)
+                yield EntryChange(REMOVED if entry.is_valid(clock()) else EXPIRED, entry)
         for subject, entry in found.items():
             if known.get(subject) != entry:
-                yield Happening(UPDATED if subject in known else REGISTERED, entry)
+                yield EntryChange(UPDATED if subject in known else REGISTERED, entry)
         known = found
         pause()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.image import building, keeping
+from orchestrator.image import builder, image_cache
 from orchestrator.image.program import bootstrap_text
 from remote_runtime import bootstrap
 
@@ -21,17 +21,17 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory) -> building.Image:
+def image(tmp_path_factory: pytest.TempPathFactory) -> builder.Image:
     """One that tests look into; made once, as it takes seconds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        made = building.build()
+        made = builder.build()
         assert made.archive
         assert made.code
     return made
 
 
-def _told(image: building.Image) -> tuple[object, ...]:
+def _told(image: builder.Image) -> tuple[object, ...]:
     """All that it says."""
     return (
         image.sha256, image.code_digest, image.tag, image.program, image.archive, image.code,
@@ -40,10 +40,10 @@ def _told(image: building.Image) -> tuple[object, ...]:
 
 def test_the_zip_is_the_same_byte_for_byte(cache: Path) -> None:
     """Two builds from the same sources, the second without the cache, give the same bytes."""
-    first = building.build()
+    first = builder.build()
     for path in cache.iterdir():
         path.unlink()
-    second = building.build()
+    second = builder.build()
     assert first.archive == second.archive
     assert first.code == second.code
     assert first.sha256 == hashlib.sha256(first.archive).hexdigest()
@@ -52,7 +52,7 @@ def test_the_zip_is_the_same_byte_for_byte(cache: Path) -> None:
     assert first.code_digest == hashlib.blake2b(head, digest_size=32).hexdigest()
 
 
-def test_the_zip_holds_sorted_modules_and_nothing_else(image: building.Image) -> None:
+def test_the_zip_holds_sorted_modules_and_nothing_else(image: builder.Image) -> None:
     """Members are Python modules of the runtime, sorted, with one fixed time and mode."""
     members = zipfile.ZipFile(io.BytesIO(image.archive)).infolist()
     names = [member.filename for member in members]
@@ -63,7 +63,7 @@ def test_the_zip_holds_sorted_modules_and_nothing_else(image: building.Image) ->
     assert {member.external_attr for member in members} == {0o100644 << 16}
 
 
-def test_the_compiled_modules_are_those_of_the_zip(image: building.Image) -> None:
+def test_the_compiled_modules_are_those_of_the_zip(image: builder.Image) -> None:
     """Every module of the zip is in the payload, packages marked as such, and can be run."""
     names = zipfile.ZipFile(io.BytesIO(image.archive)).namelist()
     payload = zlib.decompress(image.code)
@@ -86,22 +86,22 @@ def test_the_compiled_modules_are_those_of_the_zip(image: building.Image) -> Non
 
 def test_a_kept_image_is_used_and_a_damaged_one_is_built_anew(cache: Path) -> None:
     """The second build reads the cache; a file that is not what its hash says is not believed."""
-    good = _told(building.build())
+    good = _told(builder.build())
     kept = sorted(cache.iterdir())
     assert len(kept) == 3
     times = [path.stat().st_mtime_ns for path in kept]
-    assert _told(building.build()) == good
+    assert _told(builder.build()) == good
     assert [path.stat().st_mtime_ns for path in kept] == times
     for path in kept:
         path.write_bytes(path.read_bytes()[:-1] + b"x")
-        assert _told(building.build()) == good
+        assert _told(builder.build()) == good
     kept[0].unlink()
-    assert _told(building.build()) == good
+    assert _told(builder.build()) == good
 
 
 def test_what_most_hosts_have_is_not_read(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the forms are known by stands in a file of its own; to read and hash them takes time."""
-    good = building.build()
+    good = builder.build()
     names = (good.sha256, good.code_digest, good.program)
     asked = []
 
@@ -109,9 +109,9 @@ def test_what_most_hosts_have_is_not_read(cache: Path, monkeypatch: pytest.Monke
         asked.append(name)
         return real(name)
 
-    real = keeping.load
-    monkeypatch.setattr(keeping, "load", load)
-    kept = building.build()
+    real = image_cache.load
+    monkeypatch.setattr(image_cache, "load", load)
+    kept = builder.build()
     assert (kept.sha256, kept.code_digest, kept.program) == names
     assert [name.rpartition(".")[2] for name in asked] == ["names"]
     for path in cache.iterdir():
@@ -123,35 +123,35 @@ def test_a_cache_that_others_may_write_is_not_used(cache: Path) -> None:
     """A directory with write permission for others is left alone."""
     cache.mkdir(parents=True)
     cache.chmod(0o777)
-    building.build()
+    builder.build()
     assert list(cache.iterdir()) == []
 
 
 def test_the_cache_keeps_a_few_images(cache: Path) -> None:
     """Old files go when new ones come."""
     cache.mkdir(parents=True, mode=0o700)
-    for number in range(keeping.KEPT):
+    for number in range(image_cache.KEPT):
         (cache / f"old{number}").write_bytes(b"")
-    building.build()
-    assert len(list(cache.iterdir())) == keeping.KEPT
+    builder.build()
+    assert len(list(cache.iterdir())) == image_cache.KEPT
 
 
 def test_a_type_of_a_site_joins_the_runtime(cache: Path) -> None:
     """A site's modules are added as they are, and a change in them makes another image."""
-    image = building.build({"greeting/resource.py": b"Resource = 1  # as written\n"})
+    image = builder.build({"greeting/resource.py": b"Resource = 1  # as written\n"})
     archive = zipfile.ZipFile(io.BytesIO(image.archive))
     found = archive.read("remote_runtime/resources/greeting/resource.py")
     assert found == b"Resource = 1  # as written\n"
     assert archive.namelist() == sorted(archive.namelist())
-    other = building.build({"greeting/resource.py": b"Resource = 2  # as written\n"})
-    assert len({image.sha256, other.sha256, building.build().sha256}) == 3
+    other = builder.build({"greeting/resource.py": b"Resource = 2  # as written\n"})
+    assert len({image.sha256, other.sha256, builder.build().sha256}) == 3
     assert len(list(cache.iterdir())) == 9
 
 
 def test_a_type_of_a_site_replaces_nothing() -> None:
     """Modules that the runtime has cannot be given."""
     with pytest.raises(ValueError, match=r"file/resource\.py"):
-        building.build({"file/resource.py": b""})
+        builder.build({"file/resource.py": b""})
 
 
 def test_the_bootstrap_is_sent_without_what_people_read() -> None:

@@ -3,7 +3,7 @@
 from itertools import islice
 
 from orchestrator.registration.entry import Registration
-from orchestrator.registration.watching import watch
+from orchestrator.registration.watch import watch
 
 
 def entry(address: str, priority: int = 1, ttl: str = "") -> Registration:

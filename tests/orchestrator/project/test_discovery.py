@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.project.finding import project_files
+from orchestrator.project.discovery import project_files
 from remote_runtime.errors import InputError
 
 FOREIGN = 12345
