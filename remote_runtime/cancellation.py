@@ -10,7 +10,7 @@ class Cancelled(BaseException):
     """The run was cancelled. No ``Exception``: no provider may take it for its own failure."""
 
 
-class GoingDown(BaseException):
+class HostRebooting(BaseException):
     """The host reboots, which ends the run: nothing is reported about the current resource."""
 
 

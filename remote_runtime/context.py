@@ -18,12 +18,12 @@ from remote_runtime.cancellation import Cancellation, Protected
 from remote_runtime.effects import ASSUMED, DATABASES, Effect, PathEffect, Uncertainty
 from remote_runtime.item import Item, each_of
 from remote_runtime.options import RunOptions
-from remote_runtime.state.earlier_refreshes import Refreshes
+from remote_runtime.state.refreshes import Refreshes
 
 if TYPE_CHECKING:
     from remote_runtime.execution.rebooting import Boot
     from remote_runtime.lookups import Known
-    from remote_runtime.overlay.overlay import World
+    from remote_runtime.overlay.overlay import HostOverlay
     from remote_runtime.protocol.blobs import Blobs
     from remote_runtime.protocol.channel import Channel
     from remote_runtime.protocol.package_sharing import Shared
@@ -103,7 +103,7 @@ class Context(object):
     ) -> None:
         self._doors = files, accounts, commands
         self._read_only: Optional["Files"] = None
-        self._world: Optional["World"] = None
+        self._world: Optional["HostOverlay"] = None
         self._planned = False
         self.blobs = blobs
         self.cancellation = cancellation
@@ -157,7 +157,7 @@ class Context(object):
     # -- the target, in a preview with what earlier resources would have done ---------------------
 
     @property
-    def world(self) -> Optional["World"]:
+    def world(self) -> Optional["HostOverlay"]:
         """What is planned, in a preview once anything is."""
         return self._world if self._turn.noop else None
 
@@ -199,11 +199,11 @@ class Context(object):
         """Runs what the user wrote, such as a guard, and looks up the programs of it."""
         return self._doors[2] if self.world is None else self.world.commands
 
-    def planned(self) -> "World":
+    def planned(self) -> "HostOverlay":
         """In a preview: the target under what is planned, nothing maybe; to be read only."""
         return self._new_world() if self._world is None else self._world
 
-    def world_with(self, effects: Sequence[Effect]) -> "World":
+    def world_with(self, effects: Sequence[Effect]) -> "HostOverlay":
         """The target as it would be with these as well; for this look only."""
         world = self._new_world() if self._world is None else self._world.fork()
         world.lay(tuple(effects), Uncertainty(), "")
@@ -211,9 +211,9 @@ class Context(object):
 
     def places(self, path: str) -> List[str]:
         """In a preview: where a path is without links, that at its end left and followed."""
-        from remote_runtime.overlay.layer import Layer
+        from remote_runtime.overlay.file_overlay import FileOverlay
 
-        layer = Layer(self.files) if self.world is None else self.world.layer
+        layer = FileOverlay(self.files) if self.world is None else self.world.layer
         return [layer.find(path, follow).path for follow in (False, True)]
 
     def saw(self, kind: str, value: str, present: bool = True) -> None:
@@ -265,10 +265,10 @@ class Context(object):
                 "%s and %s undo each other on every run: %s" % (clash.other, by, clash.path),
             )
 
-    def _new_world(self) -> "World":
-        from remote_runtime.overlay.overlay import World
+    def _new_world(self) -> "HostOverlay":
+        from remote_runtime.overlay.overlay import HostOverlay
 
-        return World(self._reading(), *self._doors[1:], note=self._note)
+        return HostOverlay(self._reading(), *self._doors[1:], note=self._note)
 
     def _note(self, doubts: Sequence[Uncertainty], why: str) -> None:
         self._turn.doubts.append(Doubted(doubts, why))
@@ -372,7 +372,7 @@ class Apart(object):
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._before: Optional["World"] = None
+        self._before: Optional["HostOverlay"] = None
 
     def __enter__(self) -> None:
         self._before = self._context._world
@@ -386,7 +386,7 @@ class Apart(object):
 class Trial(object):
     """See ``Context.trial`` and ``Context.ignoring``."""
 
-    def __init__(self, context: Context, world: "Optional[World]") -> None:
+    def __init__(self, context: Context, world: "Optional[HostOverlay]") -> None:
         self._context = context
         self._world = world
         self._turn = context._turn._replace(doubts=[])

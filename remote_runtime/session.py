@@ -9,7 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Type
 
-from remote_runtime.cancellation import Cancellation, Cancelled, GoingDown, end_on_signals
+from remote_runtime.cancellation import Cancellation, Cancelled, HostRebooting, end_on_signals
 from remote_runtime.context import Context
 from remote_runtime.errors import CcmError
 from remote_runtime.execution.engine import Ended, Engine
@@ -25,7 +25,7 @@ from remote_runtime.reporting.event_reporter import EventReporter
 from remote_runtime.reporting.events import EventMaker, Outcome, secrets_of
 from remote_runtime.reporting.masking import Mask
 from remote_runtime.state.durability import DirectorySync
-from remote_runtime.state.run_state import Recall
+from remote_runtime.state.run_state import RunState
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.files import Files
 from remote_runtime.system.process.commands import Commands
@@ -106,7 +106,7 @@ class Session(object):
         try:
             self._greet()
             self._converse()
-        except (Cancelled, GoingDown):
+        except (Cancelled, HostRebooting):
             pass
         except CcmError as failed:
             error = failed
@@ -214,7 +214,7 @@ class Session(object):
                 self._record = RunRecord(self._kept(), plan.receipt, last, self._reporter.maker)
             self._walk(plan, lock)
         finally:
-            if self._record is not None and sys.exc_info()[0] is not GoingDown:
+            if self._record is not None and sys.exc_info()[0] is not HostRebooting:
                 self._record.close()
             if lock is not None:
                 lock.release()
@@ -329,7 +329,7 @@ class Session(object):
         ended: Ended,
         promises: Any = None,
     ) -> None:
-        recall = Recall(plan, self._kept(), shown=self._mask.text, tell=context.notice)
+        recall = RunState(plan, self._kept(), shown=self._mask.text, tell=context.notice)
         if not plan.options.monitor_only:
             context.blobs.look_ahead(lambda: announce_blobs(plan, context, registry))
         turns: Dict[str, Any] = {}
@@ -366,7 +366,7 @@ class Session(object):
             engine.run(plan.items, plan.fail_on_error)
             whole = True
         finally:
-            if sys.exc_info()[0] is not GoingDown:  # it is then reported when the host is back
+            if sys.exc_info()[0] is not HostRebooting:  # it is then reported when the host is back
                 recall.close(whole)
                 self._log(plan, "interrupted" if self._cancellation.is_set() else "whole")
 
@@ -397,7 +397,7 @@ class Session(object):
         """
         from remote_runtime.plans.check import Rehearsal
         from remote_runtime.plans.replay_guard import require_own, use_up
-        from remote_runtime.system.state_store import Memory
+        from remote_runtime.system.state_store import StateStore
 
         before = plan.earlier.get("reboot")
         trial = Rehearsal(binding, observer, maker, seen=len(before["done"]) if before else 0)
@@ -405,7 +405,7 @@ class Session(object):
         context = self._context(preview, None)
         context.observes = True
         self._run_items(preview, context, registry=Registry(context), ended=trial.ended)
-        memory = Memory(self._kept())
+        memory = StateStore(self._kept())
         if before:  # what comes behind the reboot was promised as far as it was certain
             require_own(memory, binding, plan.run_id)
         else:

@@ -10,7 +10,7 @@ from remote_runtime.errors import CcmError, ProtocolError, ResourceError, Unsett
 from remote_runtime.item import Item, each_of
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.events import Outcome, secrets_of
-from remote_runtime.state.earlier_refreshes import Refreshes
+from remote_runtime.state.refreshes import Refreshes
 
 if TYPE_CHECKING:
     from remote_runtime.plans.assertions import PlanAssertions

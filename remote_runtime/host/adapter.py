@@ -35,7 +35,7 @@ from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.reporting.masking import MASKED
 
 if TYPE_CHECKING:
-    from remote_runtime.overlay.overlay import World
+    from remote_runtime.overlay.overlay import HostOverlay
     from remote_runtime.system.account_files import Group, User
 
 Step = Callable[[Host], None]
@@ -69,7 +69,7 @@ class StateResource(ResourceType):
 
     # -- reading ----------------------------------------------------------------------------------
 
-    def _reader(self, world: "Optional[World]" = None) -> HostReader:
+    def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
         """The current state of the host, or that of a ``world``."""
         from remote_runtime.host.machine.machine import reader
 
@@ -205,7 +205,7 @@ class StateResource(ResourceType):
             self._require_achieved(host.record.world)
         return host.record.effects
 
-    def _require_achieved(self, world: "World") -> None:
+    def _require_achieved(self, world: "HostOverlay") -> None:
         """``UnsettledError`` if the state differs from the desired one after a step, as far as it
         is known.
         """

@@ -33,7 +33,7 @@ def parsed(text: str) -> Dict[str, int]:
     return found
 
 
-class WorldAccounts(Accounts):
+class OverlayAccounts(Accounts):
     """The accounts of the host with planned changes."""
 
     def __init__(self, host: Accounts, clouds: UnknownRegions) -> None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Seque
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.overlay.accounts import WorldAccounts
-from remote_runtime.overlay.files import WorldFiles
-from remote_runtime.overlay.layer import Layer
+from remote_runtime.overlay.accounts import OverlayAccounts
+from remote_runtime.overlay.file_overlay import FileOverlay
+from remote_runtime.overlay.files import OverlayFiles
 from remote_runtime.overlay.planned_nodes import Node, shared
 from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.process.commands import KEEP, CommandNotStarted, Commands, Result
@@ -36,7 +36,7 @@ _ABOUT_ITSELF = re.compile(r"(?:^|[\s;|&(`/])(?:id|whoami|logname|groups)(?:[\s;
 _SCRIPT = 64 << 10  # bytes of one that is read for what it names
 
 
-class WorldCommands(Commands):
+class OverlayCommands(Commands):
     """Runs them on the host as it will be: where the layer holds paths, with these over it.
 
     ``beyond`` has the names of what is planned that no path shows: packages, units, accounts.
@@ -47,10 +47,10 @@ class WorldCommands(Commands):
     def __init__(
         self,
         host: Commands,
-        layer: Layer,
+        layer: FileOverlay,
         *,
-        files: WorldFiles,
-        accounts: WorldAccounts,
+        files: OverlayFiles,
+        accounts: OverlayAccounts,
         clouds: UnknownRegions,
         beyond: Callable[[], Set[str]],
         hearsay: Dict[str, Callable[[], bool]],
@@ -239,7 +239,7 @@ class WorldCommands(Commands):
                 until=until,
             )
         self._require_same_in_overlay(argv)
-        from remote_runtime.overlay.layered import Layered, Start
+        from remote_runtime.overlay.overlay_command import OverlayCommand, Start
 
         program = self._program(argv, path, cwd)
         # Unknowable for a program that only the push makes.
@@ -252,5 +252,5 @@ class WorldCommands(Commands):
             argv, program, cwd=cwd or "/", env=env, identity=identity, umask=umask, input=input
         )
         nodes = self._nodes(argv, cwd or "/", read)
-        layered = Layered(self._host, nodes, sorted(self._files.own_directories))
+        layered = OverlayCommand(self._host, nodes, sorted(self._files.own_directories))
         return layered.run(start, timeout, limit, on_output)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Callable, Generator, List, Optional, Tuple
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
-from remote_runtime.overlay.layer import Layer
-from remote_runtime.overlay.planned_nodes import Found, Node, shared
+from remote_runtime.overlay.file_overlay import FileOverlay
+from remote_runtime.overlay.planned_nodes import Node, ResolvedPath, shared
 from remote_runtime.overlay.planned_walk import PlannedWalk, closed
 from remote_runtime.overlay.rights import ours
 from remote_runtime.overlay.uncertainty import UnknownRegions
@@ -20,24 +20,24 @@ from remote_runtime.system.read_only import ReadOnly
 from remote_runtime.system.walk import has_acl
 
 if TYPE_CHECKING:
-    from remote_runtime.system.preconditions import Intended, Obstacles
-    from remote_runtime.system.temp_journal import Unfinished
+    from remote_runtime.system.preconditions import PlannedEntry, Preconditions
+    from remote_runtime.system.temp_journal import TempJournal
     from remote_runtime.system.walk import Directory
 
 
-class WorldFiles(ReadOnly, Files):
+class OverlayFiles(ReadOnly, Files):
     """Reads the predicted state; a path outside of the layer is read from the host.
 
     Working directories of ccm are those of the host.
     """
 
-    def __init__(self, host: Files, layer: Layer, clouds: UnknownRegions) -> None:
+    def __init__(self, host: Files, layer: FileOverlay, clouds: UnknownRegions) -> None:
         super().__init__()
         self._host, self._layer, self._clouds = host, layer, clouds
         self.own_directories = host.own_directories
         self._walk = PlannedWalk(layer, self._rights)
 
-    def _find(self, path: str, follow: bool) -> Found:
+    def _find(self, path: str, follow: bool) -> ResolvedPath:
         found = self._layer.find(path, follow)
         if not self._host.is_own(path):
             self._clouds.heed("path", found.path, self._is_there(found), found.since)
@@ -50,20 +50,20 @@ class WorldFiles(ReadOnly, Files):
             self._require_seen(found)
         return found
 
-    def _walked(self, path: str, follow: bool, doing: str = "inspect") -> Found:
+    def _walked(self, path: str, follow: bool, doing: str = "inspect") -> ResolvedPath:
         """The same of a path that we walk ourselves, where that finds something planned."""
         found = self._find(path, follow)
         if found.laid and (found.links or os.geteuid() != 0):
             self._walk.require_reached(path, follow, doing)
         return found
 
-    def _read(self, path: str, follow: bool) -> Found:
+    def _read(self, path: str, follow: bool) -> ResolvedPath:
         """The same of a file that we read."""
         found = self._walked(path, follow, "read")
         self._require_own_name(path, found)
         return found
 
-    def _require_own_name(self, path: str, found: Found) -> None:
+    def _require_own_name(self, path: str, found: ResolvedPath) -> None:
         """``ResourceError`` for a file that will have several names where others can write."""
         count = self._count_names(path, found)
         if count is None:
@@ -80,7 +80,7 @@ class WorldFiles(ReadOnly, Files):
         if today:
             raise Unknowable("what %s holds is not read while it has several names" % path)
 
-    def _in_shared_directory(self, found: Found) -> bool:
+    def _in_shared_directory(self, found: ResolvedPath) -> bool:
         """The same as of the host, of what will be."""
         if not found.laid:
             return self._host.in_shared_directory(found.path)
@@ -89,7 +89,7 @@ class WorldFiles(ReadOnly, Files):
         except (OSError, ResourceError):
             return False
 
-    def _count_names(self, path: str, found: Found) -> Optional[Callable[[], int]]:
+    def _count_names(self, path: str, found: ResolvedPath) -> Optional[Callable[[], int]]:
         """What counts the names of a file of the host that has several today; None elsewhere."""
         if not self._layer.nodes or (found.node is not None and found.node.inode is None):
             return None
@@ -99,15 +99,15 @@ class WorldFiles(ReadOnly, Files):
         known = inode
         return lambda: self._names(path, found.path, known)
 
-    def _intended(self, found: Found) -> "Optional[Intended]":
+    def _intended(self, found: ResolvedPath) -> "Optional[PlannedEntry]":
         """The file or directory that is planned there."""
-        from remote_runtime.system.preconditions import Intended
+        from remote_runtime.system.preconditions import PlannedEntry
 
         node = found.node
         if node is None or node.kind not in ("file", "directory"):
             return None
         rights = 7 if os.geteuid() == 0 else ours(node)
-        return Intended(node.kind, node.uid, node.gid, rights)
+        return PlannedEntry(node.kind, node.uid, node.gid, rights)
 
     def _names(self, path: str, real: str, inode: Tuple[int, int]) -> int:
         """How many names a file of the host will have."""
@@ -123,7 +123,7 @@ class WorldFiles(ReadOnly, Files):
         return Unknowable("what %s will have made at %s is not known" % (node.by, path))
 
     @staticmethod
-    def _is_there(found: Found) -> bool:
+    def _is_there(found: ResolvedPath) -> bool:
         if found.node is not None:
             return found.node.kind != "absent"
         return found.there and os.path.lexists(found.path)
@@ -141,7 +141,7 @@ class WorldFiles(ReadOnly, Files):
             return None
         return self._host.status(found.path if found.laid else path, follow)
 
-    def _require_nameable(self, path: str, found: Found) -> None:
+    def _require_nameable(self, path: str, found: ResolvedPath) -> None:
         """``ResourceError`` for a name that the predicted directory cannot contain, or a path that
         is too long.
         """
@@ -248,7 +248,7 @@ class WorldFiles(ReadOnly, Files):
             (names.discard if node.kind == "absent" else names.add)(name)
         return sorted(names)
 
-    def obstacles(self, path: str, follow: bool = False) -> "Obstacles":
+    def obstacles(self, path: str, follow: bool = False) -> "Preconditions":
         from remote_runtime.system import preconditions
 
         found = self._find(path, follow)
@@ -275,9 +275,9 @@ class WorldFiles(ReadOnly, Files):
         mount = self._layer.mounted(found.path)
         if mount is None and not points:
             return on_host
-        from remote_runtime.overlay.mount_checks import OnMount
+        from remote_runtime.overlay.mount_checks import MountPreconditions
 
-        return OnMount(path, on_host, mount=mount, taken=planned, points=points)
+        return MountPreconditions(path, on_host, mount=mount, taken=planned, points=points)
 
     def _directory_above(self, path: str) -> str:
         """The nearest directory above a path without links that there will be."""
@@ -319,7 +319,7 @@ class WorldFiles(ReadOnly, Files):
 
             require_removable(self, path, self._rights)
 
-    def _require_seen(self, found: Found) -> None:
+    def _require_seen(self, found: ResolvedPath) -> None:
         """``Unknowable`` below a directory that is closed to us until it is changed."""
         path = found.path
         while path != "/" and found.there and found.node is None:
@@ -328,7 +328,7 @@ class WorldFiles(ReadOnly, Files):
             if node is not None and os.path.isdir(path) and not _enterable(path):
                 raise closed(path, node)
 
-    def _require_listed(self, found: Found) -> None:
+    def _require_listed(self, found: ResolvedPath) -> None:
         """``Unknowable`` where a directory whose names we may not read is to be opened."""
         shut = os.path.isdir(found.path) and not os.access(found.path, os.R_OK, effective_ids=True)
         if found.node is not None and shut:
@@ -344,7 +344,7 @@ class WorldFiles(ReadOnly, Files):
         return self._host.is_own(path)
 
     @property
-    def unfinished(self) -> "Unfinished":
+    def unfinished(self) -> "TempJournal":
         return self._host.unfinished
 
     def private_directory(self) -> str:

@@ -7,7 +7,7 @@ from remote_runtime.system.errno_messages import NO_ACCESS
 from remote_runtime.system.files import Files, Status
 
 
-class OnHost(Content):
+class HostContent(Content):
     """Read on demand; ``Unknowable`` if reading must be allowed first."""
 
     def __init__(self, path: str, status: Status, files: Files) -> None:
@@ -20,15 +20,15 @@ class OnHost(Content):
         try:
             return self._files.sha256(self._path, self._status)
         except ResourceError as error:
-            raise self._judged(error) from error
+            raise self._judge(error) from error
 
     def chunks(self) -> Chunks:
         try:
             yield from self._files.blocks(self._path)
         except ResourceError as error:
-            raise self._judged(error) from error
+            raise self._judge(error) from error
 
-    def _judged(self, error: ResourceError) -> Exception:
+    def _judge(self, error: ResourceError) -> Exception:
         if error.kind != NO_ACCESS:
             return error
         return Unknowable("what %s holds is not read before its mode is changed" % self._path)

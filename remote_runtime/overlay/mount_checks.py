@@ -5,10 +5,10 @@ from typing import Optional, Sequence, Tuple
 
 from remote_runtime.effects import MountEffect
 from remote_runtime.system.errno_messages import refusal
-from remote_runtime.system.preconditions import PAGE, Obstacles, Spare
+from remote_runtime.system.preconditions import PAGE, FreeSpace, Preconditions
 
 
-class OnMount(Obstacles):
+class MountPreconditions(Preconditions):
     """The obstacles at a path with planned mount ``points`` at or below it, or on a planned
     ``mount`` of which ``taken`` says the bytes and files that are to be there; ``host`` has those
     of the host.
@@ -17,7 +17,7 @@ class OnMount(Obstacles):
     def __init__(
         self,
         path: str,
-        host: Obstacles,
+        host: Preconditions,
         *,
         mount: Optional[MountEffect],
         taken: Tuple[int, int],
@@ -55,12 +55,12 @@ class OnMount(Obstacles):
         elif self._mount.read_only:
             raise self._refused("remove", errno.EROFS)
 
-    def spare(self) -> Spare:
+    def spare(self) -> FreeSpace:
         if self._mount is None:
             return self._host.spare()
         used, files = self._taken
         mount = self._mount
-        return Spare(
+        return FreeSpace(
             mount.path,
             mount.size - used if mount.size else None,
             mount.inodes - files if mount.inodes else None,

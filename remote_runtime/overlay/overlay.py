@@ -22,12 +22,12 @@ from remote_runtime.effects import (
     tells_accounts,
 )
 from remote_runtime.errors import ResourceError
-from remote_runtime.overlay.accounts import Table, WorldAccounts, parsed
-from remote_runtime.overlay.commands import WorldCommands
-from remote_runtime.overlay.files import WorldFiles
-from remote_runtime.overlay.layer import Layer
+from remote_runtime.overlay.accounts import OverlayAccounts, Table, parsed
+from remote_runtime.overlay.commands import OverlayCommands
+from remote_runtime.overlay.file_overlay import FileOverlay
+from remote_runtime.overlay.files import OverlayFiles
 from remote_runtime.overlay.planned_nodes import UNTOLD
-from remote_runtime.overlay.uncertainty import Elsewhere, Note, UnknownRegions
+from remote_runtime.overlay.uncertainty import LinkedAction, Note, UnknownRegions
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
@@ -39,14 +39,14 @@ _MOST = 4 << 20  # bytes of a file of accounts
 _ACCOUNTS = {path: kind for kind, path in DATABASES.items()}
 
 
-class Clash(NamedTuple):
+class PathConflict(NamedTuple):
     """What another resource wants at a path is undone."""
 
     other: str
     path: str
 
 
-class World(object):
+class HostOverlay(object):
     """The predicted effects of earlier actions in a preview, over the host.
 
     ``files``, ``accounts`` and ``commands`` are the adapters of the host that also see the layer.
@@ -65,16 +65,16 @@ class World(object):
         self.packages: Dict[str, PackageEffect] = {}
         self.units: Dict[str, UnitEffect] = {}
         self._hearsay: Dict[str, Callable[[], bool]] = {}
-        layer = Layer(files)
+        layer = FileOverlay(files)
         self._open(layer, UnknownRegions(note, layer.others))
 
-    def _open(self, layer: Layer, clouds: UnknownRegions) -> None:
+    def _open(self, layer: FileOverlay, clouds: UnknownRegions) -> None:
         files, accounts, commands = self._doors
         self.layer = layer
         self.clouds = clouds
-        self.files = WorldFiles(files, layer, clouds)
-        self.accounts = WorldAccounts(accounts, clouds)
-        self.commands = WorldCommands(
+        self.files = OverlayFiles(files, layer, clouds)
+        self.accounts = OverlayAccounts(accounts, clouds)
+        self.commands = OverlayCommands(
             commands,
             layer,
             files=self.files,
@@ -97,9 +97,9 @@ class World(object):
             names.update((unit, unit.rpartition(".")[0]))
         return names
 
-    def fork(self) -> "World":
+    def fork(self) -> "HostOverlay":
         """A world that begins as this one and goes its own way."""
-        other = World.__new__(World)
+        other = HostOverlay.__new__(HostOverlay)
         other._doors = self._doors
         other.sequence = self.sequence
         other.packages, other.units = dict(self.packages), dict(self.units)
@@ -109,7 +109,7 @@ class World(object):
         other.accounts.tables = dict(self.accounts.tables)
         return other
 
-    def lay(self, effects: Tuple[Effect, ...], doubt: Uncertainty, by: str) -> List[Clash]:
+    def lay(self, effects: Tuple[Effect, ...], doubt: Uncertainty, by: str) -> List[PathConflict]:
         """Add what an action of the resource ``by`` leaves; ``doubt`` is that of its prediction.
 
         What an unknown action leaves is unknown as well. Returned is what earlier resources of the
@@ -135,7 +135,7 @@ class World(object):
                 if effect.content is not None and effect.content.doubt is not None:
                     self._lay_doubtful(effect.path, effect.content.doubt)
                 if other:
-                    clashes.append(Clash(other, effect.path))
+                    clashes.append(PathConflict(other, effect.path))
             else:
                 self._put(effect, by)
         return clashes
@@ -180,7 +180,7 @@ class World(object):
                 if doubt.level == UNKNOWN:
                     doubt = Uncertainty(UNKNOWN, "where %s leads is not known" % above)
                 whole = effect.kind == "absent"
-                done = Elsewhere(above, tail, whole=whole, doubt=doubt, since=self.sequence)
+                done = LinkedAction(above, tail, whole=whole, doubt=doubt, since=self.sequence)
                 self.clouds.add_elsewhere(done)
                 return
 

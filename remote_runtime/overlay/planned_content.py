@@ -10,17 +10,17 @@ LARGE = 16 << 20  # the same for one that is requested by its name
 _ROOM = 32 << 20  # bytes of all
 
 
-class Room(object):
+class MemoryBudget(object):
     """The number of bytes in memory, for the complete preview."""
 
     def __init__(self) -> None:
         self.left = _ROOM
 
 
-class Held(Content):
+class CachedContent(Content):
     """A content whose bytes stay in memory after the first read, if there is room."""
 
-    def __init__(self, content: Content, room: Room) -> None:
+    def __init__(self, content: Content, room: MemoryBudget) -> None:
         self._content = content
         self._room = room
         self._data: Optional[bytes] = None

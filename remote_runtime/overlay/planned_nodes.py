@@ -6,7 +6,7 @@ from typing import NamedTuple, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import MountEffect
-from remote_runtime.overlay.planned_content import Held
+from remote_runtime.overlay.planned_content import CachedContent
 from remote_runtime.system.paths import walk
 
 UNTOLD = "something"
@@ -28,7 +28,7 @@ class Node(NamedTuple):
     mode: int = 0
     uid: int = 0
     gid: int = 0
-    content: Optional[Held] = None
+    content: Optional[CachedContent] = None
     target: str = ""
     opaque: bool = True
     since: int = 0
@@ -51,7 +51,7 @@ class Node(NamedTuple):
         return (self.began or self.since) if settled else 0
 
 
-class Found(NamedTuple):
+class ResolvedPath(NamedTuple):
     """The target of a path: ``path`` without links; the ``node`` of the layer, if there is one.
 
     ``there``: neither the layer nor a parent hides the host's own path; ``laid`` says whether the

@@ -1,6 +1,7 @@
 """Walks paths over what is planned, by the rules of ``system/walk`` (target; in previews only).
 
-``Layer.find`` says where a path leads. This says whether the run would go there: each directory on
+``FileOverlay.find`` says where a path leads. This says whether the run would go there: each
+directory on
 the way has to be open to us, and each link is judged by whose it is and by who can write its
 directory.
 """
@@ -11,13 +12,13 @@ import stat
 from typing import Callable, NamedTuple, Optional
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.overlay.layer import Layer
+from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.overlay.planned_nodes import UNTOLD, Node
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.walk import MOST_LINKS, Link, is_shared, of_another, planted
 
 
-class There(NamedTuple):
+class PlannedPath(NamedTuple):
     """What will be at a path without links. ``hidden``: of what is below it the host's counts not.
 
     ``by`` is the link of another user that led to a directory, if any.
@@ -39,7 +40,7 @@ class There(NamedTuple):
 
 
 class _Place(NamedTuple):
-    directory: There
+    directory: PlannedPath
     name: str
     by: Optional[Link] = None
 
@@ -49,7 +50,7 @@ class PlannedWalk(object):
     as in ``ours``; None where the host is to be asked.
     """
 
-    def __init__(self, layer: Layer, rights: Callable[[str], Optional[int]]) -> None:
+    def __init__(self, layer: FileOverlay, rights: Callable[[str], Optional[int]]) -> None:
         self._layer, self._rights = layer, rights
         self._links = 0
 
@@ -68,7 +69,7 @@ class PlannedWalk(object):
         except OSError as error:
             raise failure(doing, path, error) from error
 
-    def directory_of(self, path: str) -> There:
+    def directory_of(self, path: str) -> PlannedPath:
         """The directory that a path without links is in."""
         return self._walk(self._root(), os.path.dirname(path))
 
@@ -84,17 +85,17 @@ class PlannedWalk(object):
             place = self._behind(place, there)
         return place
 
-    def _root(self) -> There:
+    def _root(self) -> PlannedPath:
         found = os.stat("/")
         return _found("/", "directory", found)
 
-    def _walk(self, directory: There, path: str) -> There:
+    def _walk(self, directory: PlannedPath, path: str) -> PlannedPath:
         for name in path.split("/"):
             if name not in ("", "."):
                 directory = self._step(directory, name)
         return directory
 
-    def _step(self, directory: There, name: str) -> There:
+    def _step(self, directory: PlannedPath, name: str) -> PlannedPath:
         there = self._look(directory, name)
         if there.kind == "directory":
             _admit(directory.by, there)
@@ -106,7 +107,7 @@ class PlannedWalk(object):
         _admit(behind.by, found)
         return found._replace(by=behind.by)
 
-    def _behind(self, place: _Place, there: There) -> _Place:
+    def _behind(self, place: _Place, there: PlannedPath) -> _Place:
         """Where a link leads. ``ResourceError`` for one that is not to be trusted."""
         self._links += 1
         if self._links > MOST_LINKS:
@@ -122,7 +123,7 @@ class PlannedWalk(object):
         base = self._root() if there.target.startswith("/") else directory._replace(by=None)
         return _Place(self._walk(base, above), name or ".", None if trusted else link)
 
-    def _look(self, directory: There, name: str) -> There:
+    def _look(self, directory: PlannedPath, name: str) -> PlannedPath:
         """What a name in a directory stands for. ``OSError`` as the system has it."""
         self._require_entered(directory)
         path, hidden = os.path.join(directory.path, name), directory.hidden
@@ -142,7 +143,7 @@ class PlannedWalk(object):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         return self._of_host(directory, path)
 
-    def _of_host(self, directory: There, path: str) -> There:
+    def _of_host(self, directory: PlannedPath, path: str) -> PlannedPath:
         try:
             found = os.lstat(path)
         except PermissionError as error:
@@ -156,7 +157,7 @@ class PlannedWalk(object):
             kind = "directory"
         return _found(path, kind, found, target)
 
-    def _require_entered(self, directory: There) -> None:
+    def _require_entered(self, directory: PlannedPath) -> None:
         """``PermissionError`` for a directory that is closed to us by then."""
         if os.geteuid() == 0:
             return
@@ -171,8 +172,8 @@ def closed(path: str, node: Node) -> Unknowable:
     return Unknowable("what %s holds is not seen before %s opens it" % (path, node.by))
 
 
-def _found(path: str, kind: str, found: os.stat_result, target: str = "") -> There:
-    return There(
+def _found(path: str, kind: str, found: os.stat_result, target: str = "") -> PlannedPath:
+    return PlannedPath(
         path,
         kind,
         uid=found.st_uid,
@@ -182,12 +183,12 @@ def _found(path: str, kind: str, found: os.stat_result, target: str = "") -> The
     )
 
 
-def _planned(path: str, node: Node) -> There:
+def _planned(path: str, node: Node) -> PlannedPath:
     if node.kind == "absent":
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     if node.kind == UNTOLD:
         raise Unknowable("what %s will have made at %s is not known" % (node.by, path))
-    return There(
+    return PlannedPath(
         path,
         node.kind,
         uid=node.uid,
@@ -199,6 +200,6 @@ def _planned(path: str, node: Node) -> There:
     )
 
 
-def _admit(by: Optional[Link], there: There) -> None:
+def _admit(by: Optional[Link], there: PlannedPath) -> None:
     if by is not None and there.uid != by.owner:
         raise of_another(by, there.path, there.uid)

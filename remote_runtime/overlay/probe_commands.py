@@ -69,7 +69,7 @@ _MATCHED = re.compile(r"[*?~\\]|\[[^\s\[]")
 _MOST = 50  # words
 
 
-class Named(NamedTuple):
+class ProbedPaths(NamedTuple):
     """The programs that a command starts, the words that may be paths that it reads, and those of
     which it reads only the target of a final link.
     """
@@ -118,7 +118,7 @@ def _asked_by(text: str, planned: Container[str]) -> Optional[Asked]:
     return found
 
 
-def named(argv: Sequence[str]) -> Optional[Named]:
+def named(argv: Sequence[str]) -> Optional[ProbedPaths]:
     """What a command begins and may read; None where it may read anything else."""
     if _LIVE.search(" ".join(argv)):
         return None
@@ -146,7 +146,7 @@ def named(argv: Sequence[str]) -> Optional[Named]:
             if word in words:
                 words.remove(word)
     words = [word for word in words if word.strip("=") and not word.startswith("-")]
-    return Named([argv[0], *begun], words, links)
+    return ProbedPaths([argv[0], *begun], words, links)
 
 
 def may_write(argv: Sequence[str], programs: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from remote_runtime.effects import Uncertainty, UnknownEffect
 _NAMES = ("user", "group", "package", "unit", "path")  # kinds whose value is a name
 
 
-class Cloud(NamedTuple):
+class UnknownRegion(NamedTuple):
     """Unknown effects since a moment; ``heed`` excludes later known ones. ``by`` is the resource
     that causes them.
     """
@@ -26,7 +26,7 @@ class Cloud(NamedTuple):
         return re.search(pattern, "%s\n%s" % (self.by, self.fog.text)) is not None
 
 
-class Elsewhere(NamedTuple):
+class LinkedAction(NamedTuple):
     """An action at a path with this ending, wherever the uncertain link ``link`` leads, except
     above itself; ``whole``: on everything below.
     """
@@ -74,8 +74,8 @@ class UnknownRegions(object):
     def __init__(self, note: Note, others: Callable[[str], List[str]] = _nowhere) -> None:
         self._note = note
         self._others = others
-        self._all: List[Cloud] = []
-        self._elsewhere: Dict[str, List[Elsewhere]] = {}  # by the last part of the tail
+        self._all: List[UnknownRegion] = []
+        self._elsewhere: Dict[str, List[LinkedAction]] = {}  # by the last part of the tail
 
     def __bool__(self) -> bool:
         return bool(self._all)
@@ -89,7 +89,7 @@ class UnknownRegions(object):
 
     def add(self, fog: UnknownEffect, since: int, by: str = "") -> None:
         """There is fog from this moment on, which the resource ``by`` leaves."""
-        self._all.append(Cloud(fog, since, by))
+        self._all.append(UnknownRegion(fog, since, by))
 
     def heed(self, kind: str, value: str, present: bool, since: int = 0) -> None:
         """Note the doubt over something that is read, which is known as of ``since``.
@@ -100,7 +100,7 @@ class UnknownRegions(object):
         places = [value]
         if kind == "path" and self._all:
             places += self._others(value)
-        found: List[Cloud] = []
+        found: List[UnknownRegion] = []
         for cloud in reversed(self._all):
             covers = cloud.fog.covers
             if cloud.since > since and any(covers(kind, place, present) for place in places):
@@ -121,6 +121,6 @@ class UnknownRegions(object):
         clouds = (cloud for cloud in self._all if cloud.since > since)
         return any(cloud.fog.covers("path", path, present) for cloud in clouds)
 
-    def add_elsewhere(self, done: Elsewhere) -> None:
+    def add_elsewhere(self, done: LinkedAction) -> None:
         """Record an action at a path below one with an unknown target."""
         self._elsewhere.setdefault(done.tail.rpartition("/")[2], []).append(done)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from remote_runtime.errors import HostError
 from remote_runtime.reporting.events import timestamp
-from remote_runtime.system.state_store import Memory, StateError
+from remote_runtime.system.state_store import StateError, StateStore
 
 if TYPE_CHECKING:
     from remote_runtime.plans.check import Binding
@@ -13,7 +13,7 @@ KIND = "plans"
 _SPARE = 7 * 86400  # seconds that a note outlives its plan, which may still wait for a lock
 
 
-def use_up(memory: Memory, binding: "Binding", *, run_id: str, user: str, now: float) -> None:
+def use_up(memory: StateStore, binding: "Binding", *, run_id: str, user: str, now: float) -> None:
     """Record on disk that a plan is used; ``HostError`` if it was used before, or if that fails.
 
     The caller has the host's lock. ``now`` is the time by this host's clock.
@@ -45,7 +45,7 @@ def use_up(memory: Memory, binding: "Binding", *, run_id: str, user: str, now: f
     )
 
 
-def require_own(memory: Memory, binding: "Binding", run_id: str) -> None:
+def require_own(memory: StateStore, binding: "Binding", run_id: str) -> None:
     """``HostError`` where it was not this run that has used the plan: it goes on with it."""
     try:
         record = memory.read(KIND, binding.serial) or {}
@@ -59,7 +59,7 @@ def require_own(memory: Memory, binding: "Binding", run_id: str) -> None:
         )
 
 
-def _drop_expired(memory: Memory, before: float) -> None:
+def _drop_expired(memory: StateStore, before: float) -> None:
     """Remove the records of plans that have expired for everybody at that time.
 
     They are expired by the clock of this host and by that of the author of the current plan: a

@@ -12,7 +12,7 @@ from remote_runtime.lean import jsontext
 from remote_runtime.plans.plan import Plan
 from remote_runtime.reporting.events import Outcome
 from remote_runtime.system.state import APPLIED
-from remote_runtime.system.state_store import Memory, StateError
+from remote_runtime.system.state_store import StateError, StateStore
 
 SOMEONE, YOU, BOTH, NEW = "someone", "you", "both", "new"
 
@@ -29,12 +29,12 @@ class Entry(NamedTuple):
     run: str
 
 
-class Applied(object):
+class LastApplied(object):
     """The record of one manifest in one run; ``name`` is that of the record."""
 
     def __init__(self, plan: Plan, directory: str, name: str) -> None:
         self._plan = plan
-        self._memory = Memory(directory)
+        self._memory = StateStore(directory)
         self._name = name
         self._whole = True
         self._notes: Dict[str, Entry] = {}

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Se
 
 from remote_runtime.item import Item, each_of
 from remote_runtime.plans.plan import Plan
-from remote_runtime.state.earlier_refreshes import Refreshes
+from remote_runtime.state.refreshes import Refreshes
 from remote_runtime.system.state import APPLIED, REFRESHES, remembered
 
 Pair = Tuple[str, str]
@@ -191,9 +191,9 @@ class PendingRefreshes(Refreshes):
 
     def _opened(self) -> Any:
         if self._memory is None:
-            from remote_runtime.system.state_store import Memory
+            from remote_runtime.system.state_store import StateStore
 
-            self._memory = Memory(self._directory)
+            self._memory = StateStore(self._directory)
         return self._memory
 
     def _save(self) -> None:

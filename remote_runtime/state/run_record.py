@@ -26,7 +26,7 @@ from remote_runtime.reporting.event_reporter import EventReporter
 from remote_runtime.reporting.events import EventMaker, Outcome, requested_of
 from remote_runtime.system.process.processes import boot
 from remote_runtime.system.state import RUNS
-from remote_runtime.system.state_store import Memory, StateError
+from remote_runtime.system.state_store import StateError, StateStore
 
 MOST_RECORDS = 8
 CONFIRMED_WITHIN = 5.0  # seconds
@@ -48,7 +48,7 @@ class RunRecord(object):
     """
 
     def __init__(self, directory: str, receipt: str, last: int, maker: EventMaker) -> None:
-        self._memory = Memory(directory)
+        self._memory = StateStore(directory)
         self._receipt = receipt
         self._last = last
         self._reserved = -1  # the greatest index that may begin before the next sync
@@ -180,14 +180,14 @@ def is_receipt(text: Any) -> bool:
 
 def report(channel: Channel, directory: str, receipts: Sequence[str], busy: bool) -> None:
     """Send the records of these runs to the controller; ``busy``: see ``past_messages``."""
-    memory = Memory(directory)
+    memory = StateStore(directory)
     for receipt in receipts[:MOST_RECORDS]:
         if is_receipt(receipt):
             for message in past_messages(memory, receipt, busy):
                 channel.send(message, now=True)
 
 
-def past_messages(memory: Memory, receipt: str, busy: bool) -> List[Dict[str, Any]]:
+def past_messages(memory: StateStore, receipt: str, busy: bool) -> List[Dict[str, Any]]:
     """The record of an earlier run, as messages for the controller.
 
     ``busy``: another run is active here, which may be that one.

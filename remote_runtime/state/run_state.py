@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Callable, Optional
 from remote_runtime.lean import digest
 from remote_runtime.plans.plan import Plan
 from remote_runtime.reporting.events import Outcome
-from remote_runtime.state.earlier_refreshes import NoneDue, Refreshes
+from remote_runtime.state.refreshes import LazyRefreshes, Refreshes
 from remote_runtime.system.state import APPLIED, remembered
 
 if TYPE_CHECKING:
-    from remote_runtime.state.last_applied import Applied
+    from remote_runtime.state.last_applied import LastApplied
 
 
-class Recall(object):
+class RunState(object):
     """One run: its pending refreshes, and the last applied state. ``directory`` stores the state.
 
     ``shown`` masks a text, ``tell`` receives a level and a line for people. A plan without a
@@ -34,7 +34,7 @@ class Recall(object):
         self._plan = plan
         self._directory = directory
         self._tell = tell
-        self._applied: Optional["Applied"] = None
+        self._applied: Optional["LastApplied"] = None
         options = plan.options
         self._keeps = bool(plan.manifest) and not (options.monitor_only or options.status_only)
         self._settled = False
@@ -56,7 +56,7 @@ class Recall(object):
             )
             return pending_refreshes.PendingRefreshes(run, directory)
 
-        self.refreshes = NoneDue(remember) if self._settled else remember()
+        self.refreshes = LazyRefreshes(remember) if self._settled else remember()
 
     def account(self, outcome: Outcome, noop: bool) -> None:
         """Store the result of a resource; in a ``drift``, report how it differs."""
@@ -91,11 +91,13 @@ class Recall(object):
             self._keeps = False
             self._tell("warning", "what was applied is not on record for ccm drift: %s" % error)
 
-    def _record(self) -> "Applied":
+    def _record(self) -> "LastApplied":
         if self._applied is None:
-            from remote_runtime.state.last_applied import Applied
+            from remote_runtime.state.last_applied import LastApplied
 
-            self._applied = Applied(self._plan, self._directory, record_name(self._plan.manifest))
+            self._applied = LastApplied(
+                self._plan, self._directory, record_name(self._plan.manifest)
+            )
             if self._plan.options.drift:
                 self._applied.recall(self._tell)
         return self._applied

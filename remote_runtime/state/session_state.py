@@ -18,7 +18,7 @@ _DOUBT = Uncertainty(ASSUMED, "an earlier command of the session may change this
 _FLAGS = ("met", "changed", "noop")
 
 
-class Earlier(NamedTuple):
+class EarlierResults(NamedTuple):
     """``turns`` by reference; ``pending`` are the actions of earlier previews; ``boot`` is the
     reboot after which the run continues, None for none.
     """
@@ -28,7 +28,7 @@ class Earlier(NamedTuple):
     boot: Optional[Boot] = None
 
 
-def parse(entry: Dict[str, Any]) -> Earlier:
+def parse(entry: Dict[str, Any]) -> EarlierResults:
     """Return what the ``earlier`` of a plan says. ``ProtocolError`` names what is broken."""
     resources, pending = entry.get("resources", {}), entry.get("pending", False)
     if not isinstance(resources, dict) or not isinstance(pending, bool):
@@ -40,7 +40,7 @@ def parse(entry: Dict[str, Any]) -> Earlier:
         met, changed, noop = (bool(latest[flag]) for flag in _FLAGS)
         turns[reference] = Turn(met, changed, noop=noop, apart=str(latest.get("apart", "")))
     boot = parse_boot(entry["reboot"], list(turns)) if "reboot" in entry else None
-    return Earlier(turns, [UnknownEffect(_DOUBT, everything)] if pending else [], boot)
+    return EarlierResults(turns, [UnknownEffect(_DOUBT, everything)] if pending else [], boot)
 
 
 def turns_before(entry: Dict[str, Any], context: Context) -> Dict[str, Turn]:

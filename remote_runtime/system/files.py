@@ -16,8 +16,8 @@ from remote_runtime.system.errno_messages import failure, many_names
 from remote_runtime.system.walk import READ, Directory, Place, Walker, clock, stamp
 
 if TYPE_CHECKING:
-    from remote_runtime.system.preconditions import Obstacles
-    from remote_runtime.system.temp_journal import Unfinished
+    from remote_runtime.system.preconditions import Preconditions
+    from remote_runtime.system.temp_journal import TempJournal
     from remote_runtime.system.temporary import Temporary
 
 BLOCK = 256 << 10
@@ -53,7 +53,7 @@ class Files(object):
         self._temporary: Set["Temporary"] = set()
         self.own_directories: Set[str] = set()  # for work that is not the target's state
         self._staged: Set[str] = set()
-        self._unfinished: Optional["Unfinished"] = None
+        self._unfinished: Optional["TempJournal"] = None
         self._state = ""
         self.sync_directory: Optional[Callable[[int], None]] = None  # None: at once
         self._warn: Callable[[str], None] = lambda text: None
@@ -65,12 +65,12 @@ class Files(object):
         self._state, self._warn = state, warn
 
     @property
-    def unfinished(self) -> "Unfinished":
+    def unfinished(self) -> "TempJournal":
         """The journal of this run."""
         if self._unfinished is None:
-            from remote_runtime.system.temp_journal import Unfinished
+            from remote_runtime.system.temp_journal import TempJournal
 
-            self._unfinished = Unfinished(self._state, self._warn)
+            self._unfinished = TempJournal(self._state, self._warn)
         return self._unfinished
 
     def status(self, path: str, follow: bool = False) -> Optional[Status]:
@@ -227,7 +227,7 @@ class Files(object):
         except OSError as error:
             raise failure("list", path, error) from error
 
-    def obstacles(self, path: str, follow: bool = False) -> "Obstacles":
+    def obstacles(self, path: str, follow: bool = False) -> "Preconditions":
         """What would keep something from being done there, or to what a link there leads to."""
         from remote_runtime.system import preconditions
 

@@ -20,7 +20,7 @@ _READ_ONLY, _NO_EXECUTION = 1, 8  # ST_RDONLY, ST_NOEXEC
 _MAKING = "create the directory"
 
 
-class Intended(NamedTuple):
+class PlannedEntry(NamedTuple):
     """A planned file or directory; ``ours``: what we may do there, as in ``os.access``."""
 
     kind: str
@@ -29,7 +29,7 @@ class Intended(NamedTuple):
     ours: int
 
 
-class Spot(NamedTuple):
+class PathState(NamedTuple):
     """A path, and what of the host bears on it; ``real`` is the same without links on the way.
 
     ``directory`` is the nearest directory of the host; ``direct``: the first name is made in it,
@@ -51,12 +51,12 @@ class Spot(NamedTuple):
     writable: Optional[bool] = None
     missing: int = 0
     gid: int = -1
-    intended: Optional[Intended] = None
+    intended: Optional[PlannedEntry] = None
     names: Optional[Callable[[], int]] = None
     real: str = ""
 
 
-class Spare(NamedTuple):
+class FreeSpace(NamedTuple):
     """The room on a file system: bytes and files, None for any number."""
 
     system: Hashable
@@ -69,10 +69,10 @@ class Spare(NamedTuple):
         return small and (self.files is None or files <= self.files)
 
 
-class Obstacles(object):
+class Preconditions(object):
     """Each method raises the ``ResourceError`` that the attempt would end in, or returns."""
 
-    def __init__(self, spot: Spot, emptied: Optional[Callable[[str], None]] = None) -> None:
+    def __init__(self, spot: PathState, emptied: Optional[Callable[[str], None]] = None) -> None:
         """``emptied`` looks at what goes with a directory; see ``require_emptied``."""
         self._spot = spot
         self._emptied = emptied or require_emptied
@@ -137,13 +137,13 @@ class Obstacles(object):
         if tree:
             self._emptied(there)
 
-    def spare(self) -> Spare:
+    def spare(self) -> FreeSpace:
         """What can be written there yet, with what is planned counted as written."""
         system = os.statvfs(self._spot.directory)
         free = system.f_bfree if os.geteuid() == 0 else system.f_bavail
         inodes = system.f_ffree if os.geteuid() == 0 else system.f_favail
         size, files = self._spot.planned
-        return Spare(
+        return FreeSpace(
             os.stat(self._spot.directory).st_dev,
             free * (system.f_frsize or PAGE) - size if system.f_blocks else None,
             inodes - files if system.f_files else None,
@@ -226,21 +226,21 @@ def at(
     writable: Optional[bool] = None,
     within: str = "",
     gid: Optional[int] = None,
-    intended: Optional[Intended] = None,
+    intended: Optional[PlannedEntry] = None,
     names: Optional[Callable[[], int]] = None,
     emptied: Optional[Callable[[str], None]] = None,
-) -> Obstacles:
+) -> Preconditions:
     """The obstacles at a path that is ``real`` without the links on the way.
 
     ``counts``: what the host has there is what there will be. ``within`` is the nearest directory
     above that there will be by then, "" for that of the host. ``gid``: None where the host's
-    directory says it. See ``Spot`` for the rest, and ``Obstacles`` for ``emptied``.
+    directory says it. See ``PathState`` for the rest, and ``Preconditions`` for ``emptied``.
     """
     directory = within or _nearest_directory(os.path.dirname(real))
     missing = os.path.dirname(real)[len(directory.rstrip("/")) :].count("/")
     direct = os.path.isdir(directory)
     there = real if counts and os.path.lexists(real) else ""
-    spot = Spot(
+    spot = PathState(
         path,
         _nearest_directory(directory),
         direct=direct,
@@ -253,17 +253,17 @@ def at(
         gid = found.st_gid if found.st_mode & stat.S_ISGID else -1
     spot = spot._replace(shared=shared, writable=writable, missing=missing, gid=gid)
     spot = spot._replace(intended=intended, real=real)
-    return Obstacles(spot, emptied)
+    return Preconditions(spot, emptied)
 
 
-def _intended(there: str) -> Intended:
+def _intended(there: str) -> PlannedEntry:
     """What the host has there."""
     found = os.lstat(there)
     kind = {stat.S_IFREG: "file", stat.S_IFDIR: "directory"}.get(
         stat.S_IFMT(found.st_mode), "other"
     )
     readable = os.access(there, os.R_OK, effective_ids=True)
-    return Intended(kind, found.st_uid, found.st_gid, os.R_OK if readable else 0)
+    return PlannedEntry(kind, found.st_uid, found.st_gid, os.R_OK if readable else 0)
 
 
 def _nearest_directory(path: str) -> str:

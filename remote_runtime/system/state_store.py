@@ -33,7 +33,7 @@ class StateError(HostError):
     spoilt = False
 
 
-class Memory(object):
+class StateStore(object):
     """The records in one state directory, of the user of this process.
 
     ``machine`` is the ID of this machine, None for its machine-id. A writer must have the host's

@@ -29,7 +29,7 @@ _UNKNOWN = 0  # the start of a process, if the system does not report it
 Warn = Callable[[str], None]
 
 
-class Unfinished(object):
+class TempJournal(object):
     """The journal of this run. If it cannot be written, ``warn`` is called once.
 
     Without a ``state`` directory nothing is recorded.

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from remote_runtime.state import run_record
-from remote_runtime.system.state_store import Memory
+from remote_runtime.system.state_store import StateStore
 from tests.hostile.figures import Figures
 from tests.hostile.recorded_disk import BLOCK, Recording, recorded_disk
 from tests.remote_runtime.controller import ROOT, Target
@@ -276,7 +276,7 @@ def _members(path: Path, number: int) -> bytes:
 def _of_record(disk: Path, changed: set[int]) -> list[str]:
     """What the host's record of the run denies."""
     with mock.patch.object(run_record, "boot", return_value="another"):
-        told = run_record.past_messages(Memory(str(disk / "state")), _RECEIPT, False)
+        told = run_record.past_messages(StateStore(str(disk / "state")), _RECEIPT, False)
     state = told[-1]["state"]
     known = {turn["index"] for message in told for turn in message["turns"]}
     known.update(told[-1]["begun"])

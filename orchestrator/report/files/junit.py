@@ -75,7 +75,7 @@ def _verified(host: str, outcomes: list[Outcome]) -> Iterator[str]:
     """The suite of what a verify found on a host."""
     yield f"  <testsuite {_attributes(name=f'{host} verify', **_counted(outcomes))}>"
     for one in outcomes:
-        yield from _case(host, f"verify {one.label}", _judged(one))
+        yield from _case(host, f"verify {one.label}", _outcome_element(one))
     yield "  </testsuite>"
 
 
@@ -123,7 +123,7 @@ def _case(host: str, name: str, inner: Iterable[str], **more: str) -> Iterator[s
         yield "    </testcase>"
 
 
-def _judged(one: Outcome) -> Iterator[str]:
+def _outcome_element(one: Outcome) -> Iterator[str]:
     first = one.text.partition("\n")[0] or "no reason given"
     if one.status == "failed":
         yield _failed("failure", first, one.text)

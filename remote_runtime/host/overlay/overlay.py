@@ -7,7 +7,7 @@ from remote_runtime.host.overlay.record import Covering, Record, anything
 from remote_runtime.host.ports import Host
 
 if TYPE_CHECKING:
-    from remote_runtime.overlay.overlay import World
+    from remote_runtime.overlay.overlay import HostOverlay
 
 
 class Overlay(Host):
@@ -16,7 +16,7 @@ class Overlay(Host):
     Only these change ``world``: the caller passes a copy.
     """
 
-    def __init__(self, world: "World", by: str, covering: Covering = anything) -> None:
+    def __init__(self, world: "HostOverlay", by: str, covering: Covering = anything) -> None:
         self.record = Record(world, by, covering)
         paths, runs = files.Files(self.record), commands.Commands(self.record)
         super().__init__(paths, accounts.Accounts(self.record, paths, runs), runs)

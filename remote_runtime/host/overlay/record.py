@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Callable, List, Optional, Sequence
 from remote_runtime.effects import Effect, Uncertainty, everything
 
 if TYPE_CHECKING:
-    from remote_runtime.overlay.overlay import World
+    from remote_runtime.overlay.overlay import HostOverlay
 
 
 Covers = Callable[[str, str, bool], bool]
@@ -24,7 +24,7 @@ class Record(object):
     ``covering`` says what a command may change by what it says that it affects.
     """
 
-    def __init__(self, world: "World", by: str, covering: Covering = anything) -> None:
+    def __init__(self, world: "HostOverlay", by: str, covering: Covering = anything) -> None:
         self.world = world
         self.by = by
         self.covering = covering

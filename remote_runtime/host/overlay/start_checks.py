@@ -20,7 +20,7 @@ from remote_runtime.overlay.rights import (
 )
 from remote_runtime.system.accounts import Identity
 from remote_runtime.system.process.commands import CommandNotStarted
-from remote_runtime.system.process.run_as import Switch
+from remote_runtime.system.process.run_as import RunAs
 
 if TYPE_CHECKING:
     from remote_runtime.overlay.overlay import World
@@ -114,4 +114,4 @@ class _Start(object):
 
     def _fail(self, number: int) -> NoReturn:
         why = "%s could not be started: %s" % (self._program, os.strerror(number))
-        raise CommandNotStarted(self._program, why, Switch(self._identity, None).hint())
+        raise CommandNotStarted(self._program, why, RunAs(self._identity, None).hint())

@@ -22,7 +22,7 @@ from remote_runtime.resources.file.content import desired
 if TYPE_CHECKING:
     from remote_runtime.resources.file.write_ahead import Store
     from remote_runtime.system.files import Status
-    from remote_runtime.system.preconditions import Obstacles
+    from remote_runtime.system.preconditions import Preconditions
 
 ATTRIBUTES = ("owner", "group", "mode")
 
@@ -276,7 +276,7 @@ class Resource(PathType):
             )
         ]
 
-    def _obstacles(self, follow: bool = False) -> "Obstacles":
+    def _obstacles(self, follow: bool = False) -> "Preconditions":
         return self.context.files.obstacles(self.name, follow)
 
     def _rehearse_store(self, content: Optional[Content], want: Wanted) -> None:

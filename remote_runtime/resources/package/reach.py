@@ -88,7 +88,7 @@ class Reach(object):
     def _fit(self, coming: Mapping[str, Contents]) -> None:
         """All new files of a package are there before the old ones go."""
         needed: Dict[Hashable, Dict[str, List[int]]] = {}
-        spare: Dict[Hashable, preconditions.Spare] = {}
+        spare: Dict[Hashable, preconditions.FreeSpace] = {}
         systems: Dict[str, Hashable] = {}
         for name, contents in sorted(coming.items()):
             for member in contents.members:

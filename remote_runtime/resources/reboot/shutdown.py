@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING, List, Optional
 
 from remote_runtime.base import Properties, Provider
-from remote_runtime.cancellation import Cancelled, GoingDown
+from remote_runtime.cancellation import Cancelled, HostRebooting
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.process.processes import boot
 
@@ -27,7 +27,7 @@ class Going(Provider):
         )
 
     def reboot(self, seconds: float, span: str) -> None:
-        """Does not return: ``GoingDown`` once the run is ended by it.
+        """Does not return: ``HostRebooting`` once the run is ended by it.
 
         ``ResourceError`` where the host will not go, or is still there after ``seconds``; ``span``
         is how the user wrote those.
@@ -38,7 +38,7 @@ class Going(Provider):
             while time.monotonic() < end:
                 self.context.sleep(_TICK)
         except Cancelled as cancelled:
-            raise GoingDown(str(cancelled)) from cancelled
+            raise HostRebooting(str(cancelled)) from cancelled
         raise ResourceError(
             "the host did not shut down within %s" % span,
             kind="resource.reboot",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from remote_runtime.cancellation import Protected
     from remote_runtime.system.locks import Lock
     from remote_runtime.system.process.conversation import Moment, Outputs, OutputSink, Process
-    from remote_runtime.system.process.run_as import Switch
+    from remote_runtime.system.process.run_as import RunAs
 
 DEFAULT_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin"
 KEEP = 256 << 10
@@ -188,7 +188,7 @@ class Commands(object):
                 program,
                 cwd=cwd,
                 env=self.environment(identity, env, path),
-                switch=run_as.Switch(None if inherits else identity, umask),
+                switch=run_as.RunAs(None if inherits else identity, umask),
                 with_input=input is not None,
                 is_plain=self._at_root and plain,
                 outputs=outputs,
@@ -231,7 +231,7 @@ class Commands(object):
         *,
         cwd: Optional[str],
         env: Dict[str, str],
-        switch: "Switch",
+        switch: "RunAs",
         with_input: bool,
         is_plain: bool,
         outputs: "Outputs",

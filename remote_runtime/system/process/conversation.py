@@ -24,7 +24,7 @@ Moment = Callable[[], Optional[float]]
 yet."""
 
 
-class Ending(NamedTuple):
+class ProcessEnd(NamedTuple):
     """How a process ended; its outputs as text."""
 
     code: int
@@ -103,7 +103,7 @@ class Conversation(object):
         for descriptor in self._streams:
             os.set_blocking(descriptor, False)
 
-    def wait(self, timeout: Optional[float], until: Optional[Moment] = None) -> Ending:
+    def wait(self, timeout: Optional[float], until: Optional[Moment] = None) -> ProcessEnd:
         """Talk until the process has ended, at most ``timeout`` seconds and not beyond the moment
         that ``until`` gives. ``Cancelled``."""
         deadline = time.monotonic() + timeout if timeout else None
@@ -125,7 +125,7 @@ class Conversation(object):
         code = self._process.wait()
         if self._cancellation.is_set() and not self._cancellation.protecting:
             raise Cancelled(self._cancellation.reason)
-        return Ending(code, stdout.text(), stderr.text(), timed_out)
+        return ProcessEnd(code, stdout.text(), stderr.text(), timed_out)
 
     def _until_exit(self, deadline: Optional[float], until: Optional[Moment]) -> bool:
         """Exchange data until the process has ended; False when the time is up first."""

@@ -6,7 +6,7 @@ from typing import Any, Dict, Optional
 from remote_runtime.system.accounts import Identity
 
 
-class Switch(object):
+class RunAs(object):
     """The user, the groups and the umask of one command; ``identity`` None keeps our own."""
 
     def __init__(self, identity: Optional[Identity], umask: Optional[int]) -> None:

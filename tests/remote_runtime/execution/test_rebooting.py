@@ -12,7 +12,7 @@ from remote_runtime.plans.check import Binding
 from remote_runtime.plans.replay_guard import require_own, use_up
 from remote_runtime.protocol.wire import MAX_FROM_TARGET
 from remote_runtime.reporting.events import EventMaker, Outcome
-from remote_runtime.system.state_store import Memory
+from remote_runtime.system.state_store import StateStore
 from tests.remote_runtime.fakes import Script, ScriptRegistry, context, item
 from tests.remote_runtime.state.test_pending_refreshes import LedgerTest
 
@@ -129,7 +129,7 @@ class UsedPlanTest(unittest.TestCase):
         """Only the run that has used a plan may go on with it."""
         top = tempfile.mkdtemp(prefix="ccm-test-")
         self.addCleanup(shutil.rmtree, top)
-        memory, binding = Memory(top, "m1"), Binding(serial="0123456789abcdef" * 2)
+        memory, binding = StateStore(top, "m1"), Binding(serial="0123456789abcdef" * 2)
         with self.assertRaises(HostError):
             require_own(memory, binding, "R1")
         use_up(memory, binding, run_id="R1", user="alice", now=1.0)

@@ -5,7 +5,7 @@ import unittest
 
 from remote_runtime.content import Content
 from remote_runtime.effects import PathEffect
-from remote_runtime.overlay.layer import Layer
+from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.overlay.mounts import Mounts
 from remote_runtime.system.files import Files
 
@@ -49,7 +49,7 @@ class MountsTest(DirectoryTest):
         """A file comes and goes at both, with the directories above it."""
         table = "1 0 8:1 / / rw - x y rw\n2 1 8:1 %s %s rw - x y rw\n"
         source, seen = self.path("src"), self.path("seen")
-        layer = Layer(Files(), self.mounts(table % (source, seen)))
+        layer = FileOverlay(Files(), self.mounts(table % (source, seen)))
         for directory in (source, seen):
             os.mkdir(directory)
         layer.put(PathEffect(seen + "/d/f", "file", content=Nothing()), 1, "file#x")

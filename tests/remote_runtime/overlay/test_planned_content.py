@@ -5,7 +5,7 @@ from typing import Generator
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
-from remote_runtime.overlay.planned_content import MOST, Held, Room
+from remote_runtime.overlay.planned_content import MOST, CachedContent, MemoryBudget
 
 
 class Counted(Content):
@@ -36,22 +36,22 @@ class HeldTest(unittest.TestCase):
     def test_it_is_read_once(self) -> None:
         """However often it is looked at, its bytes are asked for once."""
         counted = Counted(3)
-        held = Held(counted, Room())
+        held = CachedContent(counted, MemoryBudget())
         self.assertEqual([held.read(), held.read(), held.data()], [b"xxx"] * 3)
         self.assertEqual((counted.read_times, held.size, held.sha256), (1, 3, "abc"))
 
     def test_it_is_not_held_where_there_is_no_room(self) -> None:
         """A large content, or one too many, is read anew."""
-        large = Held(Counted(MOST + 1), Room())
+        large = CachedContent(Counted(MOST + 1), MemoryBudget())
         self.assertEqual((large.data(), len(large.read())), (None, MOST + 1))
-        room = Room()
+        room = MemoryBudget()
         room.left = 5
-        first, second = Held(Counted(3), room), Held(Counted(3), room)
+        first, second = CachedContent(Counted(3), room), CachedContent(Counted(3), room)
         self.assertEqual((first.data(), second.data(), second.read()), (b"xxx", None, b"xxx"))
 
     def test_what_only_the_push_has_is_not_held(self) -> None:
         """It has no bytes, and who begins to read it is told why."""
-        held = Held(Unknown(), Room())
+        held = CachedContent(Unknown(), MemoryBudget())
         self.assertIsNone(held.data())
         chunks = held.chunks()
         with self.assertRaises(Unknowable):

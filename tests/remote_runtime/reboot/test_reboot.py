@@ -1,6 +1,6 @@
 from typing import Any, Dict, List, Sequence, Tuple
 
-from remote_runtime.cancellation import GoingDown
+from remote_runtime.cancellation import HostRebooting
 from remote_runtime.execution.rebooting import Boot
 from remote_runtime.resources.reboot.resource import Resource
 from remote_runtime.system.process.commands import Commands, Result
@@ -69,7 +69,7 @@ class RebootTest(DirectoryTest):
             ctx.cancellation.set("signal 15")
 
         ctx.on_depart = depart
-        with self.assertRaises(GoingDown):
+        with self.assertRaises(HostRebooting):
             run_items(items, shared=ctx)
         self.assertEqual(told, [(0, 60.0)])
         self.assertIn(["systemctl", "reboot"], host.asked)

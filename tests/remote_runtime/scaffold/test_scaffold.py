@@ -14,7 +14,7 @@ from remote_runtime.registry import Registry
 from remote_runtime.resources.scaffold.resource import Resource
 from remote_runtime.system.errno_messages import failure, refusal
 from remote_runtime.system.files import Files
-from remote_runtime.system.preconditions import Obstacles
+from remote_runtime.system.preconditions import Preconditions
 from tests.remote_runtime.fakes import FailingFiles, PackagedContent, context, item, run_items
 from tests.remote_runtime.scaffold.case import ScaffoldTest
 
@@ -37,11 +37,11 @@ class Stubborn(Files):
 class Immovable(Stubborn):
     """The same, and a look at those paths tells it."""
 
-    def obstacles(self, path: str, follow: bool = False) -> Obstacles:
+    def obstacles(self, path: str, follow: bool = False) -> Preconditions:
         return Kept(path) if path in self._stay else super().obstacles(path, follow)
 
 
-class Kept(Obstacles):
+class Kept(Preconditions):
     """Those of a path that cannot be removed."""
 
     def __init__(self, path: str) -> None:

@@ -10,7 +10,7 @@ from remote_runtime.item import Item
 from remote_runtime.reporting.events import EventMaker, Outcome
 from remote_runtime.reporting.masking import Mask
 from remote_runtime.state import run_record
-from remote_runtime.system.state_store import Memory
+from remote_runtime.system.state_store import StateStore
 from tests.remote_runtime.controller import Target
 from tests.remote_runtime.fakes import GROUP, OWNER, DirectoryTest, blob
 
@@ -167,7 +167,7 @@ class RunRecordTest(DirectoryTest):
 
     def test_bounds(self) -> None:
         """There are only so many records; of an older one the host says that it cannot tell."""
-        memory = Memory(self.state)
+        memory = StateStore(self.state)
         for number in range(run_record.MOST_RECORDS + 3):
             memory.prune("runs", run_record.MOST_RECORDS - 1, "")
             name = "%032x" % number
@@ -197,14 +197,14 @@ class RunRecordTest(DirectoryTest):
             self.assertEqual(len(syncs), 0)
         self.assertEqual(self.told()[-1]["begun"], [4])
         with mock.patch.object(run_record, "boot", return_value="another"):
-            (*_, last) = run_record.past_messages(Memory(self.state), RECEIPT, False)
+            (*_, last) = run_record.past_messages(StateStore(self.state), RECEIPT, False)
         self.assertEqual(last["begun"], list(range(4, 19)))
 
     def test_a_power_cut_near_the_end(self) -> None:
         """No resource that the plan does not have is said to be interrupted."""
         self.record(last=5).begin([self.item(4)])
         with mock.patch.object(run_record, "boot", return_value="another"):
-            (*_, last) = run_record.past_messages(Memory(self.state), RECEIPT, False)
+            (*_, last) = run_record.past_messages(StateStore(self.state), RECEIPT, False)
         self.assertEqual(last["begun"], [4, 5])
 
     def test_several_at_once(self) -> None:
@@ -244,7 +244,7 @@ class RunRecordTest(DirectoryTest):
 
     def test_a_directory_that_cannot_be_written(self) -> None:
         """The absence of a record means nothing there."""
-        memory = Memory(self.state)
+        memory = StateStore(self.state)
         with mock.patch.object(memory, "is_writable", return_value=False):
             (told,) = run_record.past_messages(memory, RECEIPT, False)
         self.assertEqual(told["state"], "unusable")

@@ -8,7 +8,7 @@ from unittest import mock
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
-from remote_runtime.system.preconditions import Obstacles, at, flags, mount_points
+from remote_runtime.system.preconditions import Preconditions, at, flags, mount_points
 from tests.remote_runtime.fakes import ROOT, DirectoryTest
 
 from .flags import flag
@@ -25,7 +25,7 @@ class ObstaclesTest(DirectoryTest):
             return error.kind.rpartition(".")[2]
         return ""
 
-    def of(self, name: str) -> Obstacles:
+    def of(self, name: str) -> Preconditions:
         return Files().obstacles(self.path(name))
 
     def test_names_that_are_too_long(self) -> None:

@@ -5,7 +5,7 @@ import unittest
 from typing import Any, Callable, List
 
 from remote_runtime.system.machine import machine_id
-from remote_runtime.system.state_store import Memory, StateError
+from remote_runtime.system.state_store import StateError, StateStore
 from tests.remote_runtime.fakes import ROOT, DirectoryTest
 
 RECORD = {"manifest": "site/site.yaml", "due": {"a": [1, 2]}}
@@ -15,10 +15,10 @@ class MemoryTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         self.state = self.path("state", "ccm")
-        self.memory = Memory(self.state, "this machine")
+        self.memory = StateStore(self.state, "this machine")
 
-    def again(self, machine: str = "this machine") -> Memory:
-        return Memory(self.state, machine)
+    def again(self, machine: str = "this machine") -> StateStore:
+        return StateStore(self.state, machine)
 
     def kept(self, name: str = "n") -> str:
         return os.path.join(self.state, "kind", name)
@@ -76,7 +76,7 @@ class MemoryTest(DirectoryTest):
         digest = self.memory.digest("text")
         self.assertEqual(self.again().digest("text"), digest)
         self.assertNotEqual(self.memory.digest("texts"), digest)
-        other = Memory(self.path("other"), "this machine")
+        other = StateStore(self.path("other"), "this machine")
         self.assertNotEqual(other.digest("text"), digest)
 
     def test_a_clone_believes_nothing(self) -> None:

@@ -6,7 +6,7 @@ from typing import List
 
 from remote_runtime.system import state
 from remote_runtime.system.process import processes
-from remote_runtime.system.temp_journal import Unfinished, sweep
+from remote_runtime.system.temp_journal import TempJournal, sweep
 from tests.remote_runtime.fakes import ROOT, DirectoryTest
 
 
@@ -15,7 +15,7 @@ class UnfinishedTest(DirectoryTest):
         super().setUp()
         self.state = self.path("state")
         self.warnings = []  # type: List[str]
-        self.unfinished = Unfinished(self.state, self.warnings.append)
+        self.unfinished = TempJournal(self.state, self.warnings.append)
         os.mkdir(self.path("work"))
 
     def begun(self, lead: str = ".x.") -> str:
@@ -185,7 +185,7 @@ class UnfinishedTest(DirectoryTest):
     @unittest.skipIf(ROOT and not os.path.exists("/proc"), "needs a folder that cannot be written")
     def test_state_that_cannot_be_written(self) -> None:
         """Where nothing can be noted the run goes on, with one warning."""
-        run = Unfinished("/proc/none", self.warnings.append)
+        run = TempJournal("/proc/none", self.warnings.append)
         names = {run.name(self.root), run.name(self.path("work"))}
         self.assertEqual((len(names), len(self.warnings)), (2, 1))
         self.assertIn("/proc/none", self.warnings[0])

@@ -23,7 +23,7 @@ from remote_runtime.system.files import Status
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.overlay.overlay import World
+    from remote_runtime.overlay.overlay import HostOverlay
     from remote_runtime.resources.package.dpkg.host_rules import HostRules
 
 _NEW = "newconffile"  # dpkg's word for the hash of one that it has not put there yet
@@ -105,7 +105,7 @@ class DebConsequences(Consequences):
             set(kept.paths), {p for p, h in kept.conffiles.items() if self._is_as_it_came(p, h)}
         )
 
-        def declare(world: "World", call: Call) -> Optional[Declared]:
+        def declare(world: "HostOverlay", call: Call) -> Optional[Declared]:
             wanted = maintscript_helper.request(call)
             if wanted is None:
                 return None
@@ -120,7 +120,7 @@ class DebConsequences(Consequences):
         after = [run for run in self._runs(change, contents) if run.name == "postinst"]
         asked = package_scripts.requests(after)
 
-        def declare(world: "World", call: Call) -> Optional[Declared]:
+        def declare(world: "HostOverlay", call: Call) -> Optional[Declared]:
             wanted = maintscript_helper.request(call)
             if wanted is None:
                 return None

@@ -18,9 +18,9 @@ from remote_runtime.resources.package.maintainer_scripts.shell import Call
 if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.effects import Effect
-    from remote_runtime.overlay.overlay import World
+    from remote_runtime.overlay.overlay import HostOverlay
 
-Declare = Callable[["World", Call], Optional[Declared]]
+Declare = Callable[["HostOverlay", Call], Optional[Declared]]
 
 
 class Run(NamedTuple):

@@ -5,7 +5,7 @@ import unittest
 
 from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect
-from remote_runtime.overlay.layer import Layer
+from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import DirectoryTest
 
@@ -14,7 +14,7 @@ class LayerTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         self.root = os.path.realpath(self.root)
-        self.layer = Layer(Files())
+        self.layer = FileOverlay(Files())
         self.since = 0
 
     def put(self, name: str, kind: str, **said: object) -> None:

@@ -2,7 +2,7 @@ import unittest
 from typing import Any, List
 
 from remote_runtime.item import Item
-from remote_runtime.state.earlier_refreshes import NoneDue, Refreshes
+from remote_runtime.state.refreshes import LazyRefreshes, Refreshes
 
 ITEM = Item(index=0, type="file", name="/a", properties={})
 
@@ -41,7 +41,7 @@ class Kept(Refreshes):
 class NoneDueTest(unittest.TestCase):
     def setUp(self) -> None:
         self.made: List[Kept] = []
-        self.refreshes = NoneDue(self.remember)
+        self.refreshes = LazyRefreshes(self.remember)
 
     def remember(self) -> Refreshes:
         self.made.append(Kept())

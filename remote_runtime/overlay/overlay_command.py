@@ -40,7 +40,7 @@ class Start(NamedTuple):
     input: Optional[bytes]
 
 
-class Layered(object):
+class OverlayCommand(object):
     """One command that runs inside. ``host`` runs commands there, ``nodes`` are those of the layer,
     ``own`` the working directories of ccm, which commands inside also write to.
     """
@@ -89,7 +89,7 @@ class Layered(object):
             on_output=told,
             until=until,
         )
-        return self._judged(result, program)
+        return self._judge(result, program)
 
     def _plan(self, start: Start) -> Dict[str, Any]:
         env = dict({"SYSTEMD_IGNORE_CHROOT": "1"}, **start.env)  # systemctl does nothing in one
@@ -110,7 +110,7 @@ class Layered(object):
             "input": start.input,
         }
 
-    def _judged(self, result: Result, program: str) -> Result:
+    def _judge(self, result: Result, program: str) -> Result:
         own = [line for line in result.stderr.splitlines(True) if not line.startswith(self._token)]
         result = result._replace(stderr="".join(own))
         if "ready" not in self._told:

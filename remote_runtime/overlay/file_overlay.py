@@ -6,13 +6,13 @@ from typing import Dict, List, Optional, Tuple
 
 from remote_runtime.effects import MountEffect, PathEffect
 from remote_runtime.errors import ResourceError
-from remote_runtime.overlay.host_content import OnHost
+from remote_runtime.overlay.host_content import HostContent
 from remote_runtime.overlay.mounts import Mounts
-from remote_runtime.overlay.planned_content import Held, Room
+from remote_runtime.overlay.planned_content import CachedContent, MemoryBudget
 from remote_runtime.overlay.planned_nodes import (
     UNTOLD,
-    Found,
     Node,
+    ResolvedPath,
     held_at,
     kind_at,
     shared,
@@ -25,13 +25,13 @@ from remote_runtime.system.preconditions import PAGE
 _MOST_LINKS = 40  # as in Linux
 
 
-class Layer(object):
+class FileOverlay(object):
     """Nodes by the paths that they have without links."""
 
     def __init__(self, files: Files, mounts: Optional[Mounts] = None) -> None:
         self._files = files
         self._mounts = mounts or Mounts()
-        self._room = Room()
+        self._room = MemoryBudget()
         self.nodes: Dict[str, Node] = {}
         self._inodes: Dict[Tuple[int, int], Node] = {}  # files of the host with several names
         self._inside: Dict[str, Dict[str, None]] = {}  # of a directory what leads to a node, or did
@@ -39,9 +39,9 @@ class Layer(object):
         self._sums: Dict[int, Tuple[int, int]] = {}  # of the shares, by device
         self._uncounted: Dict[str, None] = {}  # the nodes without a share
 
-    def copy(self) -> "Layer":
+    def copy(self) -> "FileOverlay":
         """The same, to go on by itself."""
-        other = Layer(self._files, self._mounts)
+        other = FileOverlay(self._files, self._mounts)
         other.nodes = dict(self.nodes)
         other._inodes = dict(self._inodes)
         other._inside = {directory: dict(names) for directory, names in self._inside.items()}
@@ -71,7 +71,7 @@ class Layer(object):
         sizes, counts = self._sums.get(device, (0, 0))
         self._sums[device] = (sizes + sign * size, counts + sign * count)
 
-    def find(self, path: str, follow: bool) -> Found:
+    def find(self, path: str, follow: bool) -> ResolvedPath:
         """Walk a path through layer and host; ``follow`` a link at its end, too."""
         waiting = [part for part in reversed(path.split("/")) if part not in ("", ".")]
         at, hidden, laid, since = "/", False, False, 0
@@ -80,7 +80,7 @@ class Layer(object):
             part = waiting.pop()
             if part == "..":
                 if self._is_file(at, hidden):
-                    return Found(at, None, False, laid, since, links=tuple(links))
+                    return ResolvedPath(at, None, False, laid, since, links=tuple(links))
                 at = os.path.dirname(at)
                 hidden = self.is_hidden(at)
                 continue
@@ -92,7 +92,7 @@ class Layer(object):
                 node = self._of_other_name(full)
                 laid = laid or node is not None
             if node is None and not hidden and not waiting and not follow:
-                return Found(full, None, True, laid, since, links=tuple(links))
+                return ResolvedPath(full, None, True, laid, since, links=tuple(links))
             kind, target = kind_at(node, full, hidden)
             if node is not None and node.mount is not None and node.mount.source:
                 kind, target = "mount", node.mount.source
@@ -108,16 +108,16 @@ class Layer(object):
                 ends = kind != "file" or not path.endswith("/")
                 free = node is None and not hidden and ends
                 node = node if ends else None
-                return Found(full, node, free, laid, since, links=tuple(links))
+                return ResolvedPath(full, node, free, laid, since, links=tuple(links))
             if (kind != "directory" and node is not None) or kind == "absent":
                 rest = os.path.normpath(os.path.join(full, *reversed(waiting)))
                 gone = node is not None or hidden or ".." in waiting
                 within = node if kind == UNTOLD else None
                 below = node is not None and kind == "file"
-                return Found(rest, None, not gone, laid, since, within, tuple(links), below)
+                return ResolvedPath(rest, None, not gone, laid, since, within, tuple(links), below)
             at = full
         free = not self.is_hidden(at)
-        return Found(at, self.nodes.get(at), free, laid, since, links=tuple(links))
+        return ResolvedPath(at, self.nodes.get(at), free, laid, since, links=tuple(links))
 
     def _is_file(self, path: str, hidden: bool) -> bool:
         """Whether what a path leads to is there, and nothing that anything is below."""
@@ -250,7 +250,7 @@ class Layer(object):
             self._lay(path, node._replace(since=since, by=by, implied=True))
             path = os.path.dirname(path)
 
-    def _node(self, effect: PathEffect, found: Found) -> Node:
+    def _node(self, effect: PathEffect, found: ResolvedPath) -> Node:
         if effect.kind in ("absent", UNTOLD):
             return Node(effect.kind)
         old = found.node or self._of_host(found)
@@ -264,7 +264,7 @@ class Layer(object):
             mode=old.mode if effect.mode is None else effect.mode,
             uid=old.uid if effect.uid is None else effect.uid,
             gid=old.gid if effect.gid is None else effect.gid,
-            content=Held(effect.content, self._room) if effect.content else old.content,
+            content=CachedContent(effect.content, self._room) if effect.content else old.content,
             target=effect.target,
             inode=old.inode if effect.content is None else None,
         )
@@ -289,7 +289,7 @@ class Layer(object):
                 return node
         return None
 
-    def _of_host(self, found: Found) -> Optional[Node]:
+    def _of_host(self, found: ResolvedPath) -> Optional[Node]:
         """The current path of the host, as a node without changes."""
         if not found.there:
             return None
@@ -299,9 +299,9 @@ class Layer(object):
             return None
         if status is None:
             return None
-        content: Optional[Held] = None
+        content: Optional[CachedContent] = None
         if status.kind == "file":
-            content = Held(OnHost(found.path, status, self._files), self._room)
+            content = CachedContent(HostContent(found.path, status, self._files), self._room)
         opaque = status.kind != "directory"
         return Node(
             status.kind,

@@ -50,7 +50,7 @@ class Refreshes(object):
         """The run is over."""
 
 
-class NoneDue(Refreshes):
+class LazyRefreshes(Refreshes):
     """Of a run before which nothing is due: at the first change ``remember`` makes what keeps them,
     and a run that changes nothing does without.
     """
