@@ -59,7 +59,7 @@ def is_ansible_list(root: Node) -> bool:
 def is_ansible_file(root: Node) -> bool:
     """Whether a document is an inventory of Ansible in YAML, whose groups hold maps of hosts.
 
-    The list's groups have names only, its variables stand in ``_meta``.
+    The groups of the list have names only; its variables are in ``_meta``.
     """
     if not is_ansible_list(root) or not isinstance(root, Mapping) or "_meta" in root:
         return False

@@ -147,8 +147,8 @@ class Builder:
         return node
 
     def _resolve_once(self, text: str) -> Resolved:
-        """What a plain scalar is read as. What YAML 1.1 reads otherwise is kept apart, since each
-        of its places is noted."""
+        """The value of a plain scalar. Scalars that YAML 1.1 reads otherwise are stored separately,
+        because each of their positions gets a note."""
         resolved = self._resolve(text)
         if text in self._ambiguous:
             return resolved

@@ -190,7 +190,7 @@ class _Reader:
         layer.add_vars(values, mapping)
 
     def _refuse_second(self, key: Scalar, before: Node, what: str) -> None:
-        """What stands at ``hosts`` and in a group must be the same in both."""
+        """Values under ``hosts`` and in a group must be equal."""
         message = f"{what}: {key.text} already has another value at {before.position}"
         self._checker.report(key, message, "keep one of the two values", "inventory.conflict")
 

@@ -13,7 +13,7 @@ class ExplainedValue(NamedTuple):
     """One decided value: ``property`` is such as ``port`` or ``vars.role``.
 
     ``origin`` says which place won (``host db1``, ``group web``, ``defaults``, ``built in``), and
-    ``position`` where the value stands; None for what is built in.
+    ``position`` the position of the value; None for a built-in one.
     """
 
     property: str
@@ -62,7 +62,7 @@ def explain_host(
 def group_tree(declaration: Declaration) -> str:
     """The tree that ``ccm inventory --graph`` shows.
 
-    A group with two parents stands below both; what is in it is shown the first time only.
+    A group with two parents is listed below both; its content is shown the first time only.
     """
     groups = declaration.groups
     inner = {child for name, group in groups.items() if name != "all" for child in group.children}

@@ -1,10 +1,10 @@
-"""Reads JSON into nodes that look for their places only when one is asked for (controller).
+"""Reads JSON into nodes that find their positions on demand (controller).
 
-The C decoder reads JSON tens of times faster than the reader of YAML does, and a good inventory of
-tens of thousands of hosts is asked for hardly any place. The first place that is asked for has the
-text read once more, as YAML.
+The C decoder reads JSON tens of times faster than the YAML reader does. A valid inventory of tens
+of thousands of hosts needs hardly any position. The first request for a position reads the text
+again, as YAML.
 
-    root = read_json(text, "hosts.json")    # None where only the reader of YAML knows what it means
+    root = read_json(text, "hosts.json")    # None: read it as YAML
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ Path = tuple[str | int, ...]
 
 
 def read_json(text: str, name: str) -> Node | None:
-    """The document as ``parse_document`` has it, which is to read what gets None here.
+    """The document, as ``parse_document`` returns it; None if that function must read the text.
 
-    That is all that is not JSON, or is refused, or would come to something else as YAML.
+    None for text that is not JSON, is refused, or has another meaning as YAML.
     """
     text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] != "{" or any(sign in text for sign in _DIFFERENT):
@@ -118,7 +118,7 @@ class JsonSource(Source):
 
 
 class JsonNode(Node):
-    """A node that looks for its place when it is asked for: ``step`` leads to it in ``parent``."""
+    """A node that finds its position on demand: ``step`` leads to it in ``parent``."""
 
     __slots__ = ()
 
@@ -127,7 +127,7 @@ class JsonNode(Node):
     step: str | int
 
     def __getattr__(self, name: str) -> Any:
-        """Fill a slot that is asked for the first time."""
+        """Fill a slot on its first use."""
         if name not in ("line", "column"):
             raise AttributeError(name)
         place = self._place()

@@ -42,9 +42,9 @@ class _Nearest(Generic[T]):
 class Host:
     """One host with the nearest value of every property.
 
-    ``connect_timeout`` is in seconds; ``become`` is None where nothing is said; ``groups`` has the
+    ``connect_timeout`` is in seconds; ``become`` is None if it is not set; ``groups`` has the
     nearest first and leaves out ``all``; ``vars`` may share nested values with other hosts, so do
-    not change them. None means: not said here, the SSH configuration or the default decides.
+    not change them. None means: not set here, so the SSH configuration or the default decides.
     """
 
     __slots__ = ("_entry", "_shared")

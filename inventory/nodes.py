@@ -81,7 +81,7 @@ class Scalar(Node):
     """One plain or quoted value.
 
     ``text`` is what was written, ``value`` what the core schema of YAML 1.2 makes of it (in a file
-    of Ansible: YAML 1.1), ``kind`` its type, ``plain`` whether it stood without quotes.
+    of Ansible: YAML 1.1), ``kind`` its type, ``plain`` whether it has no quotes.
     """
 
     __slots__ = ("kind", "plain", "text", "value")
@@ -230,8 +230,8 @@ def node_at(root: Node, path: Iterable[str | int], of_key: bool = False) -> Node
 def comments_before(node: Node) -> list[str]:
     """The comment lines directly above a node (use a map's key node), without ``#`` and blanks.
 
-    A blank line ends the search. A line whose ``#`` stands further right than the node is left out:
-    it may be the inside of a block text.
+    A blank line ends the search. A line with its ``#`` to the right of the node is left out: it may
+    be part of a block text.
     """
     lines = node.source.lines
     found: list[str] = []

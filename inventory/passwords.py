@@ -1,4 +1,4 @@
-"""Passwords never stand in an inventory: this knows the keys that would hold one (controller)."""
+"""The keys that would hold a password; an inventory must not contain one (controller)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VARIABLE = (
 
 @functools.lru_cache(maxsize=1024)
 def is_password_property(key: str) -> bool:
-    """Whether a key beside the connection properties would hold a password."""
+    """Whether a key next to the connection properties would hold a password."""
     return re.search(_PROPERTY, key, re.IGNORECASE) is not None
 
 

@@ -58,7 +58,7 @@ class CheckedValues:
         self._good: dict[tuple[str, type, object], PropertyValue] = {}
 
     def value(self, name: str, mapping: Mapping, key: str) -> PropertyValue:
-        """The value of the property that stands under a key; RefusedError where it is wrong."""
+        """The value of the property under a key; RefusedError for a wrong one."""
         if name == "address":  # each host has its own
             return self._check(name, mapping.value(key))
         written = mapping.scalar(key)

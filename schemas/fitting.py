@@ -26,7 +26,7 @@ class _UnknownKeywordError(Exception):
 
 
 def fits(schema: Mapping[str, Any]) -> Fits | None:
-    """What tells whether a value, plain data as YAML gives it, is valid; None: ask jsonschema."""
+    """A check whether a value (plain data, as YAML gives it) is valid; None: jsonschema decides."""
     try:
         return _all(schema, schema.get("$defs", {}), ())
     except _UnknownKeywordError:

@@ -41,7 +41,7 @@ def _listed(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _aligned(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose pipes stand below each other; a pipe inside a cell is escaped."""
+    """A table with aligned pipes; a pipe inside a cell is escaped."""
     cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     widths = [max(len(row[at]) for row in [header, *cells]) for at in range(len(header))]
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from remote_runtime.errors import CcmError
 
 MOST_TOLD = 100
-"""Mistakes of an input that are told with their places; of more it is told how many."""
+"""The most mistakes of an input that are listed with their positions; further ones are counted."""
 
 COMMANDS = (
     "push",

@@ -185,7 +185,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _config_scope(found: argparse.Namespace) -> ConfigScope:
-    """What a command stands beside; one that means this host takes an inventory by ``-l`` only."""
+    """The directory of a command; one for this host reads an inventory only with ``-l``."""
     here = getattr(found, "here", False) and not found.limit
     return ConfigScope(getattr(found, "manifest", ""), ("inventory",) if here else ())
 

@@ -132,7 +132,7 @@ def _glance(type_: str, name: str, properties: Node) -> Glance:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether it is a name on every host that stands on a command line as it is."""
+    """Whether it is a name on every host that a command line takes without quotes."""
     return not _TEMPLATE.search(text) and shlex.quote(text.replace("#", "")) == text.replace(
         "#", ""
     )

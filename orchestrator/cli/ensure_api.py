@@ -122,7 +122,7 @@ class _Aside(Output):
             print(f"ccm: {plain(text)}", file=self.human)
 
     def on_this_machine(self) -> None:
-        """A program knows whom it asks."""
+        """Do nothing: a program knows which host it uses."""
 
     def write_summary(self, kept: str) -> None:
         """The responses are the report."""

@@ -49,7 +49,7 @@ def read_request(args: argparse.Namespace, command: str) -> RunRequest:
 
 
 def _subject(path: str) -> Subject:
-    """What a file is, by its content; a file that cannot be read is taken for a manifest."""
+    """The kind of a file, by its content; an unreadable file counts as a manifest."""
     from orchestrator.plan_files.detection import is_plan
     from orchestrator.rollout.detection import is_stages
 

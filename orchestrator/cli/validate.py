@@ -175,7 +175,7 @@ def _every_host(chosen: "TargetSelection | None") -> "Sequence[Host]":
 
 
 def _check_hosts(planner: "Planner", chosen: "TargetSelection") -> str:
-    """What was looked into on the hosts, in words; InputError with what is wrong there."""
+    """What was checked on the hosts, in words; InputError with the problems found."""
     from orchestrator.planning.site.check import SiteCheck
     from remote_runtime.errors import InputError, Problem
 

@@ -13,7 +13,7 @@ _MAGIC = (
     b"\xfe\xed\xfe\xed",  # JKS
     b"\xce\xce\xce\xce",  # JCEKS
     b"\x03\xd9\xa2\x9a",  # KeePass
-    b"\x30\x80\x02\x01\x03\x30",  # PKCS#12 in BER, whose length stands at its end
+    b"\x30\x80\x02\x01\x03\x30",  # PKCS#12 in BER, whose length is at its end
 )
 _KEYTABS = {b"\x05\x01": "<>", b"\x05\x02": ">"}
 """The versions of keytabs, each with its byte orders: the first one has its machine's."""

@@ -39,7 +39,8 @@ class PrivateFiles:
     def __init__(self, without: Collection[Path] = ()) -> None:
         self._own = {os.path.realpath(path) for path in without}
         self.left_out: list[Path] = []
-        """What was told to be private, each file and directory once, beside the controller's own.
+        """The paths that the user marked as private, each once, in addition to the controller's
+        own.
         """
 
     def is_private_directory(self, directory: Path) -> bool:

@@ -12,7 +12,7 @@ class RunSettings(NamedTuple):
     """``user`` is the user who pushes, as the lock on a host shows it; ``origin`` has the details.
 
     ``manifest`` is the identity under which hosts store the run, "" if they store nothing. ``key``
-    makes the receipts by which a host is asked for its record of the run, "" for no record.
+    makes the receipts with which a later run requests the record of this run, "" for no record.
     """
 
     run_id: str

@@ -1,10 +1,11 @@
 """Makes the runtime image from the installed ``remote_runtime`` package (controller).
 
-The zip is the same byte for byte whenever the sources are the same: members are sorted, with a
-fixed time and mode, and nothing but Python modules goes in, ours without what only people read;
-its comment names those that are imported together.
-Beside it stands the payload of compiled modules for targets whose interpreter is like the
-controller's; they need no zip and compile nothing (see ``remote_runtime.bootstrap``).
+Equal sources give equal bytes: members are sorted, with a fixed time and mode. The zip contains
+only Python modules, those of ccm without comments and docstrings. Its comment names the modules
+that are imported together.
+
+The image also has a payload of compiled modules, for targets with the controller's version of
+Python. They need no zip and compile nothing (see ``remote_runtime.bootstrap``).
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
     """The image of the installed runtime, with a site's own types.
 
     ``own_types`` are their modules by path, such as ``cron/resource.py``. Built once per state of
-    the sources and kept in the user's cache directory. ``ValueError`` where they would take the
-    place of modules that are there.
+    the sources and stored in the user's cache directory. ``ValueError`` if they would replace
+    existing modules.
     """
     files = _sources()
     added = {_TYPES + path: source for path, source in sorted((own_types or {}).items())}
@@ -87,7 +88,7 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
 
 
 def _made(files: Mapping[str, str], added: Mapping[str, bytes]) -> dict[str, bytes]:
-    """What is kept of an image: its two forms, and what they are known by with the bootstrap."""
+    """The stored parts of an image: its two forms, and their names with the bootstrap."""
     from orchestrator.image.bytecode import payload
     from orchestrator.image.program import program  # what writes Python takes long to load
 

@@ -30,7 +30,7 @@ def key(files: Mapping[str, str], contents: Mapping[str, bytes]) -> str:
 
 
 def load(name: str) -> bytes | None:
-    """The content kept under the name, or None unless it is there and whole."""
+    """The content stored under the name; None if it is missing or incomplete."""
     directory = _directory()
     if directory is None:
         return None

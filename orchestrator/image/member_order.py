@@ -24,11 +24,10 @@ _ROOTS = (
 
 
 def together(members: Mapping[str, bytes]) -> list[list[str]]:
-    """The names of modules that are imported at once: first those that every run imports, those
-    that the first command takes, those that a run takes which may change something, then those of
-    each type and of each provider, and at last each that stands alone and comes with one of them.
+    """The groups of modules that are imported together, in this order: modules of every run, of the
+    first command, of a run that may change something, of each type and provider, and single ones.
 
-    Made of the sources that go into an image by their paths.
+    ``members`` has the sources of an image by path.
     """
     sources = {_name(path): source for path, source in members.items() if path.endswith(".py")}
     rows = [_behind(sources, _ROOTS)]

@@ -1,11 +1,11 @@
-"""Takes out of the runtime's sources what only people and type checkers read (controller).
+"""Removes from the runtime's sources what only people and type checkers read (controller).
 
-Docstrings, annotations and ``typing`` go (``remote_runtime.lean`` says why), and what is not there
-need not be read, hashed and unpacked. Every line stays on its line, so that a traceback of a target
-names the line of the source.
+It removes docstrings, annotations and ``typing`` (``remote_runtime.lean`` explains why), so targets
+read, hash and unpack less. Line numbers do not change: a traceback of a target names the line of
+the source.
 
-Named tuples stay what they are, made by ``remote_runtime.lean.tuples`` in the place of ``typing``:
-what makes one is written out, because to compile it costs a target more than all else of a class.
+``remote_runtime.lean.tuples`` replaces ``typing`` for named tuples. Their constructors are written
+out, because compiling one costs a target more than the rest of the class.
 """
 
 from __future__ import annotations

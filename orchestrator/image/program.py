@@ -1,9 +1,8 @@
 """Turns ``remote_runtime.bootstrap`` into the text that is sent in a command (controller).
 
-Every push starts it, so what only people read is left out: comments, docstrings, annotations.
-Compiling it would take longer than anything else that it does: for interpreters like the
-controller's it stands there compiled as well, any other compiles the text. What most runs do not
-need stands in it compressed.
+Every push starts it, so comments, docstrings and annotations are left out. Compiling it would take
+longer than anything else that it does. So it is included in compiled form for the controller's
+version of Python; other versions compile the text. Parts that most runs do not need are compressed.
 """
 
 from __future__ import annotations

@@ -66,8 +66,8 @@ class Layer(NamedTuple):
 
 
 Bind = Callable[[Layer, str, Any], Any]
-"""Makes a value of data of a compiled one of a layer, which stands at a top-level key; "" for all
-of the layer."""
+"""Computes a value from its compiled form in a layer, by its top-level key; "" for all of the
+layer."""
 
 
 class DataSource:

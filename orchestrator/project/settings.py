@@ -14,7 +14,7 @@ from remote_runtime.errors import Position, UsageError
 DEFAULT_FORKS = 50
 FACTS_MAX_AGE = "1h"
 KEPT = 200
-"""How many runs are kept."""
+"""The number of stored runs."""
 
 
 ROLLOUT = "rollout"

@@ -42,9 +42,9 @@ def _labels(entry: Mapping[str, Any]) -> dict[str, str]:
 
 
 class RegistrationLookup:
-    """The registrations of one run: each question is asked once, on first use.
+    """The registrations of one run: each query runs once, on first use.
 
-    So every host of a run sees the same answer, however long the run takes. If several processes of
+    So every host of a run gets the same answer, however long the run takes. If several processes of
     a run have one, all but one ``forward_to`` that one. Thread-safe.
     """
 

@@ -1,4 +1,4 @@
-"""Texts of several hosts that say the same (controller)."""
+"""Finds equal texts of several hosts (controller)."""
 
 import re
 

@@ -247,5 +247,5 @@ def own_types(push: PushJob) -> dict[str, bytes]:
 
 
 def user_at_host() -> str:
-    """The user who pushes, as the lock of a host shows it to others."""
+    """The user and controller, as the lock of a host shows them to others."""
     return f"{local_user()}@{os.uname().nodename}"

@@ -49,7 +49,9 @@ class _Facts(Subscriber):
         record: Any = event.record
         facts = record.get("facts") if isinstance(record, Mapping) else None
         if isinstance(facts, dict):
-            self.known[event.host] = HostFacts(facts, {}, [], [], {})
+            self.known[event.host] = HostFacts(
+                facts, unavailable={}, custom=[], warnings=[], hello={}
+            )
 
     def answer(self, name: str, result: HostResult) -> HostFacts | CcmError:
         """What became of a host."""

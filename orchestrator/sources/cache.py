@@ -12,7 +12,7 @@ from orchestrator.support.state_directory import make_private, state_directory
 from orchestrator.support.whole_file import replacing
 
 MOST = 100
-"""How many entries are kept; those that were not used for longest are removed."""
+"""The number of entries; the least recently used ones are removed."""
 _DAY = 86_400.0
 
 

@@ -10,7 +10,7 @@ import socket
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.transport.background_call import BackgroundCall
+from orchestrator.support.background_call import BackgroundCall
 from remote_runtime.errors import UnreachableError
 
 if TYPE_CHECKING:

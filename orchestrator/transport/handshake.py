@@ -10,8 +10,8 @@ import threading
 import time
 
 from orchestrator.image import Image
+from orchestrator.support.background_call import end_of
 from orchestrator.transport import login_errors
-from orchestrator.transport.background_call import end_of
 from orchestrator.transport.credentials import Password, PasswordAttempt
 from orchestrator.transport.pipe import Link, Pipe, keep_tail, readable
 from remote_runtime.errors import UnreachableError

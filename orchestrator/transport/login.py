@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.image import Image
-from orchestrator.transport.background_call import end_of
+from orchestrator.support.background_call import end_of
 from orchestrator.transport.command import become_command, quote, start_command
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.handshake import Handshake

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from orchestrator.transport.background_call import end_of
+from orchestrator.support.background_call import end_of
 from orchestrator.transport.client_config import ssh_policy
 from orchestrator.transport.client_config.ssh_config import Config
 from orchestrator.transport.client_config.ssh_directives import (

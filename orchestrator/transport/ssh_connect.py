@@ -14,7 +14,7 @@ import fabric
 import paramiko
 
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.transport.background_call import BackgroundCall
+from orchestrator.support.background_call import BackgroundCall
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.dialing import Backoff, Call, dial_route, disconnect_hint
 from orchestrator.transport.host_keys.known_hosts import fingerprint

@@ -14,7 +14,7 @@ import paramiko
 from paramiko.agent import AgentKey
 from paramiko.pkey import PublicBlob
 
-from orchestrator.transport.background_call import BackgroundCall
+from orchestrator.support.background_call import BackgroundCall
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.host_keys.certificates import (
     Certificate,

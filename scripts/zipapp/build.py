@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def build(target: Path, pythons: Sequence[str]) -> None:
-    """Write the file for these Pythons; the index of packages is asked for the wheels."""
+    """Write the file for these Pythons; the package index provides the wheels."""
     with tempfile.TemporaryDirectory() as scratch:
         own = _own_wheel(Path(scratch))
         wheels = {python: _wheels(python, own, Path(scratch) / python) for python in pythons}

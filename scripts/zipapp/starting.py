@@ -1,11 +1,11 @@
 """The program of ccm.pyz: unpacks the wheels that it carries for this Python, and starts ccm.
 
-They are unpacked once, below the user's cache directory, into a directory that is named by their
-digest. Whoever could write there could run code as this user. So what is used belongs to this user,
-below directories that nobody else can change, and is looked through at each start. Where that
-cannot be had, the wheels are unpacked for one run.
+They are unpacked once, below the user's cache directory, into a directory named by their digest.
+Anyone who can write there can run code as this user. So the directory must belong to this user,
+below directories that nobody else can change, and each start checks all of it. Otherwise the wheels
+are unpacked for one run.
 
-Python 3.6 can read this file, so that an old one is told what ccm needs.
+Python 3.6 can read this file, so an old version reports what ccm needs.
 """
 
 import atexit
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _PYTHON = ".".join(str(part) for part in sys.version_info[:2])
 
 ABANDONED_SECONDS = 3600.0
-"""After so long what somebody began to unpack is taken for left behind."""
+"""Seconds after which an unfinished directory of another process counts as abandoned."""
 
 
 class UnusableError(Exception):

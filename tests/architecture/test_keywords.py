@@ -8,7 +8,7 @@ MANY = 4
 ALONE = 2  # by position, of what takes many
 CALLED_BY_TEMPLATES = ("jet_", "_jet")  # by position, as they are compiled
 # Named tuples of which so many are made that names would be felt: of tokens, and looks at paths.
-OF_MANY = ("Token", "Status", "Found")
+OF_MANY = ("Token", "Status", "ResolvedPath")
 
 
 def test_a_function_of_many_parameters_takes_them_by_keyword() -> None:

@@ -26,8 +26,8 @@ MAX_TEXTS = 1_000
 MAX_DURATION = 10**18
 
 ADDED = ("host", "run_id", "place", "planned", "reported_later")
-"""What the controller adds to an event: where it stands only where it failed, and what a kept plan
-had said only where it came out otherwise; when the host reported it where the run had lost it."""
+"""What the controller adds to an event: its position in the manifest if it failed, the prediction
+of a plan file if the result differs, and the time of the report if the run had lost the host."""
 
 _EVENT_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}\Z")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\Z", re.ASCII)

@@ -7,7 +7,7 @@ from typing import Any
 from remote_runtime.reporting.masking import MASKED, Mask
 
 LEAST_LOOKS, LOOKS_EACH = 10_000, 20
-"""How many names of the plan are looked at for one host: so many, and so many for each of them."""
+"""The most names of a plan that are compared for one host: in all, and for each of them."""
 
 _without_hashes = Mask(hashes=True).text
 

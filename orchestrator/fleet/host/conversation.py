@@ -191,7 +191,7 @@ class Conversation:
         return self._converse(enter, envelope, self._planned())
 
     def _receipt(self) -> dict[str, str]:
-        """The receipt by which the host is asked later for its record of this run."""
+        """The receipt with which a later run requests the host's record of this run."""
         key = self._settings.key
         if not key:
             return {}

@@ -50,7 +50,7 @@ class FetchTarget:
         self._taken = SharedCount()
 
     def of(self, host: str, paths: Sequence[str]) -> "HostFetchTarget":
-        """The receiver for the files of a host, which is asked for these absolute paths."""
+        """The receiver of a host's files at these absolute paths."""
         return HostFetchTarget(self, host, [path.strip("/").split("/") for path in paths])
 
     def count(self, size: int) -> None:

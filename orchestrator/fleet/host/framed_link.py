@@ -253,7 +253,7 @@ class FramedLink:
 
     @property
     def cancelling(self) -> bool:
-        """Whether the run was told to end."""
+        """Whether the run was cancelled."""
         return self._cancelling
 
     def tend(self, now: float) -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.store.saved_runs import SavedRun
 
 GRACE = 60.0  # seconds after which a runtime without its controller has surely ended
-MOST_RUNS = 8  # that a host is asked about
+MOST_RUNS = 8  # that are requested from a host
 _STATES = ("", "running", "ended", "cut", "none", "unusable")
 _RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6,8}\Z")
 _KEY_FILE = "receipts.key"
@@ -78,7 +78,7 @@ def key_of(run_id: str) -> str:
 
 
 def receipt_of(key: str, host: str) -> str:
-    """The receipt by which a host is asked for its record of the run."""
+    """The receipt that requests a host's record of the run."""
     return hmac.new(key.encode(), host.encode(), "sha256").hexdigest()[:32]
 
 

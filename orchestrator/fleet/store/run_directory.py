@@ -1,21 +1,21 @@
-"""The directory that keeps one run: ``$XDG_STATE_HOME/ccm/runs/ID/`` (controller).
+"""The directory of one run: ``$XDG_STATE_HOME/ccm/runs/ID/`` (controller).
 
 ::
 
     run.json         what was run: command, options without secrets, manifest, hosts, start
     events.jsonl     every transaction event, one JSON object per line, in the order of arrival;
-                     a line that is "stable" stands for those of resources that are as desired
-    resources.jsonl  what such events have of a plan, one JSON object per line; the lines of
-                     events.jsonl name them by their number, from 0
+                     a "stable" line replaces the events of resources in the desired state
+    resources.jsonl  the fields of such events that come from the plan, one JSON object per
+                     line; events.jsonl refers to them by number, from 0
     turns.jsonl      when each host entered which phase of its run, and which resources it has
-    notices.jsonl    the warnings and errors that hosts told, if any, one JSON object per line
+    notices.jsonl    the warnings and errors of hosts, if any, one JSON object per line
     hosts.jsonl      every host's result, one JSON object per line, written as each one ends; the
-                     last one of a host holds
-    rollout.jsonl    who is in which wave, and how waves and gates went, if there are any
-    room             space that the end of the run needs, while it goes on
+                     last line of a host counts
+    rollout.jsonl    the waves, and the results of waves and gates, if there are any
+    room             space reserved for the end of the run, while the run is active
 
-Directories are 0700, files 0600; ``run.json`` is whole at every instant, the others up to their
-last line. ``events.jsonl`` is locked for as long as the run goes on. Only the newest runs are kept.
+Directories are 0700, files 0600; ``run.json`` is replaced atomically, the others are complete up
+to their last line. ``events.jsonl`` is locked during the run. Only the newest runs are stored.
 """
 
 from __future__ import annotations

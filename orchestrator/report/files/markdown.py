@@ -50,7 +50,7 @@ def write_markdown(kept: ReportSource, out: TextIO) -> None:
 
 
 def _blocks(grid: Grid) -> Iterator[str]:
-    """Pieces that are kept or dropped as a unit."""
+    """Pieces that are included or dropped as a unit."""
     about = grid.kept.about
     word = run_word(about["command"], grid.noop).capitalize()
     what = inline(run_subject(about["command"], about["manifest"]))

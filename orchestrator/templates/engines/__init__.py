@@ -22,10 +22,10 @@ def make_engine(
     prefix: str,
     added: tuple[str, ...] = (),
 ) -> Engine:
-    """The engine of that name; InputError where it cannot be had.
+    """The engine of that name; InputError if it is not available.
 
-    ``delimiters`` None: those of the language. ``prefix`` stands before a path in positions,
-    ``added`` are names beyond those of every template.
+    ``delimiters`` None: those of the language. Positions begin with ``prefix``. ``added`` are names
+    in addition to those of every template.
     """
     if name == "jet":
         from orchestrator.templates.engines.jet import JetEngine

@@ -116,7 +116,7 @@ class UnfinishedTest(DirectoryTest):
             sweep(journal, self.fail)
             found = os.listdir(path) if os.path.exists(path) else []
             self.assertEqual(found, left, boot)
-            self.unfinished = Unfinished(self.state, self.warnings.append)
+            self.unfinished = TempJournal(self.state, self.warnings.append)
 
     def test_directory_that_somebody_else_put_there(self) -> None:
         """A directory of our name with another inode keeps its content; an empty one is removed."""

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet.host.phases import Phase
+from orchestrator.support.background_call import BackgroundCall, end_of
 from orchestrator.transport import Connector, Credentials, Settings, ssh_login, ssh_transport
-from orchestrator.transport.background_call import BackgroundCall, end_of
 from orchestrator.transport.handshake import Handshake
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.fakes import Host, Phases, image
