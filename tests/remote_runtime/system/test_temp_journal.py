@@ -174,7 +174,7 @@ class UnfinishedTest(DirectoryTest):
             self.assertEqual(self.swept(), paths if goes else [], case)
             left = [path for path in paths if os.path.exists(path)]
             self.assertEqual((left, self.warnings), ([] if goes else paths, []), case)
-            self.unfinished = Unfinished(self.state, self.warnings.append)
+            self.unfinished = TempJournal(self.state, self.warnings.append)
 
     def test_text_that_is_no_journal(self) -> None:
         """What cannot be read is left alone, and no defect."""
