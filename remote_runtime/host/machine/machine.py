@@ -7,10 +7,10 @@ from remote_runtime.host.ports import Host, HostReader
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.overlay.overlay import World
+    from remote_runtime.overlay.overlay import HostOverlay
 
 
-def reader(doors: "Union[Context, World]") -> HostReader:
+def reader(doors: "Union[Context, HostOverlay]") -> HostReader:
     """The reader of the machine, or of an overlay."""
     return HostReader(
         files.FileReader(doors.files),

@@ -23,13 +23,13 @@ from remote_runtime.system.process.commands import CommandNotStarted
 from remote_runtime.system.process.run_as import RunAs
 
 if TYPE_CHECKING:
-    from remote_runtime.overlay.overlay import World
+    from remote_runtime.overlay.overlay import HostOverlay
 
 _FIRST_LINE = 256  # bytes of a script that the kernel looks at
 _MOST_SCRIPTS = 5  # of which each is the interpreter of the one before
 
 
-def require_startable(world: "World", command: Command, argv: List[str]) -> None:
+def require_startable(world: "HostOverlay", command: Command, argv: List[str]) -> None:
     """Raise what keeps ``argv`` from being started, as far as that can be known before.
     ``Unknowable`` for a program that we may execute and not read: only a script needs more."""
     try:
@@ -46,7 +46,7 @@ def require_startable(world: "World", command: Command, argv: List[str]) -> None
 
 
 class _Start(object):
-    def __init__(self, world: "World", program: str, identity: Identity) -> None:
+    def __init__(self, world: "HostOverlay", program: str, identity: Identity) -> None:
         self._world, self._program, self._identity = world, program, identity
         self._rights = Rights(world.files, identity)
         self._script = ""
