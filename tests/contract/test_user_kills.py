@@ -226,6 +226,21 @@ def signals() -> Iterator[None]:
         signal.signal(number, handler)
 
 
+def test_labels_that_cannot_be_set(tmp_path: Path) -> None:
+    """Where the labels of the new place cannot be set, the home directory is where it was."""
+    world = World(tmp_path)
+    with world.later:
+        scenario = absent(world)
+        scenario.breaks["ensure"]()
+        world.program("restorecon", "echo no >&2; exit 1\n")
+        properties = {"home": world.path("new"), "move_home": True, "force": True}
+        with mock.patch("remote_runtime.system.attributes.labels_files", return_value=True):
+            (error,) = push(world, Scenario(NAME, properties, {}))
+        assert error[0].startswith(f"restorecon -R {world.path('new')}: exit code 1")
+        assert (tmp_path / "home/kept").read_text() == "x"
+        assert f":{world.path('home')}:" in (tmp_path / "passwd").read_text()
+
+
 def test_a_home_that_was_made_meanwhile(tmp_path: Path) -> None:
     """The error is that of userdel, and the home directory is that of the user."""
     world = World(tmp_path)

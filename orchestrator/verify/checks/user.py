@@ -21,7 +21,10 @@ _EXPIRY = 7  # the same in an entry of the shadow database
 _DAY = 86400  # seconds
 _RANGE = {"UID_MIN": 1000, "UID_MAX": 60000}  # usual values of /etc/login.defs
 _LOGIN_DEFS = "/etc/login.defs"
-_SETTING = "test ! -e %s || awk -v key=%s '$1 == key { $1 = ; found = $0 } END { print found }' %s"
+_SETTING = (
+    "test ! -e %s || awk -v key=%s '$1 == key { found = substr($0, index($0, key) + length(key)) }"
+    " END { print found }' %s"
+)
 
 
 def expectations(subject: Subject) -> list[Expectation]:
