@@ -266,6 +266,13 @@ class ActionResource(StateResource):
     chancy = True
     _type: ActionStateType
 
+    def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
+        """The host itself until something is planned: an overlay costs a converged preview time."""
+        from remote_runtime.host.machine.machine import reader
+
+        context = self.context
+        return reader(context) if context.world is None else super()._reader(world)
+
     def observe(self) -> State:
         """See the base class."""
         return State("present")
