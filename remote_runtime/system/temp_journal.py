@@ -22,6 +22,7 @@ from remote_runtime.system.process import processes
 from remote_runtime.system.state import JOURNALS
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_ITSELF = (getattr(os, "O_PATH", 0) or os.O_RDONLY) | os.O_NOFOLLOW
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _ANY = -1  # device
 _UNKNOWN = 0  # the start of a process, if the system does not report it
@@ -190,24 +191,29 @@ def _left(path: str, line: Dict[str, Any], same_boot: bool) -> List[str]:
     """Remove what a user has left, but not what is another's by now."""
     import pwd
 
-    from remote_runtime.system.preconditions import mounted_in
+    from remote_runtime.system.remove_tree import clear
+    from remote_runtime.system.walk import Walker
 
     try:
         pwd.getpwnam(line["user"])
         return []
     except KeyError:
         pass  # the user is gone
-    directory, name = os.path.split(path)
-    at = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    place = Walker().place(path)
+    at = place.directory.descriptor
+    opened = os.open(place.name, _ITSELF, dir_fd=at)
     try:
-        found = os.stat(name, dir_fd=at, follow_symlinks=False)
+        found = os.fstat(opened)
         device = line["is"][0] if same_boot else os.fstat(at).st_dev
         if [found.st_dev, found.st_ino, found.st_uid] != [device, line["is"][1], line["uid"]]:
             return []
-        mounted_in(path)
-        return [path] if _remove(name, at, {(found.st_dev, found.st_ino)}) else []
+        if stat.S_ISDIR(found.st_mode):
+            clear(place, opened)
+        else:
+            os.unlink(place.name, dir_fd=at)
+        return [path]
     finally:
-        os.close(at)
+        os.close(opened)
 
 
 def _remove(name: str, at: int, owned: Set[Tuple[int, int]]) -> bool:

@@ -1,8 +1,10 @@
+import errno
 import json
 import os
 import subprocess
 import unittest
 from typing import List
+from unittest import mock
 
 from remote_runtime.system import state
 from remote_runtime.system.process import processes
@@ -175,6 +177,19 @@ class UnfinishedTest(DirectoryTest):
             left = [path for path in paths if os.path.exists(path)]
             self.assertEqual((left, self.warnings), ([] if goes else paths, []), case)
             self.unfinished = TempJournal(self.state, self.warnings.append)
+
+    def test_directories_that_cannot_be_renamed(self) -> None:
+        """As those of a lower layer of an overlay file system; what a user left goes there, too."""
+        home = self.path("work", "home")
+        os.makedirs(os.path.join(home, "a", "b", "c"))
+        opened = os.open(home, os.O_RDONLY)
+        self.unfinished.leaves("no-such-user", home, opened)
+        os.close(opened)
+        journal = self.die()
+        with mock.patch("os.rename", side_effect=OSError(errno.EXDEV, "Invalid link")):
+            self.assertEqual(
+                (sweep(journal, self.fail), os.listdir(self.path("work"))), ([home], [])
+            )
 
     def test_text_that_is_no_journal(self) -> None:
         """What cannot be read is left alone, and no defect."""
