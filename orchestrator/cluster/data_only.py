@@ -4,9 +4,9 @@ A pickle is a program of its author, and any member of a cluster may be compromi
 independent barriers:
 
 1. Messages are decoded here, not by Dask: pickles, and any other form that creates objects, are not
-deserialized.\n2. No module of Dask has a reference to a function that loads pickles.\n3. Python
-itself refuses to look up the names in a pickle, whoever loads it, even in modules that are loaded
-later.
+   deserialized.
+2. No module of Dask has a reference to a function that loads pickles.
+3. Python itself refuses to look up the names in a pickle, even in modules that are loaded later.
 """
 
 from __future__ import annotations
