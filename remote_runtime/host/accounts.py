@@ -28,6 +28,7 @@ from remote_runtime.system.account_files import LOCKED, Group, User
 
 Entry = Union[User, Group]
 _OPTIONS = (("uid", "-u"), ("comment", "-c"), ("home", "-d"), ("shell", "-s"))
+_MOST_LINKS = 40  # on one path, as the kernel has it
 _FILES = {"user": "passwd", "group": "group"}
 
 
@@ -335,14 +336,36 @@ class Accounts(ports.Accounts):
     def _require_alone(self, user: User) -> None:
         """``ResourceError`` for a home directory that holds those of others."""
         home = user.home.rstrip("/") or "/"
+        inside = os.path.join(self._resolved(home), "")
         for other in self._all("user"):
             its = other.home.rstrip("/") if isinstance(other, User) else ""
-            if other.name != user.name and (its + "/").startswith(home.rstrip("/") + "/"):
+            if other.name != user.name and os.path.join(self._resolved(its), "").startswith(inside):
                 raise ResourceError(
                     "the home directory %s of the user %s is in %s" % (its, other.name, home),
                     kind="resource.account",
                     hint="check the home directories; nothing was changed",
                 )
+
+    def _resolved(self, path: str) -> str:
+        """The path without symlinks, as far as they can be followed."""
+        done, todo, links = "/", path.split("/"), 0
+        while todo:
+            name = todo.pop(0)
+            if name in ("", "."):
+                continue
+            if name == "..":
+                done = os.path.dirname(done)
+                continue
+            done = os.path.join(done, name)
+            try:
+                node = self.files.lstat(done)
+            except ResourceError:
+                node = None  # such as a symlink of another user
+            if node is not None and node.kind == "symlink" and links < _MOST_LINKS:
+                links += 1
+                done = "/" if node.target.startswith("/") else os.path.dirname(done)
+                todo[:0] = node.target.split("/")
+        return done
 
     def _belongings(self, user: User) -> List[str]:
         """The user's own directory and mail; a directory that holds those of others is an error."""

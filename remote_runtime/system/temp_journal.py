@@ -189,16 +189,12 @@ def _leaving(lines: List[Any]) -> Dict[str, Dict[str, Any]]:
 
 def _left(path: str, line: Dict[str, Any], same_boot: bool) -> List[str]:
     """Remove what a user has left, but not what is another's by now."""
-    import pwd
-
+    from remote_runtime.system.directory_syncs import sync_now
     from remote_runtime.system.remove_tree import clear
     from remote_runtime.system.walk import Walker
 
-    try:
-        pwd.getpwnam(line["user"])
+    if _has_owner(path, line["user"], line["uid"]):
         return []
-    except KeyError:
-        pass  # the user is gone
     place = Walker().place(path)
     at = place.directory.descriptor
     opened = os.open(place.name, _ITSELF, dir_fd=at)
@@ -211,9 +207,29 @@ def _left(path: str, line: Dict[str, Any], same_boot: bool) -> List[str]:
             clear(place, opened)
         else:
             os.unlink(place.name, dir_fd=at)
+        sync_now(at)
         return [path]
     finally:
         os.close(opened)
+
+
+def _has_owner(path: str, name: str, uid: int) -> bool:
+    """Whether a user has this name or uid, or a home directory at or below the path; also if the
+    users cannot be read."""
+    import pwd
+
+    users = pwd.getpwall()
+    try:
+        users.append(pwd.getpwnam(name))  # of a directory service that lists nobody
+    except KeyError:
+        pass
+    inside = os.path.join(os.path.realpath(path), "")
+    return not users or any(
+        user.pw_uid == uid
+        or user.pw_name == name
+        or os.path.join(os.path.realpath(user.pw_dir), "").startswith(inside)
+        for user in users
+    )
 
 
 def _remove(name: str, at: int, owned: Set[Tuple[int, int]]) -> bool:

@@ -22,6 +22,7 @@ from tests.contract.cases.user import NAME, OWN, Tables, absent, present
 from tests.contract.scenario import Maker, Scenario
 from tests.contract.world import World
 from tests.remote_runtime import fakes
+from tests.remote_runtime.system.test_temp_journal import account
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
 CALLS = {"posix_spawn", "fork_exec", "mkdir", "rename", "fchown", "fchmod", "unlink", "rmdir"}
@@ -35,7 +36,11 @@ def push(world: World, scenario: Scenario) -> list[Any]:
         provider.context.files.note_in(kept, pytest.fail)
         scenario.ready(provider)
 
-    with mock.patch("os.geteuid", return_value=OWN):  # whose journals these are
+    rows = [line.split(":") for line in (world.root / "passwd").read_text().splitlines()]
+    users = [account(row[0], int(row[2]), row[5]) for row in rows]
+    users.append(account("other", 4711, "/"))  # as no host is without any
+    whose = mock.patch("os.geteuid", return_value=OWN)  # whose journals these are
+    with whose, mock.patch("pwd.getpwall", return_value=users):
         for journal in state_directory.journals(kept):
             sweep(journal, pytest.fail)
     item = fakes.item("user", NAME, properties=dict(scenario.properties))

@@ -28,9 +28,9 @@ def removed_with(files: Files, user: User, paths: Sequence[str]) -> Iterator[Non
         files.obstacles(path).removing(tree=status is not None and status.kind == "directory")
     held: List[_Held] = []
     try:
-        for path in paths:
-            held.append(_Held(files, user, path))
         try:
+            for path in paths:
+                held.append(_Held(files, user, path))
             yield
         except BaseException:
             if _is_there(user):
@@ -102,12 +102,13 @@ def _remove(files: Files, user: User, held: Sequence[_Held]) -> Optional[Resourc
 
 
 def _is_there(user: User) -> bool:
+    """Whether the user exists; also if the users cannot be read."""
     import pwd
 
     try:
         pwd.getpwnam(user.name)
     except KeyError:
-        return False
+        return not pwd.getpwall()
     return True
 
 

@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+import pwd
 import subprocess
 import unittest
 from typing import List
@@ -10,6 +11,11 @@ from remote_runtime.system import state
 from remote_runtime.system.process import processes
 from remote_runtime.system.temp_journal import TempJournal, sweep
 from tests.remote_runtime.fakes import ROOT, DirectoryTest
+
+
+def account(name: str, uid: int, home: str) -> pwd.struct_passwd:
+    """A user as the system lists it."""
+    return pwd.struct_passwd((name, "x", uid, uid, "", home, "/bin/sh"))
 
 
 class UnfinishedTest(DirectoryTest):
@@ -153,14 +159,21 @@ class UnfinishedTest(DirectoryTest):
         self.assertEqual(sweep(journal, self.fail), [path])
 
     def test_what_a_user_left(self) -> None:
-        """It goes if the user is gone and it is the same still, but not once that is settled."""
+        """It goes if the user is gone and it is the same still, but not once that is settled, and
+        not if another user has the uid or a home directory there."""
         for case, user, goes in (
             ("gone", "no-such-user", True),
             ("there", "root", False),
             ("settled", "no-such-user", False),
             ("replaced", "no-such-user", False),
+            ("renamed", "no-such-user", False),
+            ("at home", "no-such-user", False),
+            ("unread", "no-such-user", False),
         ):
+            uid = os.getuid() if case == "renamed" else 4711
             paths = [self.path("work", case), self.write("work/%s.mail" % case)]
+            homes = paths if case == "at home" else [self.path("work")]
+            users = [account("other", uid, home) for home in homes if case != "unread"]
             os.mkdir(paths[0])
             self.write("work/%s/file" % case)
             for path in paths:
@@ -173,7 +186,8 @@ class UnfinishedTest(DirectoryTest):
                 os.close(opened)
                 if case == "settled":
                     self.unfinished.settled(path)
-            self.assertEqual(self.swept(), paths if goes else [], case)
+            with mock.patch("pwd.getpwall", return_value=users):
+                self.assertEqual(self.swept(), paths if goes else [], case)
             left = [path for path in paths if os.path.exists(path)]
             self.assertEqual((left, self.warnings), ([] if goes else paths, []), case)
             self.unfinished = TempJournal(self.state, self.warnings.append)
@@ -186,7 +200,8 @@ class UnfinishedTest(DirectoryTest):
         self.unfinished.leaves("no-such-user", home, opened)
         os.close(opened)
         journal = self.die()
-        with mock.patch("os.rename", side_effect=OSError(errno.EXDEV, "Invalid link")):
+        rename = mock.patch("os.rename", side_effect=OSError(errno.EXDEV, "Invalid link"))
+        with rename, mock.patch("pwd.getpwall", return_value=[account("other", 4711, "/")]):
             self.assertEqual(
                 (sweep(journal, self.fail), os.listdir(self.path("work"))), ([home], [])
             )

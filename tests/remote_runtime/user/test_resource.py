@@ -366,6 +366,12 @@ class RefusalTest(UserTest):
         self.assertIn(inside, self.refused("fay", **moved))
         gone = {"ensure": "absent", "remove_home": True, "force": True}
         self.assertIn(inside, self.refused("fay", **gone))
+        os.symlink(self.mkdir("data"), self.path("link"))
+        self.mkdir("data/ida")
+        self.add("ida", self.path("link", "ida"), OWN)
+        self.add("jon", self.path("data", "ida", "jon"), 4713)
+        for properties in (moved, gone):
+            self.assertIn("of the user jon is in", self.refused("ida", **properties))
         for name, home in (("sys", "/"), ("mon", "/nonexistent")):
             self.add(name, home, 4712)
             self.assertEqual(self.preview(name, **gone)["error"], [])
