@@ -15,7 +15,6 @@ from remote_runtime.effects import (
 
 ABSENT, STOPPED, RESTARTED = "absent", "stopped", "restarted"
 MOST = 200  # effects of one event
-_LONGEST = 1000  # characters of a name
 
 Key = Tuple[str, str]
 
@@ -43,10 +42,7 @@ def losses(effects: Iterable[Effect]) -> List[Dict[str, str]]:
             _of_unit(one, found)
         elif isinstance(one, UnknownEffect) and _is_told(one, packages):
             found[UNKNOWN, one.doubt.reason] = UNKNOWN
-    told = [
-        {"kind": kind, "name": name[:_LONGEST], "state": state}
-        for (kind, name), state in found.items()
-    ]
+    told = [{"kind": kind, "name": name, "state": state} for (kind, name), state in found.items()]
     if len(told) > MOST:
         left = len(told) - MOST
         told[MOST:] = [{"kind": UNKNOWN, "name": "%d more effects" % left, "state": UNKNOWN}]

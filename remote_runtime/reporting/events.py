@@ -16,6 +16,7 @@ PROTOCOL = "io.choria.ccm.v1.transaction.event"
 BUCKETS = ("failed", "skipped", "changed")  # and stable is none of these
 LONGEST_OUTPUT = 16 << 10
 LARGEST = 900 << 10  # bytes of JSON text; a frame of the target holds 1 MiB
+_LONGEST_NAME = 1000  # characters of a name of an effect
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _SHIFTS = range(125, -1, -5)
 _SURE = Uncertainty()
@@ -305,15 +306,20 @@ def _predicted(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
     if outcome.prediction_reason:
         extra["prediction_reason"] = mask.text(outcome.prediction_reason)
     if outcome.effects:
-        extra["effects"] = [dict(one, name=mask.text(one["name"])) for one in outcome.effects]
+        extra["effects"] = [_masked(one, mask) for one in outcome.effects]
     if outcome.recorded:
         from remote_runtime.reporting.operations import operations
 
-        told = [{key: mask.text(one[key]) for key in one} for one in operations(outcome.recorded)]
+        told = [_masked(one, mask) for one in operations(outcome.recorded)]
         extra.update({"operations": told} if told else {})
     if item.noop and (outcome.status != "stable" or outcome.prediction_reason):
         extra["always_noop"] = True
     return extra
+
+
+def _masked(effect: Dict[str, str], mask: Mask) -> Dict[str, str]:
+    """Its texts, masked before they are cut: half of a secret would not be known."""
+    return {key: mask.text(text)[:_LONGEST_NAME] for key, text in effect.items()}
 
 
 def _of_command(outcome: Outcome, ended: Ended, mask: Mask) -> Dict[str, Any]:

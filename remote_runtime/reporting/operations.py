@@ -16,7 +16,6 @@ from remote_runtime.errors import ResourceError
 MOST = 100  # operations of one event
 VERSION = 1  # of what is compared: part of each digest
 ABSENT, PRESENT = "absent", "present"
-_LONGEST = 1000  # characters of a name
 
 Part = Tuple[Any, ...]
 
@@ -30,7 +29,7 @@ def operations(effects: Sequence[Effect]) -> List[Dict[str, str]]:
     """
     found = dict.fromkeys(key for one in _own(effects) for key in _told(one))
     return [
-        {"kind": kind, "name": name[:_LONGEST], "state": state[:_LONGEST]}
+        {"kind": kind, "name": name, "state": state}
         for kind, name, state in itertools.islice(found, MOST)
     ]
 
@@ -39,10 +38,10 @@ def compared(effects: Sequence[Effect]) -> List[Part]:
     """The same with all that a push would set, for the digests of a plan file: one part for each
     property, so that a part which somebody has done already can be missing later.
 
-    The parts may be secret. An account that a package creates may get any number.
+    The parts may be secret. Numbers of accounts are left out, since the host chooses them: changes
+    name those that the manifest sets. So are paths that follow from an account.
     """
-    numbered = not any(isinstance(one, PackageEffect) for one in effects)
-    return list(dict.fromkeys(part for one in _own(effects) for part in _parts(one, numbered)))
+    return list(dict.fromkeys(part for one in _own(effects) for part in _parts(one)))
 
 
 def _own(effects: Sequence[Effect]) -> Iterator[Effect]:
@@ -67,29 +66,26 @@ def _told(effect: Effect) -> Iterator[Tuple[str, str, str]]:
             yield "unit", effect.name, state
 
 
-def _parts(effect: Effect, numbered: bool) -> Iterator[Part]:
+def _parts(effect: Effect) -> Iterator[Part]:
     if isinstance(effect, PathEffect):
-        yield from _parts_of_path(effect)
+        if not effect.once:
+            yield from _parts_of_path(effect)
         return
     for part in _told(effect):
         yield part
-    if isinstance(effect, AccountEffect) and effect.present and numbered:
-        yield effect.kind, effect.name, effect.number
-    elif isinstance(effect, MountEffect) and effect.present:
+    if isinstance(effect, MountEffect) and effect.present:
         yield ("mount",) + tuple(effect)
 
 
 def _parts_of_path(effect: PathEffect) -> Iterator[Part]:
-    """Attributes count where each run sets them; otherwise a change of them is nobody's concern."""
+    """The mode counts if each run sets it; changes name owner and group."""
     path = effect.path
     yield "path", path, effect.kind, effect.target
     content = _hash_of(effect)
     if content:
         yield "path", path, "content", content
-    for name in ("mode", "uid", "gid") if effect.firm else ():
-        value = getattr(effect, name)
-        if value is not None:
-            yield "path", path, name, value
+    if effect.firm and effect.mode is not None:
+        yield "path", path, "mode", effect.mode
 
 
 def _hash_of(effect: PathEffect) -> str:
