@@ -53,7 +53,7 @@ for form in forms:
 
 def test_no_form_of_an_object_is_opened() -> None:
     """Neither at once nor where Dask would wait until it is asked to."""
-    assert _said(FORMS) == ["PickleRefusedError", "Unopened"] * 10
+    assert _said(FORMS) == ["PickleRefusedError", "OpaqueValue"] * 10
 
 
 PLAIN = """
