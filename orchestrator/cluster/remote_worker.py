@@ -3,8 +3,8 @@
     python -m orchestrator.cluster.remote_worker FD DIRECTORY
 
 ``FD`` is a socket to the relay that started it, ``DIRECTORY`` one of its own. It works there in a
-copy of the site's files, where all stands below one directory as it stands on the controller: what
-is told names it as it is there.
+copy of the site's files, with the controller's paths below one directory. Reports name the paths of
+the controller.
 """
 
 from __future__ import annotations

@@ -174,9 +174,9 @@ class Credentials:
                 password.share()
 
     def passphrase(self, path: Path, unlock: Callable[[str], bool]) -> str | None:
-        """The passphrase of a key file, asked for once per file; None when nobody gives it.
+        """The passphrase of a key file, requested once per file; None if the user gives none.
 
-        ``unlock`` says whether it opens the key; a wrong one is asked for again, thrice in all.
+        ``unlock`` reports whether it opens the key. The user has three attempts.
         """
         with self._asking:
             if path not in self._passphrases:

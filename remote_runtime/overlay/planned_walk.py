@@ -1,9 +1,8 @@
 """Walks paths over what is planned, by the rules of ``system/walk`` (target; in previews only).
 
-``FileOverlay.find`` says where a path leads. This says whether the run would go there: each
-directory on
-the way has to be open to us, and each link is judged by whose it is and by who can write its
-directory.
+``FileOverlay.find`` resolves a path. This module checks whether the run would follow it: we need
+access to each directory on the way, and the owner of each symlink and the writers of its directory
+have to be trusted.
 """
 
 import errno

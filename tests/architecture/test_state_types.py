@@ -47,7 +47,7 @@ def test_a_state_type_does_not_know_the_run() -> None:
 
 
 def test_each_type_without_actions_is_held() -> None:
-    """What says that it is a state type is held by the rule, and the others are known."""
+    """The rule covers each state type, and a list names all other types."""
     for path in DIRECTORY.glob("*/resource.py"):
         is_state = any(
             isinstance(node, ast.ClassDef)

@@ -240,7 +240,9 @@ class Push:
                 problems.append(f"the third push changes {changed}")
         for number, kind in enumerate(self._kinds):
             if _found(disk / "root", kind, number) != _expected(kind, number)[1]:
-                problems.append(f"{kind} {number} is not as desired after the second push")
+                problems.append(
+                    f"{kind} {number} is not in the desired state after the second push"
+                )
         left = [path.name for path in (disk / "root").rglob("*ccm-*")]
         return problems + [f"{name} is left" for name in left]
 

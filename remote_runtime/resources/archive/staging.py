@@ -65,7 +65,7 @@ def directory_mode(mode: int) -> int:
 class Staging(object):
     """A directory in the making below ``parent``; ``discard`` it in the end, whatever happened.
 
-    ``made`` is told of the open directory as long as it is empty.
+    ``made`` is called with the open directory while it is empty.
     """
 
     def __init__(self, parent: Directory, name: str, made: Callable[[int], None]) -> None:
@@ -155,9 +155,9 @@ class Staging(object):
     def move(self, last: str, sync: Callable[[int], None]) -> List[str]:
         """Move everything in place; return what was moved, relative.
 
-        What leads to the relative path ``last`` is moved after everything else. Directories that
-        are there stay as they are and are filled. ``sync`` is told of each open directory that
-        was filled.
+        What leads to the relative path ``last`` is moved after everything else. Existing
+        directories keep their attributes and are filled. ``sync`` is called with each open
+        directory that was filled.
         """
         moved: List[str] = []
         self._merge(self._top, self._parent, at="", last=last, moved=moved, sync=sync)
