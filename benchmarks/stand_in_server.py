@@ -103,7 +103,7 @@ async def _serve(settings: dict[str, Any], listener: socket.socket) -> None:
         compression_algs=["none"],
         login_timeout=_LONG,
     )
-    gc.freeze()
+    gc.freeze()  # collections skip what exists: this process shares the cores with ccm
     await asyncio.get_running_loop().create_future()
 
 
