@@ -127,6 +127,7 @@ def asking(fleet: Fleet) -> Any:
     return documents, [(fleet.directory / f"h{n}-2").read_text() for n in range(LOCAL)]
 
 
+@pytest.mark.long("dask")
 def test_look_ups(alike: Alike) -> None:
     """The planner of a worker asks over its own link; all hosts answer for themselves."""
     documents, texts = alike(asking)

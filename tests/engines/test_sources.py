@@ -59,6 +59,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
     web.close()
 
 
+@pytest.mark.long("dask")
 def test_sources(alike: Alike, fleet: Fleet, elsewhere: Elsewhere) -> None:
     """A child of an archive with data over HTTPS and values of a bucket: the same on all hosts, and
     read once by the controller."""

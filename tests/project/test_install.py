@@ -116,13 +116,14 @@ def install(version: str, directory: Path, index: Path, what: str | Path) -> Pat
     return home / "bin/ccm"
 
 
-@pytest.mark.long(*PYTHONS[1:])  # others have the sdist and the one file below
+@pytest.mark.long(*PYTHONS[1:])  # others have the one file below
 @pytest.mark.parametrize("version", PYTHONS)
 def test_an_installed_wheel_works(version: str, index: Path, tmp_path: Path) -> None:
     """The plain installation pushes and verifies; no extra is needed for that."""
     check_works(tmp_path, install(version, tmp_path, index, "ccm-push"))
 
 
+@pytest.mark.long
 def test_an_installed_sdist_works(index: Path, tmp_path: Path) -> None:
     """The sdist holds all that its wheel is made of, and the tests."""
     (sdist,) = index.glob("ccm_push-*.tar.gz")

@@ -272,6 +272,7 @@ def test_without_the_scheduler_hosts_are_lost_and_nothing_begins(scene: Scene) -
         assert "lost the scheduler" in cluster.said("worker0")
 
 
+@pytest.mark.long
 def test_a_scheduler_that_begins_anew_has_nothing_of_the_run(scene: Scene) -> None:
     """Its hosts are lost, in plain words, and its workers end; those that come then work."""
     with cluster_of(scene, 2) as cluster:
@@ -291,7 +292,7 @@ def test_a_scheduler_that_begins_anew_has_nothing_of_the_run(scene: Scene) -> No
         assert set(ends(json.loads(done.stdout)).values()) == {"ok"}, done.stdout
 
 
-@pytest.mark.begun_first
+@pytest.mark.long
 def test_a_worker_that_hangs_is_given_up(scene: Scene) -> None:
     """After half a minute of silence its hosts are another one's; once awake it does nothing."""
     with cluster_of(scene, 1) as cluster:
