@@ -19,7 +19,7 @@ from orchestrator.report.run_collector import Entries, Entry, entry_of, is_told
 from orchestrator.report.terminal.paragraphs import RetryOptions
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.unfinished import UnfinishedResources
-from orchestrator.report.wording import hashless
+from orchestrator.report.wording import alike_changes, hashless
 
 NANOSECOND = 1e-9
 # The worst first: a resource that two manifests of a run share has one cell.
@@ -40,12 +40,14 @@ class Cell(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One resource with the same outcome on some hosts; ``entry`` is the first host's."""
+    """One resource with the same outcome on some hosts; ``entry`` is the first host's, one of
+    so many ``variants`` that differ in names or numbers only.
+    """
 
     entry: Entry
     hosts: list[str]
     seconds: float
-    alike: bool
+    variants: int
 
 
 class Grid:
@@ -153,12 +155,18 @@ class Grid:
 def _finding(
     hosts: tuple[str, ...], entries: tuple[Entry, ...], seconds: tuple[float, ...]
 ) -> Finding:
-    return Finding(entries[0], list(hosts), max(seconds), any(e != entries[0] for e in entries))
+    variants = len({_told(entry) for entry in entries})
+    return Finding(entries[0], list(hosts), max(seconds), variants)
+
+
+def _told(entry: Entry) -> Entry:
+    """The entry without what no report shows: the hashes of contents beside their diff."""
+    return entry._replace(changes=tuple(map(hashless, entry.changes)))
 
 
 def _look(entry: Entry, host: str) -> tuple[object, ...]:
     """The key by which entries of several hosts are grouped."""
-    changes = (alike_but_for(host, text) for change in entry.changes for text in hashless(change))
+    changes = alike_changes(entry.changes, host)
     operations = (alike_but_for(host, text) for text in entry.operations)
     return (*alike_entry(entry, host), alike(entry.output, host), *changes, "", *operations)
 

@@ -18,6 +18,7 @@ from orchestrator.fleet.outcome import (
     HostResult,
     Tally,
 )
+from orchestrator.report.alike import alike_in_values
 from orchestrator.report.durations import took
 from orchestrator.report.host_names import fold
 from orchestrator.report.intent import ChangeLine, Intent, intent, is_masked
@@ -26,6 +27,7 @@ from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
 from remote_runtime.item import SELECTION
+from remote_runtime.reporting.masking import MASKED
 
 _HASH = r"\b([0-9a-f]{12})[0-9a-f]{20,}\b"
 _TIME = r"\d{4}-\d\d-\d\dT[\d:]+Z"
@@ -69,15 +71,40 @@ def is_hash(value: str) -> bool:
 
 
 def hashless(change: ChangeLine) -> ChangeLine:
-    """The change without its new hash: that of a content that has the host's name in it differs.
+    """The change without the hashes of contents that have the host's name in them.
 
-    The old one stays, as what else differs in old contents is not in a diff. What is known of a
-    drift loses its times.
+    A diff shows all that changes, so the hash of the old content matters only without one. What is
+    known of a drift loses its times.
     """
     if change.what in TRACES:
         before, after = (re.sub(_TIME, "", value) for value in (change.before, change.after))
         return change._replace(before=before, after=after)
-    return change._replace(after=re.sub(_HASHED, "", change.after))
+    before = re.sub(_HASHED, "", change.before) if _is_in_diff(change) else change.before
+    return change._replace(before=before, after=re.sub(_HASHED, "", change.after))
+
+
+def _is_in_diff(change: ChangeLine) -> bool:
+    """Whether the diff shows the whole change: not one that is omitted or masked."""
+    return "\n" in change.diff and MASKED not in change.diff
+
+
+def alike_changes(changes: Iterable[ChangeLine], host: str) -> Iterator[str]:
+    """The key by which changes of several hosts are grouped: without what only this host has."""
+    for change in map(hashless, changes):
+        yield from (alike_in_values(host, text) for text in change)
+        if is_hash(change.before):  # the old contents differ in something that no diff shows
+            yield change.before
+
+
+def differing(entry: Entry) -> str:
+    """In what entries that are grouped with this one differ."""
+    folded = entry.errors or entry.health or entry.output
+    return f"differ only in {'names or numbers' if folded else 'host-specific values'}"
+
+
+def variants_differ(entry: Entry, variants: int) -> str:
+    """How many variants this entry stands for, and in what they differ."""
+    return f"{variants:,} variants {differing(entry)}"
 
 
 def flowing(head: str, detail: str, width: int) -> list[str]:

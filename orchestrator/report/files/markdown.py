@@ -24,6 +24,7 @@ from orchestrator.report.wording import (
     run_subject,
     run_word,
     shown_status,
+    variants_differ,
 )
 from orchestrator.verify.stored_results import stored_assessment
 
@@ -205,7 +206,11 @@ def _finding(finding: Finding) -> str:
     short = "; ".join(brief(change) for change in entry.changes if "\n" not in change.diff)
     told = "; ".join(inline(text) for text in (detail, short) if text)
     line = f"- {head}{f': {told}' if told else ''}\n"
-    return line + "".join(_indented(block) for block in _fences(entry))
+    blocks = "".join(map(_indented, _fences(entry)))
+    if not blocks or finding.variants == 1:
+        return line + blocks
+    others = variants_differ(entry, finding.variants)
+    return f"{line}{blocks}\n  Shown for {inline(finding.hosts[0])}; {others}.\n"
 
 
 def _fences(entry: Entry) -> Iterator[str]:

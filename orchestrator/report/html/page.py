@@ -32,6 +32,7 @@ from orchestrator.report.wording import (
     run_subject,
     run_word,
     shown_status,
+    variants_differ,
 )
 from orchestrator.verify.stored_results import stored_assessment
 from remote_runtime.version import VERSION
@@ -55,6 +56,7 @@ def write_html(kept: ReportSource, out: TextIO) -> None:
     environment.filters.update(shortly=_shortly, middle=_middle)
     environment.filters.update(shown=functools.partial(shown_status, noop=grid.noop), fate=_fate)
     environment.filters.update(took=took, folded=_folded, diff=_diff_lines, line=check_line)
+    environment.filters.update(variants_differ=variants_differ)
     template = environment.from_string(_text("page.html"))
     for piece in template.generate(_scope(grid)):
         out.write(piece)

@@ -14,24 +14,34 @@ from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.report.wording import (
     INDENT,
+    alike_changes,
     briefly,
     change_lines,
     check_line,
+    differing,
     error_lines,
     flowing,
     hashless,
-    is_hash,
     meant,
     printed_lines,
     row_words,
     shorten,
+    variants_differ,
 )
 from orchestrator.support.plain_text import one_line
 
 MAX_VARIANTS = 3
 _INDENT = " " * INDENT
 
-Variant = tuple[Entry, list[str], bool]
+
+class Variant(NamedTuple):
+    """Hosts whose entries look alike; ``entry`` is shown for all of ``hosts``, ``texts`` has what
+    they report.
+    """
+
+    entry: Entry
+    hosts: list[str]
+    texts: set[tuple[object, ...]]
 
 
 class Choice(NamedTuple):
@@ -60,21 +70,25 @@ class Rows:
         yield from self._headline(row, variants, where)
         shown = variants
         if len(variants) > MAX_VARIANTS and not self._choice.everything:
-            first, *others = sorted(variants, key=lambda one: -len(one[1]))
+            first, *others = sorted(variants, key=lambda one: -len(one.hosts))
             shown = [first, *others[1 - MAX_VARIANTS :]]
-        for entry, names, alike_only in shown:
+        for entry, names, texts in shown:
             lines = list(self._details(entry, len(variants) == 1))
             if len(variants) > 1:
                 yield self._faint(f"on {named(names, self._style.width - 24)}:")
             yield from (f"{_INDENT}{text}" for text in lines)
-            if alike_only and lines:
-                folded = entry.errors or entry.health or entry.output
-                what = "names or numbers" if folded else "host-specific values"
-                yield from self._remark(f"(shown for {names[0]}; the others differ only in {what})")
+            if len(texts) > 1 and lines:
+                yield from self._remark(f"(shown for {names[0]}; {self._others(entry, texts)})")
         if len(shown) < len(variants):
-            left = [host for one in variants if one not in shown for host in one[1]]
+            left = [host for one in variants if one not in shown for host in one.hosts]
             text = f"… and different on {named(left, self._style.width // 2)}, -v shows all"
             yield from self._remark(text)
+
+    def _others(self, entry: Entry, texts: set[tuple[object, ...]]) -> str:
+        """How many variants one of them stands for, and where to see each."""
+        if self._choice.everything:
+            return f"the others {differing(entry)}"
+        return f"{variants_differ(entry, len(texts))}, -v shows each"
 
     def _headline(self, row: Row, variants: list[Variant], where: str) -> Iterator[str]:
         first, hosts = next(iter(row.items()))
@@ -102,31 +116,26 @@ class Rows:
         return not self._choice.diffs and not self._choice.everything
 
     def _variants(self, row: Row) -> list[Variant]:
-        """Entries that look different, the hosts of each, and whether those are only alike."""
+        """Entries that look different, with the hosts of each."""
         found: dict[tuple[object, ...], Variant] = {}
         for entry, names in row.items():
             key = self._look(entry, names[0])
-            first = found.get(key)
-            if first is None:
-                found[key] = (entry, list(names), False)
-            else:
-                differs = _told(entry) != _told(first[0])
-                found[key] = (first[0], first[1] + names, first[2] or differs)
+            variant = found.setdefault(key, Variant(entry, [], set()))
+            variant.hosts.extend(names)
+            variant.texts.add(_told(entry))
         return list(found.values())
 
     def _look(self, entry: Entry, host: str) -> tuple[object, ...]:
         if self._choice.everything:
             operations = tuple(alike_but_for(host, text) for text in entry.operations)
-            return entry.changes, entry.errors, entry.output, operations
+            changed = map(hashless, entry.changes) if self._choice.diffs else entry.changes
+            return tuple(changed), entry.errors, entry.output, operations
         told = itertools.chain(entry.errors, *entry.health, [entry.output])
         errors = [alike(text, host) for text in told]
         if self._compact:
             changes = [alike_in_values(host, text) for text in briefly(entry)]
         else:
-            changes = [
-                alike_in_values(host, text) for change in entry.changes for text in hashless(change)
-            ]
-            changes += [change.before for change in entry.changes if is_hash(change.before)]
+            changes = list(alike_changes(entry.changes, host))
         return tuple(errors), tuple(changes)
 
     def _details(self, entry: Entry, alone: bool) -> Iterator[str]:
@@ -162,4 +171,5 @@ def _headed(entry: Entry) -> tuple[str, ...]:
 
 def _told(entry: Entry) -> tuple[object, ...]:
     """What the lines below it are made of."""
-    return entry.changes, entry.errors, entry.health, entry.output, entry.operations
+    changes = tuple(map(hashless, entry.changes))
+    return changes, entry.errors, entry.health, entry.output, entry.operations

@@ -64,6 +64,12 @@ class Kept:
             change["diff"] = diff
         self.event(host, name, "changed", seconds, changes=[change])
 
+    def rewritten(self, host: str, name: str, number: int, diff: str) -> None:
+        """A file whose old and new contents are this host's own."""
+        before, after = (f"sha256:{number}{letter * 63}" for letter in "cd")
+        change = {"what": "content", "from": before, "to": after, "diff": diff}
+        self.event(host, name, "changed", changes=[change])
+
     def notice(self, host: str, text: str) -> None:
         """A host warns."""
         self._directory.handle(happening.HostNotice(host, "warning", text))

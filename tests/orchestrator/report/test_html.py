@@ -183,6 +183,19 @@ def test_the_page_is_readable_without_scripts(tmp_path: Path) -> None:
         assert loads not in text
 
 
+def test_a_change_of_files_with_own_values_is_shown_once() -> None:
+    """One example is listed, with the number of variants; the matrix has each."""
+    kept = Kept("web1", "web2")
+    for number in (1, 2):
+        kept.rewritten(f"web{number}", "/etc/motd", number, DIFF.format(host=f"web{number}"))
+    out = io.StringIO()
+    write_html(kept.end(), out)
+    shown, _, details = out.getvalue().partition('id="matrix"')
+    assert "Shown for web1; 2 variants differ only in host-specific values." in shown
+    assert ("+new web1" in shown, "+new web2" in shown) == (True, False)
+    assert ("+new web1" in details, "+new web2" in details) == (True, True)
+
+
 def test_a_run_without_any_host_result_has_a_page() -> None:
     """A run that was cut off before its first host is shown as what it is."""
     kept = Kept("web1")

@@ -177,7 +177,7 @@ def test_a_longer_name_and_own_values_part_no_hosts() -> None:
         told.event(f"web{number}", noop=True, **changed("/etc/x", diff))
         told.end(f"web{number}")
     text = told.summary()
-    assert "(shown for web1; the others differ only in host-specific values)" in text
+    assert "(shown for web1; 2 variants differ only in host-specific values, -v shows each)" in text
     assert "server www.web2" not in text
 
 

@@ -4,7 +4,7 @@ import io
 
 from orchestrator.fleet.store.saved_runs import SavedRun
 from orchestrator.report.files.markdown import MOST_CHARACTERS, write_markdown
-from tests.orchestrator.report.runs import Kept, held_run, mixed_run
+from tests.orchestrator.report.runs import DIFF, Kept, held_run, mixed_run
 
 
 def markdown(kept: SavedRun) -> str:
@@ -23,6 +23,19 @@ def test_trouble_comes_first_and_changes_have_their_diffs() -> None:
     assert "- `file#/etc/motd` on `web[1-7]` (7 hosts)\n  ```diff\n" in text
     assert text.count("+new web") == 1
     assert "### Dangerous" not in text
+
+
+def test_a_change_of_files_with_own_values_is_shown_once() -> None:
+    """One example stands for contents that differ in names and addresses; others stay apart."""
+    kept = Kept("web1", "web2", "web3")
+    for number in (1, 2, 3):
+        diff = DIFF.format(host=f"web{number} 192.0.2.{number}")
+        kept.rewritten(f"web{number}", "/etc/motd", number, diff)
+        kept.rewritten(f"web{number}", "/etc/private", number, "")
+    text = markdown(kept.end())
+    assert text.count("+new web") == 1
+    assert "\n\n  Shown for web1; 3 variants differ only in host-specific values.\n" in text
+    assert text.count("- `file#/etc/private` on web") == 3
 
 
 def test_a_preview_says_that_it_is_one() -> None:

@@ -1,10 +1,13 @@
 """The summary, its grouping, and the plain lines."""
 
+from typing import Any
+
 import pytest
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.report.wording import printed_lines
+from remote_runtime.reporting.masking import MASKED
 from tests.orchestrator.report.told import CREATED, DIFF, Told, changed
 
 
@@ -84,29 +87,55 @@ def test_hosts_that_differ_in_their_own_name_stand_together() -> None:
     text = told.summary()
     assert text.count("would    file#/srv/{host}/own.conf  change") == 1
     assert text.count("+host h1") == 1
-    assert "(shown for h1; the others differ only in host-specific values)" in text
+    assert "(shown for h1; 3 variants differ only in host-specific values, -v shows each)" in text
     text = told.summary(diffs=False)
     assert "would    file#/srv/{host}/own.conf  change mode: 0600 → 0644, content\n" in text
     assert "as on" not in text
 
 
-def test_hosts_whose_old_contents_differ_are_told_apart() -> None:
-    """The same diff, but for the host's own name, is not the same change of another content."""
-    told = Told("h1", "h2", noop=True)
-    for number, host in enumerate(("h1", "h2")):
-        change = {
-            "what": "content",
-            "from": f"sha256:{number}{'c' * 63}",
-            "to": "sha256:" + "d" * 64,
-        }
-        told.event(
-            host, "/etc/motd", "changed", noop=True, noop_message="Would have x",
-            changes=[{**change, "diff": DIFF.replace("new", f"host {host}")}],
-        )  # fmt: skip
-        told.end(host)
-    text = told.summary()
-    assert text.count("+host h") == 2
-    assert "as on" not in text
+def rewritten(number: int, diff: str) -> dict[str, Any]:
+    """The change of a file whose old and new contents are different on every host."""
+    before, after = (f"sha256:{number}{letter * 63}" for letter in "cd")
+    change = {"what": "content", "from": before, "to": after, "diff": diff}
+    return {"name": "/etc/motd", "status": "changed", "noop": True, "changes": [change]}
+
+
+def test_a_change_of_files_with_own_names_is_shown_once() -> None:
+    """Old and new contents that differ in the host's name have one example; -v shows each."""
+    for everything in (False, True):
+        told = Told("h1", "h2", noop=True)
+        for number, host in enumerate(("h1", "h2")):
+            told.event(host, **rewritten(number, f" server {host}\n{DIFF}"))
+            told.end(host)
+        text = told.summary(everything=everything)
+        assert text.count("+new") == (2 if everything else 1)
+        assert ("2 variants differ only in host-specific values" in text) is not everything
+        assert ("        on h2:\n         server h2\n" in text) is everything
+
+
+def test_equal_diffs_are_one_variant() -> None:
+    """Contents that differ only outside the diff are the same change, also with -v."""
+    for everything in (False, True):
+        told = Told("h1", "h2", noop=True)
+        for number, host in enumerate(("h1", "h2")):
+            told.event(host, **rewritten(number, DIFF))
+            told.end(host)
+        text = told.summary(everything=everything)
+        assert text.count("+new") == 1
+        assert "variants" not in text
+        assert "on h" not in text
+
+
+def test_hosts_whose_old_contents_differ_unseen_are_told_apart() -> None:
+    """Without a diff, or where it is masked, the hashes of the old contents count."""
+    for diff in ("", "omitted: too many diffs", DIFF.replace("old", MASKED)):
+        told = Told("h1", "h2", noop=True)
+        for number, host in enumerate(("h1", "h2")):
+            told.event(host, **rewritten(number, diff))
+            told.end(host)
+        text = told.summary()
+        assert "on h1:" in text
+        assert "on h2:" in text
 
 
 def test_what_does_not_fit_behind_a_resource_stands_below_it() -> None:
