@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 32 << 20
 MAX_SHORT = 200
 MAX_FEW = 10
+_POSITION = r"\([^()\s]+:\d+:\d+\)$"
 DIFF_LEFT_OUT = "omitted: too many diffs; see events.jsonl of the run"
 
 
@@ -296,11 +298,14 @@ def entry_of(
 
 
 def errors_of(told: dict[str, Any]) -> tuple[str, ...]:
-    """Why a resource failed, with its position in the manifest after the reason."""
+    """Why a resource failed, with its position in the manifest after the reason; a reason that
+    ends with a position, such as that of a template, has no second one."""
     errors, place = told["error"], told.get("place", "")
     if not errors or not place or place in errors[0]:
         return tuple(errors)
     reason, newline, rest = errors[0].partition("\n")
+    if re.search(_POSITION, reason):
+        return tuple(errors)
     return (f"{reason} ({place}){newline}{rest}", *errors[1:])
 
 

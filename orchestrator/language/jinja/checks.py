@@ -16,6 +16,7 @@ from orchestrator.language.checks import (
     calls,
     static_problems,
 )
+from orchestrator.language.jinja.arguments import missing_arguments
 from orchestrator.language.jinja.environment import WholeSandbox
 from remote_runtime.text.nearest import nearest
 
@@ -48,13 +49,18 @@ class Facets(NamedTuple):
 
 
 def tree_problems(tree: nodes.Template, sandbox: WholeSandbox) -> list[Found]:
-    """Unknown filters and tests, bad paths of ``lookup()``; offsets from 0."""
+    """Unknown filters and tests, missing arguments, bad paths of ``lookup()``; offsets from 0."""
     names = tuple({node.name for node in tree.find_all(nodes.Name)})
     found = static_problems([tree], Vocabulary(sandbox, names, (), lambda _: []))  # type: ignore[list-item]  # nodes have what is asked for
     called = {id(call.node) for call in calls([tree], ("lookup",))}  # type: ignore[list-item]  # as above
     for name in tree.find_all(nodes.Name):
         if name.name == "lookup" and name.ctx == "load" and id(name) not in called:
             found.append(("lookup is called by its own name only", "", name.lineno))
+    told = {at for _, _, at in found}
+    introduced = frozenset(_introduced(tree))
+    for one in missing_arguments(tree, sandbox.filters, sandbox.tests, introduced):
+        if one[2] not in told:
+            found.append(one)
     return [(message, hint, at - 1) for message, hint, at in found]
 
 

@@ -47,6 +47,8 @@ def _complaints(key: str, value: Any, node: Node, rendered: bool) -> list[tuple[
     for name, part, place in parts:
         if rendered and holds_expression(str(part)):
             continue
+        if key in PATHS and not (part and isinstance(part, str)):
+            continue  # the schema says so
         whole = {name: part} if key == COMMAND and isinstance(value, dict) else part
         found += [(message, place) for message in complaints(key, whole)]
     return found

@@ -59,7 +59,7 @@ def test_what_cannot_be_asked_is_refused(tmp_path: Path, control: str, message: 
     """Before any host is contacted, with its place."""
     found = refused(tmp_path, text(control))
     assert message in found
-    assert "site.yaml:2:" in found
+    assert found.count("site.yaml:2:") == 1
 
 
 def test_what_comes_out_wrong_refuses_the_host(tmp_path: Path) -> None:

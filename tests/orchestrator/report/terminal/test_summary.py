@@ -138,6 +138,18 @@ def test_hosts_whose_old_contents_differ_unseen_are_told_apart() -> None:
         assert "on h2:" in text
 
 
+def test_an_error_has_one_position() -> None:
+    """That of the template that failed, else that of the resource."""
+    told = Told("h1")
+    at = {"type": "file", "place": "site.yaml:4:11"}
+    told.event("h1", "/a", "failed", error=["content: there is no 'x' (a.j2:2:4)"], **at)
+    told.event("h1", "/b", "failed", error=["no space (left)\nmore (a:1:2)"], **at)
+    told.end("h1", "failed")
+    text = told.summary()
+    assert "content: there is no 'x' (a.j2:2:4)\n" in text
+    assert "no space (left) (site.yaml:4:11)\n" in text
+
+
 def test_what_does_not_fit_behind_a_resource_stands_below_it() -> None:
     """A long reason is wrapped at the width of the terminal, in from the margin."""
     told = Told("web1", noop=True)
