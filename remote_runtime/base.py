@@ -332,6 +332,16 @@ class StateType(object):
         """With ``ensure: absent``: remove what ``read`` found."""
         raise NotImplementedError
 
+    def remaining(self) -> Mapping[str, Any]:
+        """With ``ensure: absent``: the keys of the state that stay, with the values that they will
+        have, such as the text of a file that loses a line. Only for the change records."""
+        return {}
+
+    def left(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
+        """What ``ccm drift`` compares, if that is not the state: for a type that changes a part of
+        a file, what the part holds. Not called unless a type defines it."""
+        return None
+
     def refresh(self, host: "Host") -> None:
         """What a subscription that fired asks for, once the state is as desired; a type that does
         not define it ignores subscriptions."""

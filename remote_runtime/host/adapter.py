@@ -31,6 +31,7 @@ from remote_runtime.base import (
 from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN, below, everything
 from remote_runtime.errors import ResourceError, UnsettledError
+from remote_runtime.host.file_text import FileText, diff_of, recorded
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.reporting.masking import MASKED
 
@@ -62,8 +63,9 @@ class StateResource(ResourceType):
         super().__init__(item, provider, context)
         self._type = kind(item.name, item.properties)
         self._type.provider = provider.name
-        self._noun = kind.noun or item.type
+        self._noun = self._type.noun or item.type
         self._refreshes = kind.refresh is not StateType.refresh
+        self._keeps_part = kind.left is not StateType.left
         self._done: List[Effect] = []  # of the steps that were rehearsed
         self.default_ensure = kind.default_ensure
 
@@ -94,13 +96,14 @@ class StateResource(ResourceType):
     def _diff(self, found: Any) -> Optional[Diff]:
         """What differs; None where nothing does."""
         if self.ensure == "absent":
-            return None if found is None else Diff(found, {})
+            return None if found is None else Diff(found, self._type.remaining())
         return Diff(found, self._type.desired()) or None
 
     def found(self) -> Properties:
         """See the base class."""
         state = self.observe()
-        shown = {k: v for k, v in (state.found or {}).items() if k not in self._type.secret}
+        found = (state.found or {}).items()
+        shown = {k: recorded(v) for k, v in found if k not in self._type.secret}
         return dict(shown, ensure=state.ensure)
 
     def observation(self, state: Any) -> Any:
@@ -108,14 +111,16 @@ class StateResource(ResourceType):
         if state.found is None:
             return None
         keys = state.found if self.ensure == "absent" else self._type.desired()
-        return {key: state.found.get(key) for key in keys}
+        return {key: recorded(state.found.get(key)) for key in keys}
 
     def remembered(self) -> Optional[Properties]:
         """See the base class."""
         state = self.observe()
+        if self._keeps_part:
+            return dict(self._type.left(self._reader()) or {}, ensure=state.ensure)
         keys = () if self.ensure == "absent" else self._type.desired()
         found = state.found or {}
-        kept = {key: found.get(key) for key in keys if key not in self._type.secret}
+        kept = {key: recorded(found.get(key)) for key in keys if key not in self._type.secret}
         return dict(kept, ensure=state.ensure)
 
     def traces(self, actions: Sequence[Action]) -> Dict[str, str]:
@@ -151,23 +156,43 @@ class StateResource(ResourceType):
         step = self._step(diff)
         if self.ensure == "absent":
             message = "Would have removed the %s" % self._noun
-            return self._action("removing", message, step, [Change("ensure", "present", "absent")])
+            changes = [Change("ensure", "present", "absent"), *self._changes(diff)]
+            return self._action("removing", message, step, changes)
         message = "Would have %s the %s" % ("created" if diff.new else "updated", self._noun)
         doing = "creating" if diff.new else "updating"
-
-        return self._action(doing, message, step, self._changes(diff))
+        changes = [Change("ensure", "absent", "present")] if diff.new else []
+        return self._action(doing, message, step, changes + self._changes(diff))
 
     def _changes(self, diff: Diff) -> List[Change]:
-        changes = [Change("ensure", "absent", "present")] if diff.new else []
+        """The records of the keys that differ."""
+        changes = []
         found = diff.found or {}
         for key in diff.keys:
             before, after = found.get(key), diff.desired[key]
             if diff.new and (key == "type" or after is None):
                 continue  # what there is, ``ensure`` says
-            if key in self._type.secret:
+            shown = self._shown(before, after) if isinstance(after, FileText) else None
+            hidden = key in self._type.secret
+            if hidden or self._holds_secret(after):
                 before, after = None if before is None else MASKED, MASKED
-            changes.append(Change(key, before, after))
+            shown = None if hidden else shown
+            changes.append(Change(key, recorded(before), recorded(after), shown))
         return changes
+
+    def _holds_secret(self, value: Any) -> bool:
+        """Whether a text contains a secret, which could be guessed by the hash of the text."""
+        if not isinstance(value, FileText) or self.context.mask.is_empty:
+            return False
+        text = value.data.decode("utf-8", "replace")
+        return self.context.mask.text(text) != text
+
+    def _shown(self, before: Any, after: FileText) -> Optional[str]:
+        """The diff of a text, as far as the run shows any."""
+        options = self.context.options
+        if not options.diff or self.item.sensitive:
+            return None
+        old = before if isinstance(before, FileText) else None
+        return diff_of(old, after, self.name, options.diff_private)
 
     def _action(self, doing: str, message: str, step: Step, changes: List[Change]) -> Action:
         """A step whose effects are those that its rehearsal recorded."""

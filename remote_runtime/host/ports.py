@@ -46,6 +46,10 @@ class FileReader(object):
         """What the path leads to, symlinks followed; None where nothing is."""
         raise NotImplementedError
 
+    def real(self, path: str) -> str:
+        """The path without symlinks: on its way and at its end they are followed."""
+        raise NotImplementedError
+
     def exists(self, path: str) -> bool:
         """Whether something is there, looked up as a shell does."""
         raise NotImplementedError
@@ -70,13 +74,41 @@ class Files(FileReader):
     never written through.
     """
 
-    def write(self, path: str, data: bytes, *, mode: int, uid: int = OURS, gid: int = OURS) -> None:
-        """Put a regular file with these bytes there, in one rename. Refused over a directory."""
+    def write(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        mode: int,
+        uid: int = OURS,
+        gid: int = OURS,
+        validate: str = "",
+    ) -> None:
+        """Put a regular file with these bytes there, in one rename. Refused over a directory.
+
+        Extended attributes and ACL of a replaced file are kept. ``validate`` is a command with
+        ``{}`` for the finished file: if it fails, nothing is replaced; a preview runs it, too.
+        """
         self._require_parent(path)
         node = self.lstat(path)
         if node is not None and node.kind not in ("file", "symlink"):
             _refuse(path, node, "use another path")
-        self._write(path, data, mode=mode, uid=uid, gid=gid)
+        self._write(path, data, mode=mode, uid=uid, gid=gid, validate=validate)
+
+    def rewrite(self, path: str, data: bytes, *, validate: str = "") -> None:
+        """Give a regular file these bytes, in one rename; it keeps owner, mode, extended attributes
+        and ACL.
+
+        For types that change a part of a file: symlinks at the path are followed, so that they
+        stay, and other hard links keep the old content. ``validate`` as in ``write``.
+        """
+        node = self.stat(path)
+        if node is None:
+            raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
+        if node.kind != "file":
+            _refuse(path, node, "use the path of a regular file")
+        real, mode = self.real(path), node.mode
+        self._write(real, data, mode=mode, uid=node.uid, gid=node.gid, validate=validate)
 
     def mkdir(self, path: str, mode: int, uid: int = OURS, gid: int = OURS) -> None:
         """Create a directory. Refused where anything is at the path."""
@@ -154,7 +186,9 @@ class Files(FileReader):
 
     # -- what an implementation does, once the rules above are met ------------------------------
 
-    def _write(self, path: str, data: bytes, *, mode: int, uid: int, gid: int) -> None:
+    def _write(
+        self, path: str, data: bytes, *, mode: int, uid: int, gid: int, validate: str
+    ) -> None:
         raise NotImplementedError
 
     def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:

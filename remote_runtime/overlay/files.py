@@ -158,6 +158,9 @@ class OverlayFiles(ReadOnly, Files):
         identity = (node.device, -node.since, size, 0, 0)
         return Status(node.kind, node.mode, node.uid, node.gid, size, 0, identity)
 
+    def real(self, path: str) -> str:
+        return self._walked(path, True).path
+
     def directory(self, path: str) -> "Directory":
         return self._host.directory(path)
 

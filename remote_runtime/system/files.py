@@ -96,6 +96,13 @@ class Files(object):
         place.admit(found)
         return _status(found)
 
+    def real(self, path: str) -> str:
+        """The path without links, those at its end followed; its end need not exist."""
+        try:
+            return self.walker.place(path, follow=True).path
+        except OSError as error:
+            raise failure("inspect", path, error) from error
+
     def directory(self, path: str) -> Directory:
         """The directory that is there, links followed; hold it while its descriptor is used."""
         try:

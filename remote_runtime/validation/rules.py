@@ -17,6 +17,19 @@ def of_path(path: str) -> List[str]:
     return []
 
 
+def of_validation(command: str) -> List[str]:
+    """What is wrong with a command that checks a finished file."""
+    from remote_runtime.text import shell_words
+
+    try:
+        parts = shell_words.split(command)
+    except ValueError as error:
+        return [str(error)]
+    if not any("{}" in part for part in parts):
+        return ["it must contain {}, the placeholder for the file to validate"]
+    return []
+
+
 def of_text(parse: Callable[[str], Any], text: str) -> List[str]:
     """What ``parse`` says against a text, by its ``ValueError``."""
     try:

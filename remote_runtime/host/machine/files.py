@@ -57,6 +57,10 @@ class FileReader(ports.FileReader):
                 return None  # nothing is below a file
             raise
 
+    def real(self, path: str) -> str:
+        """See the base class."""
+        return self._door.real(path)
+
     def exists(self, path: str) -> bool:
         """See the base class."""
         return self._door.exists(path)
@@ -93,7 +97,9 @@ class Files(FileReader, ports.Files):
         super().__init__(door)
         self._commands, self._changed = commands, changed
 
-    def _write(self, path: str, data: bytes, *, mode: int, uid: int, gid: int) -> None:
+    def _write(
+        self, path: str, data: bytes, *, mode: int, uid: int, gid: int, validate: str
+    ) -> None:
         from remote_runtime.system.attributes import Attributes
 
         if _may_be_dropped(mode):
@@ -102,6 +108,10 @@ class Files(FileReader, ports.Files):
         try:
             temporary.write(data)
             temporary.finish(uid, gid, mode, Attributes(self._commands))
+            if validate:
+                from remote_runtime.host.validation import run
+
+                run(self._commands, validate, finished=temporary.path, path=path)
             temporary.commit()
         finally:
             temporary.discard()

@@ -24,19 +24,24 @@ class Files(FileReader, ports.Files):
         super().__init__(record.world.files)
         self._record = record
 
-    def _write(self, path: str, data: bytes, *, mode: int, uid: int, gid: int) -> None:
+    def _write(
+        self, path: str, data: bytes, *, mode: int, uid: int, gid: int, validate: str
+    ) -> None:
         self._door.obstacles(path).writing(len(data), uid, gid, mode)
         own_uid, own_gid = self._own(path)
-        self._record.add(
-            PathEffect(
-                path,
-                "file",
-                mode=mode,
-                uid=own_uid if uid < 0 else uid,
-                gid=own_gid if gid < 0 else gid,
-                content=Bytes(data),
-            )
+        effect = PathEffect(
+            path,
+            "file",
+            mode=mode,
+            uid=own_uid if uid < 0 else uid,
+            gid=own_gid if gid < 0 else gid,
+            content=Bytes(data),
         )
+        if validate:
+            from remote_runtime.host.validation import preview
+
+            preview(self._record.world, validate, effect)
+        self._record.add(effect)
 
     def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
         self._door.obstacles(path).making(uid, gid, mode)

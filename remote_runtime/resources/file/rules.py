@@ -3,7 +3,6 @@
 from typing import Any, Dict, List, Tuple
 
 from remote_runtime.resources.file.modes import parse_mode
-from remote_runtime.text import shell_words
 from remote_runtime.validation import rules
 
 
@@ -36,12 +35,9 @@ def _of_content(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
 
 
 def _of_validate(command: str, with_content: bool, ensure: Any) -> List[Tuple[str, str]]:
-    try:
-        parts = shell_words.split(command)
-    except ValueError as error:
-        return [("validate", str(error))]
-    if not any("{}" in part for part in parts):
-        return [("validate", "it must contain {}, the placeholder for the file to validate")]
+    wrong = rules.of_validation(command)
+    if wrong:
+        return [("validate", message) for message in wrong]
     if not with_content and ensure == "present":
         return [("validate", "it requires content or source")]
     return []

@@ -23,7 +23,7 @@ _USER_OBJ, _USER, _GROUP_OBJ, _GROUP, _MASK, _OTHER = 1, 2, 4, 8, 16, 32  # tags
 _NOBODY = 0xFFFFFFFF
 _TWICE = ("write", "mkdir", "symlink", "set_attributes")
 _NEAR = ("a", "b", "c", "../a", "../b/c", "..", "nowhere", "a/b", "./c")
-_CALLS = (*_TWICE, *_TWICE, "unlink", "rmdir", "remove_tree")
+_CALLS = (*_TWICE, *_TWICE, "rewrite", "unlink", "rmdir", "remove_tree")
 
 
 class Thing(NamedTuple):
@@ -255,6 +255,8 @@ class _Draw:
         call, mode = pick.choice(_CALLS), pick.choice(MODES)
         if call == "write":
             return Step("files", call, (path, self._data()), (("mode", mode), *owner))
+        if call == "rewrite":
+            return Step("files", call, (path, self._data()))
         if call in ("mkdir", "set_attributes"):
             return Step("files", call, (path,), (("mode", mode), *owner))
         if call == "symlink":

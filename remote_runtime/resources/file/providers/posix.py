@@ -1,21 +1,14 @@
 """Files and directories through POSIX system calls (target)."""
 
-import os
 from typing import TYPE_CHECKING, Iterable, Optional
 
-from remote_runtime.base import PathEffect, Properties, Unknowable
+from remote_runtime.base import PathEffect, Properties
 from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.content import Content
-from remote_runtime.errors import ResourceError
-from remote_runtime.system.errno_messages import failure
 
 if TYPE_CHECKING:
     from remote_runtime.resources.file.write_ahead import Coming, Store, WriteBatch
-    from remote_runtime.system.process.commands import Commands
     from remote_runtime.system.temporary import Temporary
-
-_LAID = 1 << 20  # bytes of a copy that a command sees in place
-_NAME_ROOM = 200  # of the 255 bytes of a name
 
 
 class Provider(BaseProvider):
@@ -58,7 +51,10 @@ class Provider(BaseProvider):
                 for _ in chunks:
                     pass  # they are in it already, and needed no more
             if validate:
-                self._validate(validate, temporary.path, path, self.context.user_commands)
+                from remote_runtime.host import validation
+
+                commands = self.context.user_commands
+                validation.run(commands, validate, finished=temporary.path, path=path)
             temporary.commit()
         finally:
             chunks.close()  # `closing` would have to be imported, which costs a target much
@@ -100,54 +96,12 @@ class Provider(BaseProvider):
     def rehearse(
         self, path: str, content: Content, *, uid: int, gid: int, mode: int, validate: str
     ) -> None:
-        """Validate a copy; fail as ``store`` would, and leave alone what is there.
+        """Validate a copy; fail as ``store`` would, and leave alone what is there."""
+        from remote_runtime.host import validation
 
-        As root the copy stands where ``store`` has its temporary file, for the command only; else
-        it is a private one.
-        """
-        if os.geteuid() == 0 and content.size <= _LAID:
-            directory, name = os.path.split(path)
-            beside = os.path.join(directory, ".%s.preview" % name[:_NAME_ROOM])
-            copy = PathEffect(beside, "file", mode=mode, uid=uid, gid=gid, content=content)
-            try:
-                self._validate(validate, beside, path, self.context.world_with([copy]).commands)
-                return
-            except Unknowable:
-                if self.context.world is not None:
-                    raise
-        self._rehearse_privately(path, content, mode=mode, validate=validate)
-
-    def _rehearse_privately(self, path: str, content: Content, *, mode: int, validate: str) -> None:
-        from contextlib import closing
-
-        directory = self.context.files.private_directory()
-        try:
-            copy = os.path.join(directory, ".%s" % os.path.basename(path))
-            descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as out, closing(content.chunks()) as chunks:
-                for chunk in chunks:
-                    self.context.check_cancelled()
-                    out.write(chunk)
-                os.fchmod(out.fileno(), mode)
-            self._validate(validate, copy, path, self.context.user_commands)
-        except OSError as error:
-            raise failure("copy", path, error) from error
-        finally:
-            self.context.files.remove_private_directory(directory)
-
-    @staticmethod
-    def _validate(command: str, finished: str, path: str, commands: "Commands") -> None:
-        from remote_runtime.text import shell_words
-
-        argv = [word.replace("{}", finished) for word in shell_words.split(command)]
-        result = commands.run(argv)
-        if result.code != 0:
-            raise ResourceError(
-                "%s was not replaced: the validation %r failed with exit code %d"
-                % (path, command, result.code),
-                kind="resource.file.validate",
-                output=result.tail(),
-            )
+        file = PathEffect(path, "file", mode=mode, uid=uid, gid=gid, content=content)
+        world, step = self.context.world_with(()), self.context.check_cancelled
+        validation.preview(world, validate, file, step)
 
     def create_directory(self, path: str, uid: int, gid: int, mode: int) -> None:
         """Create a directory and its missing parents, which get the permissions of ``mode``."""

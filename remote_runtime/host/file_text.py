@@ -1,0 +1,66 @@
+"""The content of a file as a value of a state (target)."""
+
+from typing import Any, Optional
+
+from remote_runtime.changes import HASHED
+from remote_runtime.lean.digest import sha256
+
+_OTHERS_READ = 0o004
+
+
+class FileText(object):
+    """The bytes of a file that a type changes in part, for the records of a state type.
+
+    ``read`` and ``desired`` return one under a key such as ``content``. It is compared by its
+    bytes. Change records, ``ccm status`` and plan files get its hash; a change record also gets a
+    unified diff, as that of a ``file`` resource: not if others may not read the file, before or
+    after, unless ``--diff-private``, and not if the resource is sensitive.
+
+    ``mode`` is that of the file, ``path`` where it is; "" stands for the resource's name.
+    """
+
+    def __init__(self, data: bytes, mode: int, path: str = "") -> None:
+        self.data = data
+        self.mode = mode
+        self.path = path
+        self._hash = ""
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, FileText) and other.data == self.data
+
+    def __hash__(self) -> int:
+        return hash(self.data)
+
+    @property
+    def record(self) -> str:
+        """What stands for it in records: its hash."""
+        if not self._hash:
+            self._hash = HASHED + str(sha256(self.data).hexdigest())
+        return self._hash
+
+    @property
+    def is_private(self) -> bool:
+        """Whether others may not read it."""
+        return not self.mode & _OTHERS_READ
+
+
+def recorded(value: Any) -> Any:
+    """A value of a state as records have it."""
+    return value.record if isinstance(value, FileText) else value
+
+
+def diff_of(before: Optional[FileText], after: FileText, path: str, private: bool) -> Optional[str]:
+    """A unified diff of two texts; None where none may be shown. ``private``: any may be.
+
+    ``before`` is None for a file that does not exist.
+    """
+    from remote_runtime.reporting import difference
+
+    sides = [side for side in (before, after) if side is not None]
+    if not private and any(side.is_private for side in sides):
+        return None
+    path = after.path or path
+    if max(len(side.data) for side in sides) <= difference.LARGEST:
+        return difference.unified(None if before is None else before.data, after.data, path)
+    old = None if before is None else (len(before.data), before.record)
+    return difference.summary(old, (len(after.data), after.record))

@@ -1,0 +1,85 @@
+"""Commands that check a finished file before it replaces another (target)."""
+
+import os
+from typing import TYPE_CHECKING, Callable
+
+from remote_runtime.changes import Missing, Unknowable
+from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.errno_messages import failure
+from remote_runtime.text import shell_words
+
+if TYPE_CHECKING:
+    from remote_runtime.content import Content
+    from remote_runtime.overlay.overlay import HostOverlay
+    from remote_runtime.system.process.commands import Commands
+
+_LAID = 1 << 20  # bytes of a copy that a command sees in place
+_NAME_ROOM = 200  # of the 255 bytes of a name
+_SURE = Uncertainty()
+
+
+def run(commands: "Commands", command: str, *, finished: str, path: str) -> None:
+    """Run the validation of what is to replace ``path``; ``{}`` in it stands for ``finished``.
+
+    ``Missing`` where it cannot be started, ``ResourceError`` where it fails.
+    """
+    words = shell_words.split(command)
+    if words and "{}" not in words[0]:
+        why, hint = commands.lacking(words[0])
+        if why:
+            raise Missing("it cannot be validated: %s" % why, hint=hint)
+    result = commands.run([word.replace("{}", finished) for word in words])
+    if result.code != 0:
+        raise ResourceError(
+            "%s was not replaced: the validation %r failed with exit code %d"
+            % (path, command, result.code),
+            kind="resource.file.validate",
+            output=result.tail(),
+        )
+
+
+def preview(
+    world: "HostOverlay", command: str, file: PathEffect, step: Callable[[], object] = int
+) -> None:
+    """Validate a copy of a planned file; fails as ``run`` would, and changes nothing.
+
+    As root the copy stands beside the file, for the command only; else it is a private one.
+    ``step`` is called for each block that is copied.
+    """
+    assert file.content is not None
+    planned = world.sequence > 0
+    if os.geteuid() == 0 and file.content.size <= _LAID:
+        directory, name = os.path.split(file.path)
+        beside = os.path.join(directory, ".%s.preview" % name[:_NAME_ROOM])
+        other = world.fork()
+        other.lay((file._replace(path=beside),), _SURE, "")
+        try:
+            run(other.commands, command, finished=beside, path=file.path)
+            return
+        except Unknowable:
+            if planned:
+                raise
+    _preview_privately(world, command, file, step)
+
+
+def _preview_privately(
+    world: "HostOverlay", command: str, file: PathEffect, step: Callable[[], object]
+) -> None:
+    from contextlib import closing
+
+    content: "Content" = file.content  # type: ignore[assignment]  # the caller made sure of it
+    directory = world.files.private_directory()
+    try:
+        copy = os.path.join(directory, ".%s" % os.path.basename(file.path))
+        descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as out, closing(content.chunks()) as chunks:
+            for chunk in chunks:
+                step()
+                out.write(chunk)
+            os.fchmod(out.fileno(), file.mode or 0)
+        run(world.commands, command, finished=copy, path=file.path)
+    except OSError as error:
+        raise failure("copy", file.path, error) from error
+    finally:
+        world.files.remove_private_directory(directory)
