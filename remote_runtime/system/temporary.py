@@ -81,16 +81,33 @@ class Temporary(object):
 
         The mode comes last: until then only the owner can read it.
         """
+        old = self._replaced() if attributes.carried else None
+        try:
+            self._dress(uid, gid, mode=mode, attributes=attributes, old=old)
+        finally:
+            if old is not None:
+                os.close(old)
+
+    def dress_as(self, old: int, attributes: Attributes) -> None:
+        """Set owner, group, mode, extended attributes and times of the open file ``old``. What it
+        would let others do as its owner or group is left out.
+        """
+        found = os.fstat(old)
+        mode = stat.S_IMODE(found.st_mode) & ~(stat.S_ISUID | stat.S_ISGID)
+        self._dress(found.st_uid, found.st_gid, mode=mode, attributes=attributes, old=old)
+        try:
+            os.utime(self._descriptor, ns=(found.st_atime_ns, found.st_mtime_ns))
+        except OSError as error:
+            raise failure("write", self._target, error) from error
+
+    def _dress(
+        self, uid: int, gid: int, *, mode: int, attributes: Attributes, old: Optional[int]
+    ) -> None:
         try:
             own = os.fstat(self._descriptor)
             if (own.st_uid, own.st_gid) != (uid, gid):
                 os.fchown(self._descriptor, uid, gid)
-            old = self._replaced() if attributes.carried else None
-            try:
-                attributes.copy(old, self._target, self._descriptor, mode)
-            finally:
-                if old is not None:
-                    os.close(old)
+            attributes.copy(old, self._target, self._descriptor, mode)
             os.fchmod(self._descriptor, mode)
         except OSError as error:
             raise failure("write", self._target, error) from error

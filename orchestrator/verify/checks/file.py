@@ -42,6 +42,8 @@ def expectations(subject: Subject) -> list[Expectation]:
 
 def _content(subject: Subject) -> list[Expectation]:
     path, source = subject.name, subject.get("source")
+    if subject.get("replace") is False:
+        return []  # whatever was there first
     if isinstance(source, str):
         return [_same(path, source)]
     wanted = source if source is not None else subject.get("content")

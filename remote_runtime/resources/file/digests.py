@@ -27,7 +27,8 @@ def remembered(resource: PathType) -> Properties:
     """The state but for its time; a content that the resource has no say in may change."""
     state = resource.observe() if resource.state_left is None else resource.state_left
     status: "Optional[Status]" = state.status
-    said = [resource.properties.get(key) for key in ("content", "source")]
+    kept = resource.properties.get("replace") is False
+    said = [None if kept else resource.properties.get(key) for key in ("content", "source")]
     its_own = any(value is not None for value in said)
     large = status is not None and told_by_size(status, _size(said, resource.context))
     path = resource.name

@@ -13,13 +13,13 @@ from remote_runtime.base import (
     Properties,
     State,
 )
-from remote_runtime.changes import HASHED, content_before
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file import modes, wording
+from remote_runtime.resources.file import modes, replacing, wording
 from remote_runtime.resources.file.content import desired
 
 if TYPE_CHECKING:
+    from remote_runtime.resources.file.backups import Backup
     from remote_runtime.resources.file.write_ahead import Store
     from remote_runtime.system.files import Status
     from remote_runtime.system.preconditions import Preconditions
@@ -59,7 +59,8 @@ class Resource(PathType):
             if not self.context.options.diff or size > LARGEST:
                 return False
         try:
-            return self._differs(sha, size, self.context.files.status(self.name))
+            status = self.context.files.status(self.name)
+            return not self._stays(status) and self._differs(sha, size, status)
         except ResourceError:
             return False  # told at the resource's turn
 
@@ -170,7 +171,7 @@ class Resource(PathType):
         want, _ = self._wanted(state.status)
         if self.ensure == "directory":
             return [self._effect("directory", want)]
-        content = self._content()
+        content = None if self._stays(state.status) else self._content()
         return [] if content is None else [self._effect("file", want, content)]
 
     def _effect(
@@ -186,30 +187,46 @@ class Resource(PathType):
         """What is left to do, and what keeps it from being done."""
         want, unmet = self._wanted(status)
         content: Optional[Content] = None
+        bare = self._stays(status)
         try:
-            content = self._content()
+            content = None if bare else self._content()
             bare = content is None
         except Missing as source:
             unmet.append(source)
-            bare = False
-        self._refuse(status, bare)
+        replacing.refuse(self.name, status, bare)
         if status is None:
             unmet += requirements.parent(self.context, self.name)
         if bare:
             return self._bare(status, want), unmet
-        changes = self._content_changes(status, content, want)
+        changes = replacing.changes(
+            self.context, self.item, status=status, content=content, mode=want.mode
+        )
         attributes = self._attributes(status, want) if status is not None else []
         if not changes:
             return self._attribute_action(attributes, want), unmet
+        backup = self._backup(status)
+        kept = backup.effects() if backup is not None else []
         return [
             Action(
                 wording.CREATED,
-                lambda: self._store(content, want),
-                changes=changes + attributes,
-                effects=[self._effect("file", want, content)],
-                rehearse=lambda: self._rehearse_store(content, want),
+                lambda: self._store(content, want, backup),
+                changes=changes + attributes + (backup.changes if backup is not None else []),
+                effects=[*kept, self._effect("file", want, content)],
+                rehearse=lambda: self._rehearse_store(content, want, backup),
             )
         ], unmet + self._validator()
+
+    def _stays(self, status: "Optional[Status]") -> bool:
+        """Whether what is there keeps its content, whatever that is."""
+        return status is not None and self.properties.get("replace") is False
+
+    def _backup(self, status: "Optional[Status]") -> "Optional[Backup]":
+        """What keeps the file that is replaced."""
+        if self.properties.get("backup") is not True or status is None or status.kind != "file":
+            return None
+        from remote_runtime.resources.file.backups import Backup
+
+        return Backup(self.context, self.name, status)
 
     def _content(self) -> Optional[Content]:
         """``Missing`` where it cannot be told what it is."""
@@ -226,23 +243,6 @@ class Resource(PathType):
         if not words or "{}" in words[0]:
             return []
         return requirements.program(self.context, words[0], what="it cannot be validated")
-
-    def _refuse(self, status: "Optional[Status]", bare: bool) -> None:
-        """Raise what is at the path that is left alone; ``bare``: only attributes are managed."""
-        if status is None or status.kind == "file":
-            return
-        if status.kind == "directory":
-            raise ResourceError(
-                "%s is a directory, not a file" % self.name,
-                hint="use another path, or manage the directory with ensure: directory",
-            )
-        if status.kind == "other":
-            raise ResourceError("%s is a device, socket or pipe; it was not changed" % self.name)
-        if bare:
-            raise ResourceError(
-                "%s is a symlink; ccm does not manage its attributes without content" % self.name,
-                hint="manage its target, or set content to replace the link",
-            )
 
     def _bare(self, status: "Optional[Status]", want: Wanted) -> List[Action]:
         """Attributes only."""
@@ -279,8 +279,12 @@ class Resource(PathType):
     def _obstacles(self, follow: bool = False) -> "Preconditions":
         return self.context.files.obstacles(self.name, follow)
 
-    def _rehearse_store(self, content: Optional[Content], want: Wanted) -> None:
+    def _rehearse_store(
+        self, content: Optional[Content], want: Wanted, backup: "Optional[Backup]" = None
+    ) -> None:
         size = content.size if content is not None else 0
+        if backup is not None:
+            backup.rehearse(size)
         self._obstacles().writing(size, *want)
         modes.require_readable(self.name, want.mode, size)
         validate = str(self.properties.get("validate") or "")
@@ -294,31 +298,6 @@ class Resource(PathType):
                 validate=validate,
             )
 
-    def _content_changes(
-        self, status: "Optional[Status]", content: Optional[Content], want: Wanted
-    ) -> List[Change]:
-        old = None
-        if status is not None and status.kind == "file":
-            size = content.size if content is not None else None
-            old = content_before(self.context.files, self.name, status, size)
-        new = HASHED + content.sha256 if content is not None else None
-        if old is not None and old == new:
-            return []
-        changes = []
-        if status is None:
-            changes.append(Change("ensure", "absent", "present"))
-        elif status.kind == "symlink":
-            changes.append(Change("type", "symlink", "file"))
-        diff = None
-        if content is not None:
-            from remote_runtime.resources.file import diffs
-
-            diff = diffs.diff(
-                self.context, self.item, status=status, content=content, mode=want.mode
-            )
-        changes.append(Change("content", old, new, diff))
-        return changes
-
     def to_store(self) -> "Optional[Store]":
         """What its turn will put there, as far as can be told before; None for nothing."""
         from remote_runtime.resources.file.write_ahead import Store
@@ -330,16 +309,18 @@ class Resource(PathType):
             if content is None or not content.at_hand:
                 return None
             status = self.context.files.status(self.name)
-            if not self._differs(content.sha256, content.size, status):
+            if self._stays(status) or not self._differs(content.sha256, content.size, status):
                 return None
-            self._refuse(status, False)
+            replacing.refuse(self.name, status, False)
             want, unmet = self._wanted(status)
         except ResourceError:
             return None
         replaces = () if status is None else status.identity
         return None if unmet else Store(self.name, content, *want, replaces=replaces)
 
-    def _store(self, content: Optional[Content], want: Wanted) -> None:
+    def _store(
+        self, content: Optional[Content], want: Wanted, backup: "Optional[Backup]" = None
+    ) -> None:
         if content is None:
             raise ResourceError("the content of %s is not known yet" % self.name)
         from remote_runtime.resources.file.write_ahead import coming_after
@@ -354,6 +335,7 @@ class Resource(PathType):
             mode=want.mode,
             validate=validate,
             coming=coming_after(self),
+            replacing=backup.make if backup is not None else None,
         )
         self.context.changed_paths.add(self.name)
 

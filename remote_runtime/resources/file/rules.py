@@ -26,7 +26,7 @@ def _of_content(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
     ensure = properties.get("ensure", "present")
     if len(given) == 2:
         found.append(("source", "content and source are mutually exclusive"))
-    for key in given + [k for k in ("validate",) if k in properties]:
+    for key in given + [k for k in ("replace", "backup", "validate") if k in properties]:
         if ensure == "directory":
             found.append((key, "%s is not allowed with ensure: %s" % (key, ensure)))
     if "validate" in properties:

@@ -64,4 +64,24 @@ def absent(world: World) -> Scenario:
     )
 
 
-SCENARIOS = (content, directory, absent)
+def backup(world: World) -> Scenario:
+    """Another content, and the old one beside it."""
+    made = content(world)
+    return made._replace(properties={**made.properties, "backup": True})
+
+
+def kept(world: World) -> Scenario:
+    """A file whose content counts only while it is missing."""
+    path = world.path("seed")
+    return Scenario(
+        path,
+        {"content": world.blob(f"{SECRET}\n"), "replace": False, "mode": "0600", **OWNED},
+        {
+            "mode": lambda: os.chmod(path, 0o644),
+            "type": lambda: os.remove(path),
+            **ownership(path),
+        },
+    )
+
+
+SCENARIOS = (content, directory, absent, backup, kept)

@@ -1,6 +1,6 @@
 """Files and directories through POSIX system calls (target)."""
 
-from typing import TYPE_CHECKING, Iterable, Optional
+from typing import TYPE_CHECKING, Callable, Iterable, Optional
 
 from remote_runtime.base import PathEffect, Properties
 from remote_runtime.base import Provider as BaseProvider
@@ -31,10 +31,12 @@ class Provider(BaseProvider):
         mode: int,
         validate: str = "",
         coming: Iterable["Coming"] = (),
+        replacing: Optional[Callable[[], None]] = None,
     ) -> None:
         """Put a regular file with this content at ``path``; whatever fails leaves it as it was.
 
         ``coming``: what the turns behind this one will store, as far as that is known.
+        ``replacing`` is called right before the new file takes its place.
         """
         from remote_runtime.resources.file.write_ahead import Store, WriteBatch
 
@@ -55,6 +57,8 @@ class Provider(BaseProvider):
 
                 commands = self.context.user_commands
                 validation.run(commands, validate, finished=temporary.path, path=path)
+            if replacing is not None:
+                replacing()
             temporary.commit()
         finally:
             chunks.close()  # `closing` would have to be imported, which costs a target much
