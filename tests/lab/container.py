@@ -59,6 +59,7 @@ class Container:
             f"--network-namespace-path=/run/netns/{namespace}",
             "--register=no",
             "--keep-unit",
+            "--capability=CAP_NET_ADMIN",
             "--notify-ready=yes",
             "--console=pipe",
             "--settings=no",
@@ -82,6 +83,7 @@ class Container:
             **_ENVIRONMENT,
             "NOTIFY_SOCKET": f"@{address}",
             "SYSTEMD_NSPAWN_TMPFS_TMP": "0",  # /tmp is on the root, as Debian has it
+            "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "network",  # /proc/sys/net, for sysctl
             "SYSTEMD_SECCOMP": "0",  # a filter would slow down every system call
         }
         with self.console.open("ab") as console:

@@ -51,6 +51,7 @@ class Host:
         self._rootfs = RootFilesystem(place.base, place.directory, prepare)
         self._group = cgroups.child(place.group, name)
         namespace = place.network.namespace(place.number)
+        self._parameters = place.network.parameters(place.number)
         self._container = Container(namespace, name, self.root, namespace, self._group)
 
     @property
@@ -105,6 +106,7 @@ class Host:
         """Make the host as it was when the lab came up, with the same keys and address."""
         self.stop()
         self.plug(connected=True)
+        self._place.network.restore(self._place.number, self._parameters)
         self._rootfs.renew(self._identity)
         self.start()
 

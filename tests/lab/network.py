@@ -12,6 +12,7 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import parameters
 from .machine import LabError, run_tool
 
 MOST_HOSTS = 240
@@ -81,6 +82,14 @@ class Network:
         ]
         argv = ["ip", "-netns", self.namespace(number), "-batch", "-"]
         run_tool(argv, stdin="\n".join([*lines, ""]))
+
+    def parameters(self, number: int) -> dict[str, bytes]:
+        """Return the kernel's parameters of the network of host `number`, by path."""
+        return parameters.of_namespace(self.namespace(number))
+
+    def restore(self, number: int, values: dict[str, bytes]) -> None:
+        """Give host `number` these parameters again, where they differ."""
+        parameters.restore(self.namespace(number), values)
 
     def plug(self, number: int, connected: bool) -> None:
         """Connect host `number` to the bridge, or cut it off: its packets then vanish without an

@@ -1,4 +1,5 @@
-"""What is on a host: every path with its attributes, what runs, and what is mounted."""
+"""What is on a host: every path with its attributes, what runs, what is mounted, and the kernel's
+parameters of the network."""
 
 from __future__ import annotations
 
@@ -44,6 +45,7 @@ systemctl list-units --plain --no-legend --type=service,socket,timer,path \\
 systemctl show '*.service' -p Id -p InvocationID | paste -sd ' ' | sed 's/  /\\n/g' \\
     | sed 's/^/run of /' | grep -v 'user@\\|user-runtime-dir\\|InvocationID= *$'
 findmnt --raw --noheadings --output TARGET,SOURCE,OPTIONS | grep -v '^/run/user' | sed 's/^/mount /'
+grep -rs '' /proc/sys/net/core /proc/sys/net/ipv4 /proc/sys/net/ipv6 || true
 """
 
 
