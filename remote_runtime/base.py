@@ -286,6 +286,7 @@ class StateType(object):
     default_ensure = "present"
     noun = ""
     secret: Sequence[str] = ()
+    partial = False  # whether it changes parts of files that other resources change too
     provider = ""  # the name of the one that was chosen
 
     def __init__(self, name: str, properties: Properties) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from remote_runtime.reporting.masking import Mask
     from remote_runtime.system.accounts import Accounts
     from remote_runtime.system.files import Files
+    from remote_runtime.system.kernel.parameters import Kernel
     from remote_runtime.system.process.commands import Commands
 
 
@@ -105,6 +106,7 @@ class Context(object):
         self._read_only: Optional["Files"] = None
         self._world: Optional["HostOverlay"] = None
         self._planned = False
+        self._kernel: Optional["Kernel"] = None
         self.blobs = blobs
         self.cancellation = cancellation
         self.options = options
@@ -180,6 +182,18 @@ class Context(object):
         """The door to users and groups."""
         world = self._world if self._turn.noop else None
         return self._doors[1] if world is None else world.accounts
+
+    @property
+    def kernel(self) -> "Kernel":
+        """The door to the kernel's parameters and modules."""
+        world = self._world if self._turn.noop else None
+        if world is not None:
+            return world.kernel
+        if self._kernel is None:
+            from remote_runtime.system.kernel.parameters import Kernel
+
+            self._kernel = Kernel(self._doors[0], lambda: self.acted)
+        return self._kernel
 
     @property
     def commands(self) -> "Commands":

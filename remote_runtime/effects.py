@@ -75,6 +75,16 @@ class AccountEffect(NamedTuple):
     entry: "Union[User, Group, None]" = None
 
 
+class KernelEffect(NamedTuple):
+    """A parameter of the kernel, by its path in /proc/sys, or a module, by that in /sys/module,
+    which comes, changes or goes; a ``value`` that is None is not known. ``by`` causes it."""
+
+    path: str
+    value: Optional[str] = None
+    present: bool = True
+    by: str = ""
+
+
 class PackageEffect(NamedTuple):
     """The version that a package will have, "" for none.
 
@@ -148,7 +158,15 @@ def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool
     return covers
 
 
-Effect = Union[PathEffect, MountEffect, AccountEffect, PackageEffect, UnitEffect, UnknownEffect]
+Effect = Union[
+    PathEffect,
+    MountEffect,
+    AccountEffect,
+    KernelEffect,
+    PackageEffect,
+    UnitEffect,
+    UnknownEffect,
+]
 
 
 def once(effects: Sequence[Effect]) -> List[Effect]:

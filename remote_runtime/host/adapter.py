@@ -29,7 +29,7 @@ from remote_runtime.base import (
     UnknownEffect,
 )
 from remote_runtime.context import Context
-from remote_runtime.effects import UNKNOWN, below, everything
+from remote_runtime.effects import UNKNOWN, below, everything, once
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.host.file_text import FileText, diff_of, recorded
 from remote_runtime.host.ports import Host, HostReader
@@ -228,7 +228,7 @@ class StateResource(ResourceType):
             self.chancy = True
         elif achieves:
             self._require_achieved(host.record.world)
-        return host.record.effects
+        return once(host.record.effects) if self._type.partial else host.record.effects
 
     def _require_achieved(self, world: "HostOverlay") -> None:
         """``UnsettledError`` if the state differs from the desired one after a step, as far as it

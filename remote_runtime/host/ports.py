@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from remote_runtime.changes import Ended
     from remote_runtime.host.command import Command
     from remote_runtime.system.account_files import Group, User
+    from remote_runtime.system.kernel.settings import Setting
     from remote_runtime.system.process.commands import Result
 
 LARGEST = 1 << 20  # bytes of a file that is read completely
@@ -383,13 +384,44 @@ class Commands(CommandReader):
         raise NotImplementedError
 
 
+class KernelReader(object):
+    """Reads the parameters of the kernel. A ``key`` is a path below /proc/sys."""
+
+    def value(self, key: str) -> str:
+        """The value that a parameter has now. ``ResourceError`` for an unknown one."""
+        raise NotImplementedError
+
+    def is_known(self, key: str) -> bool:
+        """Whether the kernel has a parameter."""
+        raise NotImplementedError
+
+    def settings(self) -> "Sequence[Setting]":
+        """The settings of all files for sysctl, in the order of a start: the last one wins."""
+        raise NotImplementedError
+
+
+class Kernel(KernelReader):
+    """Reads and sets the parameters of the kernel."""
+
+    def set_value(self, key: str, value: str) -> None:
+        """Give a parameter a value now; files are not changed."""
+        raise NotImplementedError
+
+
 class HostReader(object):
     """A host that can be read."""
 
-    def __init__(self, files: FileReader, accounts: AccountReader, commands: CommandReader) -> None:
+    def __init__(
+        self,
+        files: FileReader,
+        accounts: AccountReader,
+        commands: CommandReader,
+        kernel: KernelReader,
+    ) -> None:
         self.files = files
         self.accounts = accounts
         self.commands = commands
+        self.kernel = kernel
 
 
 class Host(HostReader):
@@ -398,6 +430,9 @@ class Host(HostReader):
     files: Files
     accounts: Accounts
     commands: Commands
+    kernel: Kernel
 
-    def __init__(self, files: Files, accounts: Accounts, commands: Commands) -> None:
-        super().__init__(files, accounts, commands)
+    def __init__(
+        self, files: Files, accounts: Accounts, commands: Commands, kernel: Kernel
+    ) -> None:
+        super().__init__(files, accounts, commands, kernel)

@@ -12,6 +12,7 @@ from remote_runtime.effects import (
     UNKNOWN,
     AccountEffect,
     Effect,
+    KernelEffect,
     MountEffect,
     PackageEffect,
     PathEffect,
@@ -26,6 +27,7 @@ from remote_runtime.overlay.accounts import OverlayAccounts, Table, parsed
 from remote_runtime.overlay.commands import OverlayCommands
 from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.overlay.files import OverlayFiles
+from remote_runtime.overlay.kernel import OverlayKernel
 from remote_runtime.overlay.planned_nodes import UNTOLD
 from remote_runtime.overlay.uncertainty import LinkedAction, Note, UnknownRegions
 
@@ -74,6 +76,7 @@ class HostOverlay(object):
         self.clouds = clouds
         self.files = OverlayFiles(files, layer, clouds)
         self.accounts = OverlayAccounts(accounts, clouds)
+        self.kernel = OverlayKernel(self.files, clouds)
         self.commands = OverlayCommands(
             commands,
             layer,
@@ -95,6 +98,9 @@ class HostOverlay(object):
         names.update(self.packages)
         for unit in self.units:
             names.update((unit, unit.rpartition(".")[0]))
+        for path in self.kernel.planned:
+            key = path.split("/", 3)[-1]
+            names.update((path, key, key.replace("/", ".")))
         return names
 
     def fork(self) -> "HostOverlay":
@@ -107,6 +113,7 @@ class HostOverlay(object):
         other._open(self.layer.copy(), self.clouds.copy())
         other.accounts.planned = dict(self.accounts.planned)
         other.accounts.tables = dict(self.accounts.tables)
+        other.kernel.planned = dict(self.kernel.planned)
         return other
 
     def lay(self, effects: Tuple[Effect, ...], doubt: Uncertainty, by: str) -> List[PathConflict]:
@@ -192,6 +199,10 @@ class HostOverlay(object):
                 Uncertainty(UNKNOWN, why), lambda kind, value, _: tells_accounts(kind, value)
             )
             self.clouds.add(fog, self.sequence)
+        elif isinstance(effect, KernelEffect):
+            self.kernel.planned[effect.path] = effect, self.sequence
+            doubt = Uncertainty(UNKNOWN, "%s changes it in the kernel" % by)
+            self.clouds.add(UnknownEffect(doubt, below(effect.path, itself=True)), self.sequence)
         elif isinstance(effect, PackageEffect):
             self.packages[effect.name] = effect
             if effect.is_so is not None:
@@ -214,7 +225,7 @@ def _accounts_of(path: str, known: bool) -> UnknownEffect:
 
 def _named(effect: Effect) -> Callable[[str, str, bool], bool]:
     """The subject of an effect."""
-    if isinstance(effect, (PathEffect, MountEffect)):
+    if isinstance(effect, (PathEffect, MountEffect, KernelEffect)):
         return below(effect.path, itself=True)
     if isinstance(effect, UnknownEffect):
         return effect.covers

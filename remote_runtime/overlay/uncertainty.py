@@ -116,6 +116,10 @@ class UnknownRegions(object):
                     if other.since > since and other.covers(value):
                         self._note([other.doubt], other.doubt.reason)
 
+    def suppose(self, doubt: Uncertainty) -> None:
+        """Note a doubt over what is done, not over what was read."""
+        self._note([doubt], doubt.reason)
+
     def over(self, path: str, present: bool, since: int) -> bool:
         """Whether a path is in fog, without a note."""
         clouds = (cloud for cloud in self._all if cloud.since > since)

@@ -6,6 +6,7 @@ from typing import Any, Dict, Iterator, List, Sequence, Tuple
 from remote_runtime.effects import (
     AccountEffect,
     Effect,
+    KernelEffect,
     MountEffect,
     PackageEffect,
     PathEffect,
@@ -57,6 +58,8 @@ def _told(effect: Effect) -> Iterator[Tuple[str, str, str]]:
         yield "path", effect.path, _state_of(effect)
     elif isinstance(effect, MountEffect):
         yield "mount", effect.path, PRESENT if effect.present else ABSENT
+    elif isinstance(effect, KernelEffect):
+        yield "path", effect.path, "something" if effect.present else ABSENT
     elif isinstance(effect, AccountEffect):
         yield effect.kind, effect.name, PRESENT if effect.present else ABSENT
     elif isinstance(effect, PackageEffect):

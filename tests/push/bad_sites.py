@@ -145,4 +145,18 @@ SITES = {
         "        - r: {shel: /bin/sh}\n        - s: {ensure: absent, remove_home: 7}\n",
         [f"site.yaml:{line}:" for line in range(4, 28)],
     ),
+    "rules of a sysctl": (
+        "ccm:\n  resources:\n    - sysctl:\n"
+        "        - net: {value: 1}\n        - net..x: {value: 1}\n        - -net.x: {value: 1}\n"
+        "        - net.ipv4.conf.*.rp_filter: {value: 1}\n        - a b.c: {value: 1}\n"
+        "        - a/../b: {value: 1}\n        - a.b: {}\n        - a.c: {value: ''}\n"
+        '        - a.d: {value: "1\\n2"}\n        - a.e: {value: true}\n'
+        "        - a.f: {value: [1]}\n        - a.g: {value: 1.5}\n"
+        "        - a.h: {value: 1, file: x.conf}\n        - a.i: {value: 1, file: /etc/x.conf}\n"
+        "        - a.j: {value: 1, file: /etc/sysctl.d/x}\n        - a.k: {valeu: 1}\n"
+        "        - a.l: {value: 1, live: perhaps}\n        - a.m: {value: 1, ensure: set}\n"
+        "        - a.n: {value: 1, ignore_unknown: 7}\n        - a.o: {value: ' '}\n"
+        "        - a.p: {value: 1, file: /etc/sysctl.d/../x.conf}\n",
+        [f"site.yaml:{line}:" for line in range(4, 25)],
+    ),
 }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Callable, Union
 
-from remote_runtime.host.machine import account_reader, commands, files
+from remote_runtime.host.machine import account_reader, commands, files, kernel
 from remote_runtime.host.ports import Host, HostReader
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ def reader(doors: "Union[Context, HostOverlay]") -> HostReader:
         files.FileReader(doors.files),
         account_reader.AccountReader(doors.accounts),
         commands.CommandReader(doors.commands, doors.files, doors.accounts),
+        kernel.KernelReader(lambda: doors.kernel),
     )
 
 
@@ -25,4 +26,5 @@ def machine(context: "Context", log: Callable[[str], object] = str) -> Host:
 
     paths = files.Files(context.files, context.commands, context.changed_paths)
     theirs = accounts.Accounts(context.accounts, paths, context.commands)
-    return Host(paths, theirs, commands.Commands(context, log))
+    runs, core = commands.Commands(context, log), kernel.Kernel(lambda: context.kernel)
+    return Host(paths, theirs, runs, core)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from remote_runtime.host.overlay import accounts, commands, files
+from remote_runtime.host.overlay import accounts, commands, files, kernel
 from remote_runtime.host.overlay.record import Covering, Record, anything
 from remote_runtime.host.ports import Host
 
@@ -19,4 +19,5 @@ class Overlay(Host):
     def __init__(self, world: "HostOverlay", by: str, covering: Covering = anything) -> None:
         self.record = Record(world, by, covering)
         paths, runs = files.Files(self.record), commands.Commands(self.record)
-        super().__init__(paths, accounts.Accounts(self.record, paths, runs), runs)
+        theirs = accounts.Accounts(self.record, paths, runs)
+        super().__init__(paths, theirs, runs, kernel.Kernel(self.record))

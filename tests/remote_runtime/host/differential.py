@@ -126,7 +126,7 @@ def compared(case: Case, root: str, counts: Counter[str]) -> str:
     foreseen, before, views = _foreseen(case, root)
     now = context()
     host = machine(now)
-    look = _Look(HostReader(host.files, host.accounts, host.commands), root, lambda: 0)
+    look = _Look(HostReader(host.files, host.accounts, host.commands, host.kernel), root, lambda: 0)
     try:
         told = _differing("before", before, _seen(root), counts)
         for number, (step, said) in enumerate(zip(case.steps, foreseen)):
@@ -175,7 +175,7 @@ def _seen(root: str) -> View:
     ctx = context()
     try:
         host = machine(ctx)
-        there = HostReader(host.files, host.accounts, host.commands)
+        there = HostReader(host.files, host.accounts, host.commands, host.kernel)
         return _Look(there, root, lambda: 0).all()
     finally:
         close(ctx)

@@ -9,14 +9,27 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host.command import of_command
 from remote_runtime.host.machine.machine import machine
 from remote_runtime.host.overlay.overlay import Overlay
-from remote_runtime.host.ports import Accounts, Commands, Files, HostReader
+from remote_runtime.host.ports import Accounts, Commands, Files, HostReader, Kernel
 from remote_runtime.system.read_only import ReadOnly
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items
 from tests.remote_runtime.host.kinds import kind_of, run, thing
 
 READS = {
-    *("lstat", "stat", "read", "entries", "uid", "gid", "find", "user", "group", "group_name"),
+    *(
+        "lstat",
+        "stat",
+        "real",
+        "read",
+        "entries",
+        "uid",
+        "gid",
+        "find",
+        "user",
+        "group",
+        "group_name",
+    ),
     *("user_name", "groups_of", "logins", "exists", "is_created", "require_start"),
+    *("value", "is_known", "settings"),
     *("look", "holds"),  # guards of the user, which look in previews, too
 }
 RUNS = ("run", "execute")
@@ -24,12 +37,14 @@ OURS = {"uid": os.geteuid(), "gid": os.getegid()}
 
 
 def accounts() -> List[Any]:
-    """What the files of accounts hold."""
+    """What the files of accounts hold, and a parameter of the kernel."""
     found = []
-    for path in ("/etc/passwd", "/etc/shadow", "/etc/group", "/etc/gshadow"):
+    databases = ("/etc/passwd", "/etc/shadow", "/etc/group", "/etc/gshadow")
+    for path in (*databases, "/proc/sys/kernel/domainname"):
         if os.access(path, os.R_OK):
             with open(path, "rb") as file:
-                found.append((file.read(), os.stat(path).st_mtime_ns))
+                times = 0 if path.startswith("/proc/") else os.stat(path).st_mtime_ns
+                found.append((file.read(), times))
     return found
 
 
@@ -64,6 +79,7 @@ class SafetyTest(DirectoryTest):
         return [
             ("write", lambda: files.write(at("file"), b"y", mode=0o600)),
             ("write", lambda: files.write(at("new"), b"y", mode=0o600)),
+            ("rewrite", lambda: files.rewrite(at("file"), b"z")),
             ("mkdir", lambda: files.mkdir(at("made"), 0o755)),
             ("symlink", lambda: files.symlink("new", at("link"))),
             ("symlink", lambda: files.symlink("new", at("empty"), replace=True)),
@@ -74,8 +90,9 @@ class SafetyTest(DirectoryTest):
             ("remove_tree", lambda: files.remove_tree(at("tree"))),
         ]
 
-    def attacks_on_accounts(self, accounts: Any) -> List[Tuple[str, Callable[[], object]]]:
-        """The same of users and groups, of which the tests change none of this machine."""
+    def attacks_on_the_rest(self, host: Any) -> List[Tuple[str, Callable[[], object]]]:
+        """The same of accounts and the kernel, of which the tests change none of this machine."""
+        accounts: Any = getattr(host, "accounts", None)
         return [
             ("add_user", lambda: accounts.add_user("ccm-evil", {"home": self.path("home")})),
             ("change_user", lambda: accounts.change_user("ccm-evil", {"shell": "/bin/x"})),
@@ -84,19 +101,20 @@ class SafetyTest(DirectoryTest):
             ("add_group", lambda: accounts.add_group("ccm-bad")),
             ("set_gid", lambda: accounts.set_gid("nogroup", 4711)),
             ("remove_group", lambda: accounts.remove_group("nogroup")),
+            ("set_value", lambda: host.kernel.set_value("kernel/domainname", "ccm-bad")),
         ]
 
     def test_each_port_in_each_way(self) -> None:
         """Every method that writes is called in the preview of a malicious type, in each of its
         methods, and no byte changes; in a push each of them does change something."""
         self.assertEqual(
-            {name for name, _ in self.attacks(None) + self.attacks_on_accounts(None)} | {*RUNS},
-            set(writes_of(Files)) | set(writes_of(Commands)) | set(writes_of(Accounts)),
+            {name for name, _ in self.attacks(None) + self.attacks_on_the_rest(None)} | {*RUNS},
+            set().union(*map(writes_of, (Files, Commands, Accounts, Kernel))),
         )
         before = held(self.root), accounts()
 
         def attack(host: Any) -> None:
-            for _, call in self.attacks(host.files) + self.attacks_on_accounts(host.accounts):
+            for _, call in self.attacks(host.files) + self.attacks_on_the_rest(host):
                 try:
                     call()
                 except (ResourceError, AttributeError):
@@ -132,7 +150,7 @@ class SafetyTest(DirectoryTest):
         for noop in (False, True):
             run(kind_of(lambda host: seen.append(host), desired={}), thing(), noop=noop)
         for host in seen:
-            for port in (host.files, host.accounts, host.commands):
+            for port in (host.files, host.accounts, host.commands, host.kernel):
                 self.assertEqual(set(writes_of(port)) & {"write", "unlink", "run"}, set())
 
     def test_no_way_from_the_overlay_to_a_door_that_writes(self) -> None:

@@ -1,0 +1,108 @@
+"""sysctl: the value that sysctl prints, and what systemd's list of settings ends with
+(controller)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.subject import Subject
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+_DEFAULT = "/etc/sysctl.d/99-ccm.conf"
+_END = "# end"
+_LISTED = "systemd-analyze cat-config sysctl.d && if test -e %s; then cat %s; fi && echo && echo %s"
+_IN_FILE = "if test -e %s; then cat %s; fi && echo && echo %s"
+_LIVE = "sysctl -n %s"
+_LIVE_IF_KNOWN = "if test -e %s; then sysctl -n %s; else echo unknown; fi"
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """The value now and at the next start, or no setting in the file."""
+    name, file = subject.name, subject.text("file") or _DEFAULT
+    if subject.get("ensure", "present") == "absent":
+
+        def left(host: Host) -> str:
+            """Whether the file has a line for it."""
+            return (
+                "none" if _last(_asked(host, _IN_FILE, file, file, _END), name) is None else "one"
+            )
+
+        return [equal("boot", "none", left)]
+    wanted = " ".join(str(subject.get("value")).split())
+
+    def at_boot(host: Host) -> str:
+        """What the last line for it says."""
+        found = _last(_asked(host, _LISTED, file, file, _END), name)
+        return wanted if _means(found or "", wanted) else found or "no line"
+
+    found = [equal("boot", wanted, at_boot)]
+    if subject.get("live", True):
+        found.append(_live(subject, wanted))
+    return found
+
+
+def _live(subject: Subject, wanted: str) -> Expectation:
+    """The value that the kernel has."""
+    path = "/proc/sys/" + "/".join(_parts(subject.name))
+
+    def now(host: Host) -> str:
+        """As sysctl prints it."""
+        key = path[len("/proc/sys/") :]
+        if subject.get("ignore_unknown"):
+            text = _asked(host, _LIVE_IF_KNOWN, path, key)
+            if text == "unknown":
+                return wanted
+        else:
+            text = _asked(host, _LIVE, key)
+        words = text.split()
+        numbers = all(word.lstrip("-").isdigit() for word in words)
+        first = " ".join(words[: len(wanted.split())] if numbers else words)
+        return wanted if text and _means(first, wanted) else " ".join(words)
+
+    return equal("value", wanted, now)
+
+
+def _asked(host: Host, command: str, *words: str) -> str:
+    """What a command prints. RuntimeError where it fails or prints nothing."""
+    asked = host.run(command, *words)
+    text = str(asked.stdout).strip()
+    if asked.rc or not text:
+        raise RuntimeError(asked.stderr.strip() or f"{command.split()[0]} printed nothing")
+    return text
+
+
+def _last(text: str, name: str) -> str | None:
+    """The value of the last line for a parameter in files of settings, None for no line."""
+    if text.splitlines()[-1:] != [_END]:
+        raise RuntimeError("the host did not print all of its settings")
+    found = None
+    for line in text.splitlines():
+        key, equals, value = line.strip().partition("=")
+        key = key.strip().removeprefix("-")
+        if equals and not key.startswith(("#", ";")) and _parts(key) == _parts(name):
+            found = " ".join(value.split())
+    return found
+
+
+def _parts(name: str) -> list[str]:
+    """The parts of a parameter's name: what comes first, a dot or a slash, separates them."""
+    first = next((sign for sign in name if sign in "./"), ".")
+    other = "/" if first == "." else "."
+    parts = name.split(first)
+    return parts if first == "/" else [part.replace(other, ".") for part in parts]
+
+
+def _means(found: str, wanted: str) -> bool:
+    """Whether two values are the same numbers or words."""
+    return [_plain(word) for word in found.split()] == [_plain(word) for word in wanted.split()]
+
+
+def _plain(word: str) -> str:
+    """A number as a decimal one."""
+    try:
+        return str(int(word, 8 if word[:1] == "0" and word.isdigit() else 0))
+    except ValueError:
+        return word

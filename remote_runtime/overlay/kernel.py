@@ -1,0 +1,44 @@
+"""The predicted parameters of the kernel when a resource runs (target)."""
+
+import os
+from typing import TYPE_CHECKING, Dict, Optional, Sequence, Tuple
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.effects import KernelEffect
+from remote_runtime.overlay.uncertainty import UnknownRegions
+from remote_runtime.system.kernel import parameters
+from remote_runtime.system.kernel.parameters import Kernel
+from remote_runtime.system.kernel.settings import Setting
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+
+
+class OverlayKernel(Kernel):
+    """The kernel of the host with planned changes, by path."""
+
+    def __init__(self, files: "Files", clouds: UnknownRegions) -> None:
+        super().__init__(files, lambda: 0)
+        self._clouds = clouds
+        self.planned: Dict[str, Tuple[KernelEffect, int]] = {}
+
+    def value(self, key: str) -> Optional[str]:
+        path = os.path.join(parameters.PROC, key)
+        effect, since = self.planned.get(path, (None, 0))
+        there = os.path.exists(path) if effect is None else effect.present
+        self._clouds.heed("path", path, there, since)
+        if effect is None or not there:
+            return super().value(key) if there else None
+        if effect.value is None:
+            raise Unknowable("what %s will be is not known before %s" % (path, effect.by))
+        return effect.value
+
+    def require_settable(self, key: str) -> None:
+        if os.path.exists(os.path.join(parameters.PROC, key)):
+            super().require_settable(key)
+
+    def set_value(self, key: str, value: str) -> None:
+        raise NotImplementedError("a preview sets nothing")
+
+    def settings(self) -> Sequence[Setting]:
+        return self.read_settings()

@@ -1,0 +1,137 @@
+"""The sysctl type: a kernel parameter now and at the next start (target; ``check`` on both
+sides)."""
+
+import os
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from remote_runtime.base import Diff, Properties, StateType
+from remote_runtime.errors import ResourceError
+from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.system.kernel import parameters, settings
+from remote_runtime.system.kernel.settings import Setting
+
+DEFAULT = "99-ccm.conf"
+_HEAD = "# Kernel parameters that are managed by ccm.\n"
+
+
+class Resource(StateType):
+    """One parameter."""
+
+    noun = "kernel parameter"
+    partial = True
+    _unknown = False  # whether the kernel lacks it, which is accepted
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        wrong: List[Tuple[str, str]] = []
+        parts = settings.path_of(name).split("/")
+        if len(parts) < 2 or any(part in ("", ".", "..") for part in parts):
+            wrong.append(("name", "a kernel parameter has parts, such as net.ipv4.ip_forward"))
+        file = str(properties.get("file") or _file(DEFAULT))
+        right = (os.path.join(parameters.ETC, settings.SYSCTL_CONF), _file(os.path.basename(file)))
+        if file not in right:
+            expected = "file must be %s, or end with .conf and be in %s" % (right[0], _file(""))
+            wrong.append(("file", expected))
+        if not str(properties.get("value", 0)).strip():
+            wrong.append(("value", "value must not be empty"))
+        return wrong
+
+    @property
+    def _key(self) -> str:
+        return settings.path_of(self.name)
+
+    @property
+    def _file(self) -> str:
+        return str(self.properties.get("file") or _file(DEFAULT))
+
+    @property
+    def _value(self) -> Optional[str]:
+        """The desired value, with one blank between words."""
+        value = self.properties.get("value")
+        return None if value is None else " ".join(str(value).split())
+
+    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        boot = self._at_boot(host)
+        if self.ensure == "absent":
+            return None if boot is None else {"boot": boot.value}
+        found: Dict[str, Any] = {"boot": self._shown(boot.value if boot else None)}
+        self._unknown = bool(self.properties.get("ignore_unknown")) and not (
+            host.kernel.is_known(self._key)
+        )
+        if not self._unknown:
+            now = " ".join(host.kernel.value(self._key).split())
+            wanted = self._value
+            held = wanted is not None and settings.is_held(now, wanted)
+            found["value"] = wanted if held else now
+        return found
+
+    def _at_boot(self, host: HostReader) -> Optional[Setting]:
+        """The setting that a start applies last, from the file of the resource on; None where that
+        file has none."""
+        found = [one for one in host.kernel.settings() if one.key == self._key]
+        own = [at for at, one in enumerate(found) if one.file == self._file]
+        if not own:
+            return None
+        return found[own[-1]] if self.ensure == "absent" else found[-1]
+
+    def _shown(self, value: Optional[str]) -> Optional[str]:
+        """A value as it is wanted, where it means the same."""
+        wanted = self._value
+        return wanted if settings.is_same(value, wanted) else value
+
+    def desired(self) -> Mapping[str, Any]:
+        value = self._value
+        lives = self.properties.get("live", True) and not self._unknown
+        return {"value": value, "boot": value} if lives else {"boot": value}
+
+    def apply(self, host: Host, diff: Diff) -> None:
+        value = str(self._value)
+        if "boot" in diff:
+            self._require_last(host.kernel.settings(), value)
+        if "value" in diff:
+            host.kernel.set_value(self._key, value)
+        if "boot" in diff:
+            self._rewrite(host, settings.with_setting(self._text(host), self.name, value))
+
+    def _require_last(self, found: Sequence[Setting], value: str) -> None:
+        """``ResourceError`` for another file that gives the parameter another value later."""
+        path = os.path.basename(self._file)
+        in_sysctl_conf = path == settings.SYSCTL_CONF
+        for one in found:
+            name = os.path.basename(one.file)
+            later = name == settings.SYSCTL_CONF or (name > path and not in_sysctl_conf)
+            if one.key != self._key or one.file == self._file or not later:
+                continue
+            if not settings.is_same(one.value, value):
+                raise ResourceError(
+                    "%s:%d sets %s to %s, after %s"
+                    % (one.file, one.line, self.name, one.value, self._file),
+                    kind="resource.sysctl.order",
+                    hint="set file to a name that comes after it, or change that line first",
+                )
+
+    def _text(self, host: HostReader) -> str:
+        if host.files.lstat(self._file) is None:
+            return _HEAD
+        return host.files.read(self._file).decode("utf-8", "surrogateescape")
+
+    def _rewrite(self, host: Host, text: str) -> None:
+        directory = os.path.dirname(self._file)
+        if host.files.stat(directory) is None:
+            host.files.mkdir(directory, 0o755)
+        data = text.encode("utf-8", "surrogateescape")
+        if host.files.lstat(self._file) is None:
+            host.files.write(self._file, data, mode=0o644)
+        else:
+            host.files.rewrite(self._file, data)
+
+    def remove(self, host: Host) -> None:
+        text = settings.without_setting(self._text(host), self.name)
+        if settings.is_bare(text) and self._file == _file(DEFAULT):
+            host.files.unlink(self._file)
+        else:
+            self._rewrite(host, text)
+
+
+def _file(name: str) -> str:
+    return os.path.join(parameters.ETC, "sysctl.d", name)

@@ -1,0 +1,1 @@
+"""What the kernel tells of itself, and how it is set (target)."""

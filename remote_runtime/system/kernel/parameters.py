@@ -1,0 +1,130 @@
+"""The parameters of the kernel, and the files that set them at its next start (target)."""
+
+import os
+from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Tuple
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.errno_messages import failure
+from remote_runtime.system.kernel.settings import SYSCTL_CONF, Setting, parsed
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+
+PROC = "/proc/sys"
+ETC = "/etc"
+BESIDE = ("/run", "/usr/local/lib", "/usr/lib")  # where other files for sysctl are
+_MOST = 1 << 20  # bytes of a file of settings
+_LONGEST = 1 << 16  # bytes of a value
+
+
+class Kernel(object):
+    """The kernel of the machine. ``acted`` counts what has changed the machine so far: the files of
+    settings are read again after each change only."""
+
+    def __init__(self, files: "Files", acted: Callable[[], int]) -> None:
+        self._files, self._acted = files, acted
+        self._read_at = -1
+        self._settings: Sequence[Setting] = ()
+
+    def value(self, key: str) -> Optional[str]:
+        """The value of a parameter, by its path below PROC; None for an unknown one.
+        ``ResourceError`` for one that cannot be read."""
+        path = os.path.join(PROC, key)
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise failure("read", path, error) from error
+        try:
+            data = os.read(descriptor, _LONGEST)
+        except IsADirectoryError as error:
+            raise ResourceError(
+                "%s is a directory of kernel parameters" % path,
+                kind="resource.sysctl",
+                hint="name one of: %s" % ", ".join(sorted(os.listdir(path))[:5]),
+            ) from error
+        except OSError as error:
+            raise failure("read", path, error) from error
+        finally:
+            os.close(descriptor)
+        return data.decode("utf-8", "replace").strip("\n")
+
+    def names_beside(self, key: str) -> List[str]:
+        """The names in the directory where a parameter would be, sorted."""
+        try:
+            return sorted(os.listdir(os.path.dirname(os.path.join(PROC, key))))
+        except OSError:
+            return []
+
+    def require_settable(self, key: str) -> None:
+        """``ResourceError`` for a parameter that cannot be set here."""
+        path = os.path.join(PROC, key)
+        if os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+            return
+        mode = os.stat(path).st_mode
+        if not mode & 0o222:
+            why, hint = "the kernel does not let it be changed", "leave the parameter out"
+        elif os.statvfs(path).f_flag & os.ST_RDONLY:
+            why = "%s is read-only here, as in a container" % PROC
+            hint = "set it on the host of the container, or set live: false"
+        else:
+            why, hint = "only root may do that", "use become for the host, or connect as root"
+        raise ResourceError("%s cannot be set: %s" % (key, why), kind="resource.sysctl", hint=hint)
+
+    def set_value(self, key: str, value: str) -> None:
+        """Give a parameter a value. ``ResourceError`` where the kernel refuses it."""
+        path = os.path.join(PROC, key)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                os.write(descriptor, os.fsencode(value) + b"\n")
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise ResourceError(
+                "the kernel refuses the value %r for %s: %s" % (value, key, error.strerror),
+                kind="resource.sysctl",
+                hint="check the value; sysctl(8) and the kernel's documentation have the limits",
+            ) from error
+
+    def settings(self) -> Sequence[Setting]:
+        """Those of all files, in the order in which a start applies them: the last one wins."""
+        if self._acted() != self._read_at:
+            self._settings = self.read_settings()
+            self._read_at = self._acted()
+        return self._settings
+
+    def read_settings(self) -> Sequence[Setting]:
+        """The same, read anew."""
+        found: List[Setting] = []
+        for path in _in_order(self._files):
+            text = self._files.read(path, _MOST, follow=True).decode("utf-8", "surrogateescape")
+            found += parsed(path, text)
+        return found
+
+
+def _in_order(files: "Files") -> List[str]:
+    """The files, as systemd-sysctl and ``sysctl --system`` order them: by name, whatever their
+    directory, and sysctl.conf at the end."""
+    by_name: Dict[str, Tuple[str, bool]] = {}
+    for above in (ETC, *BESIDE):
+        directory = os.path.join(above, "sysctl.d")
+        if not files.is_directory(directory):
+            continue
+        for name in files.entries(directory):
+            if not name.endswith(".conf") or name in by_name:
+                continue
+            path = os.path.join(directory, name)
+            status = files.status(path, follow=True)
+            is_file = status is not None and status.kind == "file"
+            by_name[name] = path, is_file and not _is_of_sysctl_conf(files, path)
+    found = [path for _, (path, counts) in sorted(by_name.items()) if counts]
+    last = os.path.join(ETC, SYSCTL_CONF)
+    status = files.status(last, follow=True)
+    return [*found, last] if status is not None and status.kind == "file" else found
+
+
+def _is_of_sysctl_conf(files: "Files", path: str) -> bool:
+    """Whether it is a link to sysctl.conf, which comes last anyway."""
+    return os.path.basename(files.link(path)) == SYSCTL_CONF

@@ -1,0 +1,103 @@
+"""Files with values for kernel parameters, as sysctl.d(5) has them (both sides).
+
+Lines that are not changed stay byte for byte.
+"""
+
+from typing import List, NamedTuple, Optional
+
+SYSCTL_CONF = "sysctl.conf"
+
+
+class Setting(NamedTuple):
+    """One line that sets a parameter: ``key`` is its path below /proc/sys, ``line`` counts from
+    1."""
+
+    file: str
+    line: int
+    key: str
+    value: str
+
+
+def path_of(name: str) -> str:
+    """The path of a parameter below /proc/sys, with dots or slashes between its parts.
+
+    What stands first separates the parts; where that is a dot, a slash is a dot of a part:
+    ``net.ipv4.conf.eth0/100.forwarding`` is ``net/ipv4/conf/eth0.100/forwarding``.
+    """
+    dot, slash = name.find("."), name.find("/")
+    if dot < 0 or 0 <= slash < dot:
+        return name
+    return name.translate({ord("."): "/", ord("/"): "."})
+
+
+def parsed(file: str, text: str) -> List[Setting]:
+    """The settings of a file, in their order. Comments and patterns are left out."""
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        stripped = line.strip()
+        key, equals, value = stripped.partition("=")
+        if stripped[:1] in ("#", ";", "") or not equals:
+            continue
+        key = path_of(key.strip().lstrip("-").strip())
+        if not set(key) & set("*?["):
+            found.append(Setting(file, number, key, value.strip()))
+    return found
+
+
+def with_setting(text: str, name: str, value: str) -> str:
+    """The text with a value for a parameter, in place of its last line or at the end."""
+    new = "%s = %s" % (name, value)
+    own = [one.line for one in parsed("", text) if one.key == path_of(name)]
+    lines = text.split("\n")
+    if not own:
+        end = "" if text.endswith("\n") or not text else "\n"
+        return "%s%s%s\n" % (text, end, new)
+    lines[own[-1] - 1] = new
+    return "\n".join(line for at, line in enumerate(lines, 1) if at not in own[:-1])
+
+
+def without_setting(text: str, name: str) -> str:
+    """The text without the lines for a parameter."""
+    own = [one.line for one in parsed("", text) if one.key == path_of(name)]
+    return "\n".join(line for at, line in enumerate(text.split("\n"), 1) if at not in own)
+
+
+def is_bare(text: str) -> bool:
+    """Whether a text has nothing but comments."""
+    return all(line.strip()[:1] in ("#", ";", "") for line in text.split("\n"))
+
+
+def is_same(one: Optional[str], other: Optional[str]) -> bool:
+    """Whether two values mean the same: blanks between numbers do not count, nor how these are
+    spelled."""
+    if one is None or other is None:
+        return one is other
+    return [_plain(word) for word in one.split()] == [_plain(word) for word in other.split()]
+
+
+def is_held(now: str, wanted: str) -> bool:
+    """Whether a parameter has a value: of several numbers, the kernel takes the first ones alone
+    and leaves the others."""
+    words, there = wanted.split(), now.split()
+    numbers = all(number_of(word) is not None for word in there + words)
+    if numbers and 0 < len(words) < len(there):
+        there = there[: len(words)]
+    return is_same(" ".join(there), wanted)
+
+
+def number_of(word: str) -> Optional[int]:
+    """The number that a word is for the kernel: decimal, or with the prefix 0x or 0."""
+    digits = word.lstrip("-")
+    if not digits[:1].isdigit() or len(word) - len(digits) > 1:
+        return None
+    base = 16 if digits[:2] in ("0x", "0X") else 8 if digits[0] == "0" and digits != "0" else 10
+    try:
+        number = int(digits.replace("_", "x"), base)
+    except ValueError:
+        return None
+    return -number if word.startswith("-") else number
+
+
+def _plain(word: str) -> str:
+    number = number_of(word)
+    return word if number is None else str(number)
