@@ -47,7 +47,7 @@ class EnsureType:
         type_ = self._type
         parser.intermixed = True
         flags = flags_of(type_)
-        behind = [word for flag in flags for word in flag.spelt("argument")]
+        behind = [word for flag in flags for word in flag.options_for("argument")]
         words = "".join(f" [{word}]" for word in [*behind, "ENSURE"])
         parser.usage = f"{parser.prog} NAME{words} [--PROPERTY VALUE] [OPTIONS]"
         described = type_.schema.get("x-ccm-name", {}).get("description", "the resource's name")
@@ -111,7 +111,7 @@ class EnsureType:
             node: Node = text_node(ensure, Argument("argument ENSURE", ensure))
             properties.entries["ensure"] = (_key("ensure"), node)
         for flag in flags_of(self._type):
-            if behind is not None and flag.spelt("argument"):
+            if behind is not None and flag.options_for("argument"):
                 node = text_node(behind, Argument("argument", behind))
                 properties.entries[flag.name] = (_key(flag.name), node)
             if (given := read_flag(args, flag)) is not None:

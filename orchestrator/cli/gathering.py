@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.asking import terminal_secret
+from orchestrator.cli.prompts import terminal_secret
 
 if TYPE_CHECKING:
     from orchestrator.fleet.host.fact_run import Require

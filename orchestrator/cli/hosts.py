@@ -6,9 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.asking import terminal_secret
 from orchestrator.cli.messages import warn
 from orchestrator.cli.options import add_connection, add_inventory, read_connection, read_inventory
+from orchestrator.cli.prompts import terminal_secret
 
 if TYPE_CHECKING:
     from orchestrator.transport.host_keys.key_trust import ScanFailure, ScannedKey

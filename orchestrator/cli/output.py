@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from orchestrator.cli.asking import ask_line, ask_secret
 from orchestrator.cli.exit_code import result_exit_code
 from orchestrator.cli.messages import ON_THIS_MACHINE, note, warn
 from orchestrator.cli.options import add_diff, read_fields
+from orchestrator.cli.prompts import ask_line, ask_secret
 from orchestrator.cli.signals import Interrupts
 from orchestrator.cli.verify_output import VerifyOutput
 from orchestrator.report.terminal.style import Style, can_redraw

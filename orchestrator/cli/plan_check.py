@@ -40,14 +40,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Count, and write the answer."""
-    from orchestrator.plan_files.conditions import judged, parse_conditions
+    from orchestrator.plan_files.conditions import evaluate, parse_conditions
     from orchestrator.plan_files.counters import counters_of
     from orchestrator.plan_files.reader import read_plan
     from orchestrator.report.dangers import dangers_in
 
     conditions = [one for text in args.deny for one in parse_conditions(text, "--deny")]
     kept = read_plan(args.plan)
-    verdict = judged(counters_of(kept), conditions)
+    verdict = evaluate(counters_of(kept), conditions)
     code = DENIED if verdict.denied else 0
     dangers = dangers_in(kept)
     if args.json:

@@ -46,7 +46,7 @@ class Flag(NamedTuple):
     definitions: Mapping[str, Any]
     more: Mapping[str, str]
 
-    def spelt(self, way: str) -> list[str]:
+    def options_for(self, way: str) -> list[str]:
         """The further flags that work in this way."""
         return [option for option, kind in self.more.items() if kind == way]
 
@@ -113,12 +113,12 @@ def add_flag(group: argparse._ArgumentGroup, flag: Flag) -> None:
     """Let a parser take the property."""
     text = flag.description.replace("`", "").replace("%", "%%")
     settings: dict[str, Any] = {"dest": flag.dest, "default": None, "help": text}
-    options = [*flag.options, *flag.spelt("same")]
+    options = [*flag.options, *flag.options_for("same")]
     one_of = group.add_mutually_exclusive_group() if flag.more else group
-    for option in flag.spelt("off"):
+    for option in flag.options_for("off"):
         turned = {"action": "store_const", "const": False, "help": f"as --no-{flag.name}"}
         one_of.add_argument(option, **{**settings, **turned})
-    for option in flag.spelt("file"):
+    for option in flag.options_for("file"):
         named = {
             "type": text_of,
             "metavar": "FILE",

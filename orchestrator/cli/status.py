@@ -7,7 +7,6 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.cli.asking import terminal_secret
 from orchestrator.cli.messages import note_this_machine, warn
 from orchestrator.cli.options import (
     add_connection,
@@ -15,6 +14,7 @@ from orchestrator.cli.options import (
     read_connection,
     read_inventory,
 )
+from orchestrator.cli.prompts import terminal_secret
 
 if TYPE_CHECKING:
     from orchestrator.fleet import events as happening
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     planner.see(chosen.inventory)
     if not args.json:
         note_this_machine(where)
-    seen = Seen()
+    seen = EventCollector()
     bus = Bus([seen])
     options = RunOptions(noop=True, diff=False, status_only=True)
     settings = RunSettings(new_run_id(), user_at_host(), options)
@@ -95,7 +95,7 @@ def _site(args: argparse.Namespace, type_: Any, types: Any) -> Any:
     )
 
 
-class Seen:
+class EventCollector:
     """Subscriber that keeps the event of each host."""
 
     def __init__(self) -> None:

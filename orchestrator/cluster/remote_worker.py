@@ -41,7 +41,7 @@ from orchestrator.plan_files.plan_file import PlanFile
 from orchestrator.plan_files.writer import PlanWriter
 from orchestrator.planning import Planner, PlanOptions
 from orchestrator.planning.commands.fact_request import FactRequest
-from orchestrator.planning.commands.fleet_command import FleetCommand, Said
+from orchestrator.planning.commands.fleet_command import CommandSpec, FleetCommand
 from orchestrator.planning.host_secrets import HostSecrets
 from orchestrator.planning.staged_preview import EarlierStage, HostPlanner, StagedPlanner
 from orchestrator.sources.archives import Archives
@@ -164,7 +164,7 @@ def _command(
     recipe = brief.recipes[0]
     if not recipe.data:
         return [], [Job(FactRequest(), _settings(brief, recipe))], {}
-    said = Said(**recipe.data)
+    said = CommandSpec(**recipe.data)
     script = said.script and office.place(said.script)
     command = FleetCommand.of(said._replace(words=tuple(said.words), script=script))
     return [], [Job(command, _settings(brief, recipe))], {}

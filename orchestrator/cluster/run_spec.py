@@ -10,7 +10,7 @@ from remote_runtime.options import RunOptions
 
 class Recipe(NamedTuple):
     """What a planner is made of: a manifest, and the ``data`` that options give, as ``PlanOptions``
-    has them; of a command ``Said`` in their place, of a request for facts nothing.
+    has them; of a command ``CommandSpec`` in their place, of a request for facts nothing.
 
     Of a stage: its name, and in a preview the names of the hosts that it is for.
     """

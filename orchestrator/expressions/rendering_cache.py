@@ -21,7 +21,7 @@ _ALIKE, _BY_DATA, _OWN = range(3)
 _SIMPLE = (str, int, float, bool, type(None))
 
 
-class Seen(Protocol):
+class CachedScope(Protocol):
     """The parts of a ``Scope`` that the cache reads."""
 
     @property
@@ -34,7 +34,7 @@ class Seen(Protocol):
     def _replace(self) -> Callable[..., Any]: ...
 
 
-S = TypeVar("S", bound=Seen)
+S = TypeVar("S", bound=CachedScope)
 
 
 class HostValueRead(BaseException):

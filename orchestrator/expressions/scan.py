@@ -15,7 +15,7 @@ _OPENER = r"\{\{|\$\{(?=[ \t])"
 _TOKEN = r"""(?s)'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|/\*.*?\*/|[{}'"]"""
 
 
-class Found(NamedTuple):
+class Span(NamedTuple):
     """One expression: its source without the braces, and its start and end in the text."""
 
     source: str
@@ -37,7 +37,7 @@ def holds_expression(text: str) -> bool:
     return ("{{" in text or "${" in text) and re.search(_OPENER, text) is not None
 
 
-def scan(text: str) -> list[Found]:
+def scan(text: str) -> list[Span]:
     """Every expression of the text, in order; UnclosedError."""
     found = []
     at = 0
@@ -45,7 +45,7 @@ def scan(text: str) -> list[Found]:
     while opener := openers.search(text, at):
         end = _end_of(text, opener)
         closer = 2 if opener.group() == "{{" else 1
-        found.append(Found(text[opener.end() : end - closer], opener.start(), end))
+        found.append(Span(text[opener.end() : end - closer], opener.start(), end))
         at = end
     return found
 

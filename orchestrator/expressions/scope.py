@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions.environ import OWN, Environ
 from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
-from orchestrator.language.asked import NOTHING_ASKED, Asked
+from orchestrator.language.asked import NOTHING_ASKED, Answers
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Directory
@@ -57,7 +57,7 @@ class Scope(NamedTuple):
     buckets: KeyValueLookup | None = None
     loop: Mapping[str, Any] = {}
     inventory: InventoryView = NO_INVENTORY
-    asked: Asked = NOTHING_ASKED
+    asked: Answers = NOTHING_ASKED
 
     def __repr__(self) -> str:
         return "Scope()"  # templates can reach its methods, and its text would reveal everything

@@ -14,7 +14,7 @@ Find = Callable[[str], Any]
 """The answer to the look-up of a name; EvaluationError where there is none."""
 
 
-class Asked(dict[str, Any]):
+class Answers(dict[str, Any]):
     """``Asked``: an answer is found when it is first read. Reading one without an answer raises.
 
     ``names`` are the look-ups that the manifest declares.
@@ -62,9 +62,9 @@ class Asked(dict[str, Any]):
         self._look_all()
         return super().items()
 
-    def copied(self) -> Asked:
+    def copied(self) -> Answers:
         """One of which a template may change what it reads."""
-        other = Asked(self._left, self._find)
+        other = Answers(self._left, self._find)
         dict.update(other, copy.deepcopy(dict(dict.items(self))))
         return other
 
@@ -85,4 +85,4 @@ class Asked(dict[str, Any]):
             self._look(key)
 
 
-NOTHING_ASKED = Asked()
+NOTHING_ASKED = Answers()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import nodes
 
-from orchestrator.language.paths import BadPathError, Spelt, check_spelt
+from orchestrator.language.paths import BadPathError, PathText, check_path_text
 from orchestrator.language.sandbox import Sandbox
 from remote_runtime.text.nearest import nearest
 
@@ -61,7 +61,7 @@ def static_problems(
     for call in calls(trees, ("lookup",)):
         path = next(iter([*call.args, *(word.value for word in call.kwargs)]), None)
         try:
-            check_spelt(path, lambda node: _spelt(node, own + "concat"))
+            check_path_text(path, lambda node: _path_text(node, own + "concat"))
         except BadPathError as error:
             shown = repr(path.value) if isinstance(path, nodes.Const) else ""
             problems.append((f"lookup({shown}): {error}", "", (path or call).lineno))
@@ -70,21 +70,21 @@ def static_problems(
     return problems
 
 
-def _spelt(node: nodes.Expr | None, concat: str) -> Spelt:
+def _path_text(node: nodes.Expr | None, concat: str) -> PathText:
     """``concat`` is the function that joins its arguments."""
     if isinstance(node, nodes.Const) and isinstance(node.value, str):
-        return Spelt(node.value, literal=True)
+        return PathText(node.value, literal=True)
     if isinstance(node, nodes.CondExpr):
-        return Spelt(either=[choice for choice in (node.expr1, node.expr2) if choice])
+        return PathText(either=[choice for choice in (node.expr1, node.expr2) if choice])
     if isinstance(node, nodes.Concat):
-        return Spelt(joined=node.nodes)
+        return PathText(joined=node.nodes)
     if isinstance(node, nodes.Call) and calls([node], (concat,)):
-        return Spelt(joined=node.args)
+        return PathText(joined=node.args)
     if isinstance(node, nodes.Add):
-        return Spelt(joined=(node.left, node.right))
+        return PathText(joined=(node.left, node.right))
     if isinstance(node, nodes.Mod) and isinstance(node.left, nodes.Const):
-        return Spelt(str(node.left.value).split("%")[0])
-    return Spelt()
+        return PathText(str(node.left.value).split("%")[0])
+    return PathText()
 
 
 def _meant(word: str, known: Collection[str], likely: Collection[str]) -> str:

@@ -32,7 +32,7 @@ class BadPathError(ValueError):
     """The path cannot be used; the message is for people."""
 
 
-class Spelt(NamedTuple):
+class PathText(NamedTuple):
     """How a text comes about in an expression: a literal ``text``, ``either`` of some nodes, or
     nodes that are ``joined``; none of them for what shows only when it is evaluated.
 
@@ -45,12 +45,12 @@ class Spelt(NamedTuple):
     joined: Sequence[Any] = ()
 
 
-def check_spelt(node: Any, spelt: Callable[[Any], Spelt]) -> None:
-    """Check the path that a node of an expression comes to, as far as it is spelt out.
+def check_path_text(node: Any, path_text: Callable[[Any], PathText]) -> None:
+    """Check the path that a node of an expression comes to, as far as it is literal.
 
     Its first part must be, or a host's facts could choose what is looked into. BadPathError.
     """
-    for text, whole in _beginnings([node], spelt):
+    for text, whole in _beginnings([node], path_text):
         root, dot, _ = text.partition(".")
         if not whole and not dot:
             raise BadPathError(
@@ -60,20 +60,22 @@ def check_spelt(node: Any, spelt: Callable[[Any], Spelt]) -> None:
         split_path(text if whole else f"{root}.x")
 
 
-def _beginnings(nodes: Sequence[Any], spelt: Callable[[Any], Spelt]) -> Iterator[tuple[str, bool]]:
+def _beginnings(
+    nodes: Sequence[Any], path_text: Callable[[Any], PathText]
+) -> Iterator[tuple[str, bool]]:
     """What the joined nodes may begin with, and whether that is all of it."""
     if not nodes:
         yield "", True
         return
-    first = spelt(nodes[0])
+    first = path_text(nodes[0])
     for choice in first.either:
-        yield from _beginnings([choice, *nodes[1:]], spelt)
+        yield from _beginnings([choice, *nodes[1:]], path_text)
     if first.joined:
-        yield from _beginnings([*first.joined, *nodes[1:]], spelt)
+        yield from _beginnings([*first.joined, *nodes[1:]], path_text)
     elif first.literal and "." in first.text and nodes[1:]:
         yield first.text, False
     elif first.literal:
-        for rest, whole in _beginnings(nodes[1:], spelt):
+        for rest, whole in _beginnings(nodes[1:], path_text):
             yield first.text + rest, whole
     elif not first.either:
         yield first.text, False

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from inventory.document import Mapping, Scalar, Source
 from orchestrator.manifest.checks.references import check_names, named
-from orchestrator.manifest.checks.resource import declare, doubts, spell_out
+from orchestrator.manifest.checks.resource import declare, doubts, known_properties
 from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
@@ -69,7 +69,9 @@ def adhoc_site(
     if "foreach" in properties:
         message = "foreach works only in manifests"
         problems.append(Problem(message, properties.key("foreach").position, "", "input"))
-    declared = declare(type_, name, nodes=spell_out(type_, properties, problems), problems=problems)
+    declared = declare(
+        type_, name, nodes=known_properties(type_, properties, problems), problems=problems
+    )
     site = _site([declared], directory, types.needed_by(type_), problems)
     site.warnings += doubts(declared)
     site.earlier = earlier

@@ -24,7 +24,7 @@ from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.manifest.annotations import Annotation, read_annotations
 from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.data_files import NO_FILES, DataFiles, leads, pairs_of
-from orchestrator.manifest.merge import STRATEGIES, Merging, begin, lay, merge_deep
+from orchestrator.manifest.merge import STRATEGIES, Merging, merge_base, merge_deep, merge_key
 from orchestrator.manifest.values import compile_node, expressions_in, is_templated
 from remote_runtime.errors import InputError, Position, Problem
 
@@ -34,7 +34,7 @@ _MERGES = ("first", "deep")
 _FIRST = Merging()
 
 
-class Held(Protocol):
+class ValueContainer(Protocol):
     """A container of values: a data source, or the project's data files."""
 
     def holds(self, path: Entries[str], /) -> bool:
@@ -193,7 +193,7 @@ class DataSource:
         ``scope`` is lenient.
         """
         scope = scope.outside() if self.is_remote else scope
-        data = begin(self.merging, bind(self._base, "", self.data))
+        data = merge_base(self.merging, bind(self._base, "", self.data))
         taken: set[str] = set()
         is_first = True
         for entry in self.order:
@@ -211,7 +211,7 @@ class DataSource:
             layers = self.layers(name, files)
             for layer, key, value in ((one, *pair) for one in layers for pair in one.pairs()):
                 if self.merging.wants(key, is_first, taken):
-                    lay(self.merging, key, data, bind(layer, key, value))
+                    merge_key(self.merging, key, data, bind(layer, key, value))
                     found.append(key)
             taken.update(found)
             is_first = is_first and not layers

@@ -135,7 +135,7 @@ class Declared:
             and (ensure == ABSENT or key in self.inherited)
         )
 
-    def spells_out(self, text: str) -> bool:
+    def is_literal_text(self, text: str) -> bool:
         """Whether the user wrote a text of the resource, rather than a host."""
         return self.written is None or text in self.written
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping as AnyMapping
 
 from inventory.document import Mapping
-from orchestrator.manifest.checks.resource import Nodes, refuse_loop, spell_out
+from orchestrator.manifest.checks.resource import Nodes, known_properties, refuse_loop
 from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.types import Types
 from remote_runtime.errors import Problem
@@ -35,7 +35,7 @@ def read_defaults(ccm: Mapping, types: Types, above: Defaults, problems: list[Pr
             message = f"the defaults of {key.text} must be a map, not {value.describe()}"
             problems.append(Problem(message, value.position, "", "input.type"))
         else:
-            own = spell_out(type_, value, problems)
+            own = known_properties(type_, value, problems)
             refuse_loop(own, problems)
             found[key.text] = {**above.get(key.text, {}), **own}
     return found

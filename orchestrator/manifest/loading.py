@@ -170,7 +170,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
     site.defaults = read_defaults(ccm, site.types, site.defaults, problems)
     site.assertions = read_assertions(ccm.get(ASSERT), problems)
     if "ask" in ccm:
-        from orchestrator.manifest.asks import read_asks
+        from orchestrator.manifest.look_ups import read_asks
 
         site.asks = read_asks(ccm.get("ask"), site.types, problems)
     resources = ccm.get("resources")

@@ -96,7 +96,7 @@ def _merge(below: Any, above: Any, lists: bool) -> Any:
     return above
 
 
-def lay(merging: Merging, key: str, data: dict[str, Any], value: Any) -> None:
+def merge_key(merging: Merging, key: str, data: dict[str, Any], value: Any) -> None:
     """Merge an entry's value of a top-level key into the data, which is changed."""
     strategy = merging.strategy(key)
     known = dict.get(data, key, _NOTHING)
@@ -108,7 +108,9 @@ def lay(merging: Merging, key: str, data: dict[str, Any], value: Any) -> None:
         data.pop(key, None)
 
 
-def lay_source(merging: Merging, data: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def merge_source(
+    merging: Merging, data: dict[str, Any], above: Mapping[str, Any]
+) -> dict[str, Any]:
     """The data of a later source over that of a manifest, which is not changed.
 
     It merges deep, except for keys with their own strategy in the manifest's hierarchy. Values that
@@ -119,11 +121,11 @@ def lay_source(merging: Merging, data: dict[str, Any], above: Mapping[str, Any])
         return merged
     found = _widened(data, above)
     for key, value in raw_items(above):
-        lay(merging._replace(default="deep"), key, found, value)
+        merge_key(merging._replace(default="deep"), key, found, value)
     return found
 
 
-def begin(merging: Merging, data: Mapping[str, Any]) -> dict[str, Any]:
+def merge_base(merging: Merging, data: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of ``data`` to merge entries into; ``unique`` lists have no duplicates."""
     found = raw_copy(data)
     for key, value in raw_items(data):

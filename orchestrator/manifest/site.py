@@ -22,7 +22,7 @@ from remote_runtime.errors import InputError, Problem
 if TYPE_CHECKING:
     from orchestrator.expressions import Expression
     from orchestrator.language import jet
-    from orchestrator.manifest.asks import Asks
+    from orchestrator.manifest.look_ups import Asks
 
 DEEPEST = 10
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from inventory.checker import is_null
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.manifest.checks.foreign_words import type_hint
-from orchestrator.manifest.checks.resource import Nodes, declare, refuse_loop, spell_out
+from orchestrator.manifest.checks.resource import Nodes, declare, known_properties, refuse_loop
 from orchestrator.manifest.checks.schema_errors import suggestion, with_article
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
@@ -76,7 +76,7 @@ class ResourceReader:
             return
         rest = Mapping(mapping.source, mapping.line, mapping.column)
         rest.entries = {k: v for k, v in mapping.entries.items() if k != "name"}
-        self._declare(type_, name, spell_out(type_, rest, self._problems))
+        self._declare(type_, name, known_properties(type_, rest, self._problems))
 
     def _list(self, type_: Type, sequence: Sequence) -> None:
         entries: list[tuple[Scalar, Nodes]] = []
@@ -109,7 +109,7 @@ class ResourceReader:
                 hint = "one name per item: begin a new one with '-', or indent the properties"
                 self._report(key, message, hint)
             if isinstance(value, Mapping):
-                found.append((key, spell_out(type_, value, self._problems)))
+                found.append((key, known_properties(type_, value, self._problems)))
             elif isinstance(value, Scalar) and value.kind == "null":
                 found.append((key, {}))
             elif not number:

@@ -103,7 +103,7 @@ class Verdict(NamedTuple):
 _BLIND = ("unknown", "commands", "left_out")
 
 
-def judged(counters: Mapping[str, int], conditions: Sequence[Condition]) -> Verdict:
+def evaluate(counters: Mapping[str, int], conditions: Sequence[Condition]) -> Verdict:
     """Whether a plan with these counters is denied, and what the conditions do not see."""
     named = {one.counter for one in conditions}
     uncounted = [name for name in _BLIND if counters[name] and name not in named]

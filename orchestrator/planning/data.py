@@ -19,11 +19,11 @@ from orchestrator.language.facts import Facts
 from orchestrator.language.files import Directory
 from orchestrator.language.hash_notes import noting_hashes
 from orchestrator.manifest.annotations import Annotation, check_annotations, secrets
-from orchestrator.manifest.data import BASE, DataSource, Held, Layer, load_source
+from orchestrator.manifest.data import BASE, DataSource, Layer, ValueContainer, load_source
 from orchestrator.manifest.data_files import DataFiles
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.deferred import CIRCLE, Resolver, plain, raw_items
-from orchestrator.manifest.merge import lay_source, merge_deep
+from orchestrator.manifest.merge import merge_deep, merge_source
 from orchestrator.planning.explanation import Explainer, Explanation
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
 from orchestrator.planning.partial_data import PartialData, finish_partly
@@ -42,13 +42,13 @@ INHERIT = "inherit_data"
 
 if TYPE_CHECKING:
     from inventory import Inventory
-    from orchestrator.manifest.asks import Asks
+    from orchestrator.manifest.look_ups import Asks
     from orchestrator.registration.key_value import Buckets, KeyValueLookup
     from orchestrator.registration.lookup import RegistrationLookup
     from orchestrator.registration.store import Store
 
 
-class Given:
+class RunData:
     """The inputs of every manifest of a run: ``--hiera``, ``--data``, environ and the ``files`` of
     the project's data directory.
 
@@ -134,7 +134,7 @@ class ManifestData:
     Data that is the same on all hosts is resolved once.
     """
 
-    def __init__(self, source: DataSource, directory: Directory, given: Given) -> None:
+    def __init__(self, source: DataSource, directory: Directory, given: RunData) -> None:
         self._own = source
         self._directory = directory
         self._given = given
@@ -143,7 +143,7 @@ class ManifestData:
         self._is_static = not given.unread and (
             source.is_static(given.files) and all(one.is_static() for one in given.sources)
         )
-        held: list[Held] = [source, *given.sources, given.files]
+        held: list[ValueContainer] = [source, *given.sources, given.files]
         self._reads_data = any(
             _MAY_READ.search(expression.source) for one in held for expression in one.expressions()
         )
@@ -179,7 +179,7 @@ class ManifestData:
         scope = self._scope(unknown, data={}, names={}, heard={}, lenient=True)
         scope = scope._replace(host=unknown)
         resolver = Resolver(scope)
-        data = lay_source(self._own.merging, resolver.bind(self._own.data, BASE), given.data)
+        data = merge_source(self._own.merging, resolver.bind(self._own.data, BASE), given.data)
         dict.update(resolver.root, raw_items(data))
         replaced = {*self._own.keys_above(), *given.files.known_keys()}
         replaced.update(key for one in given.sources for key in one.known_keys())
@@ -330,10 +330,10 @@ class ManifestData:
 
         try:
             merging = self._own.merging
-            data = lay_source(merging, self._own.resolve(scope, bind, self._given.files), handed)
+            data = merge_source(merging, self._own.resolve(scope, bind, self._given.files), handed)
             for source in self._given.sources:
-                data = lay_source(merging, data, source.resolve(scope, bind))
-            data = lay_source(merging, data, self._given.data)
+                data = merge_source(merging, data, source.resolve(scope, bind))
+            data = merge_source(merging, data, self._given.data)
             if self._reads_answers and look_ups is not NO_LOOK_UPS:
                 resolver.begin(data)
                 look_ups.collect()

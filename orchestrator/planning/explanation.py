@@ -10,7 +10,7 @@ from orchestrator.expressions import Scope, render_value
 from orchestrator.language.paths import MISSING, find
 from orchestrator.manifest.data import DataSource, Layer
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
-from orchestrator.manifest.merge import Merging, Part, PartList, PartMap, lay_source, with_origin
+from orchestrator.manifest.merge import Merging, Part, PartList, PartMap, merge_source, with_origin
 from remote_runtime.errors import Position
 from remote_runtime.reporting.masking import MASKED, Mask
 
@@ -74,7 +74,7 @@ class Explainer:
         """Add the data of a later source, which has its own hierarchy."""
         self._source = source.name
         found = source.resolve(self.scope, self._bind)
-        self._data = lay_source(self._merging, self._data, found)
+        self._data = merge_source(self._merging, self._data, found)
         self._look_through(source, NO_FILES)
 
     def _look_through(self, source: DataSource, files: DataFiles) -> None:
@@ -100,7 +100,7 @@ class Explainer:
         if value is not MISSING:
             self._source, self._merge = GIVEN, ""
             self._add(Source(GIVEN, None, value, found=True))
-        self._data = lay_source(self._merging, self._data, _marked(given, None, GIVEN))
+        self._data = merge_source(self._merging, self._data, _marked(given, None, GIVEN))
 
     def explanation(self) -> Explanation:
         """The explanation of the value."""

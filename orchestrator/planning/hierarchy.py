@@ -10,10 +10,10 @@ from inventory.document import Mapping, parse_document, read_document
 from orchestrator.expressions.environ import Environ
 from orchestrator.fleet.host.host_facts import NeedAnswersError
 from orchestrator.language.files import Directory
-from orchestrator.manifest.asks import Asks, read_asks
 from orchestrator.manifest.data import KEYS, DataSource, refuse_unknown_keys
+from orchestrator.manifest.look_ups import Asks, read_asks
 from orchestrator.manifest.types import types_beside
-from orchestrator.planning.data import Given, ManifestData, plan_error
+from orchestrator.planning.data import ManifestData, RunData, plan_error
 from orchestrator.planning.explanation import Explanation, hidden, masked
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions, load_environ
@@ -56,7 +56,7 @@ class Hierarchy:
         self._asks = {} if text is not None else _asks(path, root, problems)
         variables = Environ(load_environ()).public() if with_environ else {}
         self._overlay = FactOverlay(options.facts, options.fact, variables)
-        self._given = Given(options, problems, self.warnings)
+        self._given = RunData(options, problems, self.warnings)
         directory = Path() if is_url(path) else Path(path).parent
         self._data = ManifestData(source, Directory(directory.absolute()), self._given)
         shared = self._data.shared(None, {}) if not problems else None

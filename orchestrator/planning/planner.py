@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.expressions import Scope
 from orchestrator.language.errors import NEEDS
 from orchestrator.manifest.site import Site
-from orchestrator.planning.data import Given, plan_error
+from orchestrator.planning.data import RunData, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.remote_data import shown
@@ -50,7 +50,7 @@ class Planner:
         self._implications: Implications | None = None
         self._lock = Lock()
         self._examined: set[str] = set()  # hosts for which all manifests are known
-        given = Given(options, problems, site.warnings)
+        given = RunData(options, problems, site.warnings)
         self._sources = given.sources
         self._files = given.files
         self._given_keys = frozenset(given.data)
@@ -325,7 +325,7 @@ class Planner:
 
     def reach(self) -> set[Path] | None:
         """The files that plans can need for any host; None if a template may name others."""
-        from orchestrator.planning.site.reach import is_literal
+        from orchestrator.planning.site.local_files import is_literal
 
         known = self.survey.is_whole and not self.survey.failing
         files = self.files()

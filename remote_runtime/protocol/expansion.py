@@ -12,7 +12,7 @@ from remote_runtime.reporting.events import (
     PROTOCOL,
     EventMaker,
     Outcome,
-    spelt_out,
+    encode_id,
     timestamp_of,
 )
 
@@ -60,7 +60,7 @@ def _event(
         requested = implied["requested_ensure"]
     event: Dict[str, Any] = {
         "protocol": PROTOCOL,
-        "event_id": spelt_out(number),
+        "event_id": encode_id(number),
         "timestamp": timestamp_of(at),
         "type": implied["type"],
         "name": implied["name"],

@@ -19,7 +19,7 @@ def fingerprint(paths: Iterable[str], scripts: Mapping[str, str]) -> str:
     return str(sha256(jsontext.dumps(told).encode("utf-8")).hexdigest())
 
 
-class Told(NamedTuple):
+class SharedMetadata(NamedTuple):
     """The metadata of packages by SHA-256, as other hosts sent it, not checked yet.
 
     ``known`` has the metadata that two hosts, or this one, reported; ``alone`` that of a single
@@ -38,19 +38,19 @@ class Shared(object):
     def __init__(self, channel: Optional[Channel] = None) -> None:
         self._channel = channel
 
-    def known(self, shas: Sequence[str]) -> Told:
+    def known(self, shas: Sequence[str]) -> SharedMetadata:
         """What other hosts have learnt of these.
 
         The controller may let another host that is at it finish first.
         """
         if self._channel is None or not shas:
-            return Told({}, {}, shas)
+            return SharedMetadata({}, {}, shas)
         self._channel.send({"t": "packages", "shas": list(shas)}, now=True)
         answer = self._channel.expect("packages")
         known, alone, left = (answer.get(key) for key in ("known", "alone", "left"))
         if not (isinstance(known, dict) and isinstance(alone, dict) and isinstance(left, list)):
             raise ProtocolError("packages without what is known")
-        return Told(
+        return SharedMetadata(
             {sha: known[sha] for sha in shas if sha in known},
             {sha: alone[sha] for sha in shas if sha in alone},
             [sha for sha in shas if sha in left],

@@ -32,7 +32,7 @@ class EventIds(object):
 
     def next(self) -> str:
         """Return the next id: 26 characters, 48 bits of time and 80 random bits."""
-        return spelt_out(self.advance())
+        return encode_id(self.advance())
 
     def advance(self) -> int:
         """The next id as a number."""
@@ -50,7 +50,7 @@ class EventIds(object):
         return self._last
 
 
-def spelt_out(number: int) -> str:
+def encode_id(number: int) -> str:
     """The 26 characters of an id."""
     return "".join([_ALPHABET[number >> shift & 31] for shift in _SHIFTS])
 

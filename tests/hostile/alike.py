@@ -37,9 +37,9 @@ from remote_runtime.reporting.event_reporter import unplanned_of
 from remote_runtime.reporting.events import (
     EventMaker,
     Outcome,
+    encode_id,
     requested_of,
     secrets_of,
-    spelt_out,
     timestamp_of,
 )
 from remote_runtime.reporting.masking import Mask
@@ -207,6 +207,6 @@ def _told(plan: HostPlan, payload: bytes, host: str) -> tuple[list[str], dict[st
             number = (1 << 120) + len(events)
             batch.add(Turn(len(events) + 1, number, 1e9, 0, item.index, said))
             event = maker.make(outcome, False, 0.0)
-            event["event_id"], event["timestamp"] = spelt_out(number), timestamp_of(10**15)
+            event["event_id"], event["timestamp"] = encode_id(number), timestamp_of(10**15)
             events.append(finished({**event, "host": host, "run_id": "1"})[1])
     return events, batch.take() if events else {}

@@ -16,7 +16,7 @@ from remote_runtime.errors import ProtocolError
 from remote_runtime.protocol import wire
 from remote_runtime.protocol.expansion import LATEST
 from remote_runtime.protocol.unchanged_batch import MOST_ROWS
-from remote_runtime.reporting.events import spelt_out
+from remote_runtime.reporting.events import encode_id
 
 _MESSAGE = frozenset(["t", "seq", "id", "at", "noop", "prediction", "rows"])
 _HIGHEST = 1 << 130  # what 26 characters hold
@@ -43,14 +43,14 @@ def check_unchanged(
     if rows_problem(noop, prediction, rows) or not 0 <= number <= _HIGHEST - MOST_ROWS:
         raise _wrong(check)
     assert isinstance(rows, list)
-    check.require_next(message["seq"], spelt_out(number))
+    check.require_next(message["seq"], encode_id(number))
     if not 0 <= at < LATEST - sum(row[1] for row in rows) // 1000:
         raise _wrong(check)
     again, texts = 0, []
     for row in rows:
         again += check.take_turn(row[0])
         texts.append(_implied(check, row, implied))
-    check.counted(len(rows), spelt_out(number + len(rows) - 1))
+    check.counted(len(rows), encode_id(number + len(rows) - 1))
     shown = [[index, duration, *map(_plain, said)] for index, duration, *said in rows]
     host, run_id = check.origin
     turns = UnchangedResources(

@@ -21,7 +21,7 @@ STEPS = 500
 """So many steps of a regular expression cost as much as one entry."""
 
 
-class _Held:
+class _Value:
     """A value that is there, so that ``Or`` takes it whatever it is."""
 
     __slots__ = ("value",)
@@ -109,13 +109,13 @@ class Evaluation(Trusted):
             return found
         raise ValueError(f"{sign} takes true or false, not {kinds.kind(found)}")
 
-    def hold(self, value: Any) -> _Held | None:
+    def hold(self, value: Any) -> _Value | None:
         """The left side of ``??``."""
-        return None if self.missing(value) else _Held(value)
+        return None if self.missing(value) else _Value(value)
 
     def release(self, value: Any) -> Any:
         """What ``??`` comes to."""
-        return value.value if isinstance(value, _Held) else value
+        return value.value if isinstance(value, _Value) else value
 
     def missing(self, value: Any) -> bool:
         """Whether it is nil or not there."""

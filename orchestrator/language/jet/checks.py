@@ -26,7 +26,7 @@ from orchestrator.language.jet.syntax import (
     Try,
     Yield,
 )  # fmt: skip
-from orchestrator.language.paths import BadPathError, Spelt, check_spelt
+from orchestrator.language.paths import BadPathError, PathText, check_path_text
 from remote_runtime.text.nearest import nearest
 
 _ARGUMENTS: dict[str, tuple[int, int | None]] = {
@@ -85,19 +85,19 @@ def _call_problem(call: Call, more: Iterable[str]) -> Iterator[ParseError]:
         yield ParseError(f"{call.name} takes {words} argument(s), not {count}", call.at)
     elif call.name == "lookup":
         try:
-            check_spelt(call.arguments[0], _spelt)
+            check_path_text(call.arguments[0], _path_text)
         except BadPathError as error:
             yield ParseError(f"lookup(): {error}", call.at)
 
 
-def _spelt(node: Node) -> Spelt:
+def _path_text(node: Node) -> PathText:
     if isinstance(node, Const) and isinstance(node.value, str):
-        return Spelt(node.value, literal=True)
+        return PathText(node.value, literal=True)
     if isinstance(node, Ternary):
-        return Spelt(either=(node.yes, node.no))
+        return PathText(either=(node.yes, node.no))
     if isinstance(node, Binary) and node.operator == "+":
-        return Spelt(joined=(node.left, node.right))
-    return Spelt()
+        return PathText(joined=(node.left, node.right))
+    return PathText()
 
 
 def introduced(tree: Tree) -> set[str]:

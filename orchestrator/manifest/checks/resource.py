@@ -33,7 +33,7 @@ def _word_for(text: str, known: list[str]) -> str:
     return property_hint(text, known) or suggestion(text, known)
 
 
-def spell_out(type_: Type, mapping: Mapping, problems: list[Problem]) -> Nodes:
+def known_properties(type_: Type, mapping: Mapping, problems: list[Problem]) -> Nodes:
     """The properties of a map under their documented names; unknown ones become problems."""
     nodes: Nodes = {}
     for text, (key, value) in mapping.entries.items():
@@ -318,7 +318,7 @@ def _texts(value: object) -> tuple[str, ...]:
 def _condition(declared: Declared, node: Node | None, problems: list[Problem]) -> Expression | None:
     if not isinstance(node, Scalar) or node.kind != "str":
         return None
-    if not declared.spells_out(node.text):
+    if not declared.is_literal_text(node.text):
         message = f"{declared.id}: control must be literal in the template: {node.text}"
         hint = "leave the resource out with [[ if … ]]"
         problems.append(Problem(message, node.position, hint, "template.tainted"))

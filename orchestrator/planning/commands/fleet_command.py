@@ -24,7 +24,7 @@ _SHELL = "/bin/sh"
 _HEAD = 4096  # bytes of a script that contain its first line
 
 
-class Said(NamedTuple):
+class CommandSpec(NamedTuple):
     """A command as the user gave it: ``words``, which may be a ``line`` for the shell or the
     arguments of a ``script``; its ``timeout`` in seconds.
     """
@@ -43,14 +43,14 @@ class FleetCommand:
 
     def __init__(self, shown: str, argv: Sequence[str], timeout: float = 0.0) -> None:
         self.shown = shown
-        self.said = Said(tuple(argv), timeout)
+        self.said = CommandSpec(tuple(argv), timeout)
         self._properties: dict[str, Any] = {"argv": list(argv)}
         if timeout:
             self._properties["timeout"] = f"{timeout:g}s"
         self._blobs: tuple[Blob, ...] = ()
 
     @classmethod
-    def of(cls, said: Said) -> FleetCommand:
+    def of(cls, said: CommandSpec) -> FleetCommand:
         """The command as the user gave it."""
         if said.script:
             return cls.of_script(Path(said.script), said.words, said.timeout)
@@ -83,7 +83,7 @@ class FleetCommand:
             )
         _check(words)
         command = cls(line, [_SHELL, "-c", line], timeout)
-        command.said = Said((line,), timeout, line=True)
+        command.said = CommandSpec((line,), timeout, line=True)
         return command
 
     @classmethod
@@ -104,7 +104,7 @@ class FleetCommand:
             "arguments": list(arguments),
         }
         command._blobs = (blob,)
-        command.said = Said(tuple(arguments), timeout, script=os.path.abspath(path))
+        command.said = CommandSpec(tuple(arguments), timeout, script=os.path.abspath(path))
         return command
 
     def files(self) -> Sequence[Path]:

@@ -65,7 +65,7 @@ class Travel:
     def _file(self, declared: Declared, key: str, name: str) -> Blob:
         where = declared.where((key,))
         try:
-            literal = name == declared.raw.get(key) and declared.spells_out(name)
+            literal = name == declared.raw.get(key) and declared.is_literal_text(name)
             path: Path = self._directory.locate(name, literal)
             return self._files.get(path)
         except EvaluationError as error:

@@ -93,7 +93,7 @@ class Trees:
 
         key = declared.type.tree
         name = str(values[key])
-        literal = name == declared.raw.get(key) and declared.spells_out(name)
+        literal = name == declared.raw.get(key) and declared.is_literal_text(name)
         place = self._locate(name, literal, declared)
         settings = _settings(values)
         if declared.foreach is not None:

@@ -45,11 +45,11 @@ def _said(type_: Type, item: Item) -> dict[str, Any]:
     said = {**type_.defaults, **item.properties}
     said.update({key: value for key, value in checks.items() if value})
     for key in type_.octal & said.keys():
-        said[key] = _spelt_out(said[key])
+        said[key] = _canonical_mode(said[key])
     return said
 
 
-def _spelt_out(mode: Any) -> Any:
+def _canonical_mode(mode: Any) -> Any:
     """Octal digits in one spelling; a fifth digit has its own meaning."""
     return mode.lower().removeprefix("0o").rjust(4, "0") if isinstance(mode, str) else mode
 

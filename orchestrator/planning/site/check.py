@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from orchestrator.expressions import Expression, Template
 from orchestrator.language.errors import NEEDS, FactsUnavailableError
 from orchestrator.language.facts import Facts
-from orchestrator.manifest.data import DataSource, Held
+from orchestrator.manifest.data import DataSource, ValueContainer
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
 from orchestrator.planning.site.template_reads import template_reads
 from orchestrator.planning.site.unseen import Unseen, in_words
@@ -195,7 +195,7 @@ def unknown_reads(
     """
     parts = list(parts)
     data = [*sources, *(part.site.source for part in parts)]
-    held: list[Held] = [*data, files]
+    held: list[ValueContainer] = [*data, files]
     handed = _handed(parts)
     if handed is None:
         return []
@@ -230,7 +230,7 @@ def unknown_merges(
     ``unknown_reads``.
     """
     data = [*sources, *(part.site.source for part in parts)]
-    held: list[Held] = [*data, files]
+    held: list[ValueContainer] = [*data, files]
     known = list(dict.fromkeys(key for source in held for key in source.known_keys()))
     found = []
     for source in data:

@@ -39,16 +39,16 @@ def hosts_read(
         return []
     if all("Hosts" in text for text in reading):
         known = reading  # otherwise a macro received hosts from another text
-    named, computed = _spelt(_HOSTS, known)
+    named, computed = _literal_names(_HOSTS, known)
     if computed:
-        those, others = _spelt(_GROUPS, known)
+        those, others = _literal_names(_GROUPS, known)
         if others or not those:
             return list(hosts)
         named |= {name for group in those for name in groups.get(group, ())}
     return [name for name in hosts if name in named]
 
 
-def _spelt(pattern: re.Pattern[str], texts: Iterable[str]) -> tuple[set[str], bool]:
+def _literal_names(pattern: re.Pattern[str], texts: Iterable[str]) -> tuple[set[str], bool]:
     """The literal names, and whether there are others."""
     found = [match["name"] or match["text"] for text in texts for match in pattern.finditer(text)]
     named = {name for name in found if name and name not in _OF_MAPS}

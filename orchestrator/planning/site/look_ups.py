@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions import EvaluationError, Scope
 from orchestrator.fleet.host.host_facts import Question
-from orchestrator.language.asked import Asked
+from orchestrator.language.asked import Answers
 from orchestrator.language.errors import NEEDS_ANSWERS, FactsUnavailableError, NoAnswerError
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
@@ -18,7 +18,7 @@ from remote_runtime.errors import Problem
 from remote_runtime.reporting.masking import SHORTEST
 
 if TYPE_CHECKING:
-    from orchestrator.manifest.asks import Ask, Asks
+    from orchestrator.manifest.look_ups import Ask, Asks
 
 _DATA = r"\b[Dd]ata\b"
 _NOBODY = "no host is contacted"
@@ -60,7 +60,7 @@ class ManifestLookUps:
         self.questions: dict[str, Question] = {}
         self.problems: list[Problem] = []
         self.warnings: list[str] = []
-        self.asked = Asked(asks, self._find)
+        self.asked = Answers(asks, self._find)
 
     def see(self, scope: Scope) -> None:
         """Set the scope in which the look-ups themselves are rendered."""

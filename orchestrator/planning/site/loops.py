@@ -71,7 +71,7 @@ class Groups:
                 for name in (item.name, item.alias):
                     self._known.pop(f"{item.type}#{name}", None)
 
-    def spelt_out(self, entry: Compiled) -> Compiled:
+    def expand_aliases(self, entry: Compiled) -> Compiled:
         """The resource, with the names of all resources instead of such an alias."""
         if not self._known:
             return entry

@@ -16,7 +16,7 @@ from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site, applies
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.content.blob_references import SOURCE, Travel
-from orchestrator.planning.data import Given, ManifestData
+from orchestrator.planning.data import ManifestData, RunData
 from orchestrator.planning.plan_groups import AlikeResources
 from orchestrator.planning.resources import GeneratedResources, Resources
 from orchestrator.planning.site.look_ups import Reads
@@ -33,7 +33,7 @@ _JINJA, _JET = ("jinja", ("{{", "}}")), ("jet", ("[[", "]]"))
 class Part:
     """One manifest of a run. ``problems`` are those visible before any host is contacted."""
 
-    def __init__(self, site: Site, given: Given, is_child: bool = False) -> None:
+    def __init__(self, site: Site, given: RunData, is_child: bool = False) -> None:
         self.site = site
         self.problems: list[Problem] = []
         self.data = ManifestData(site.source, site.directory, given)
@@ -224,7 +224,7 @@ class Place:
 class Parts:
     """The child manifests of a run, by their content. Thread-safe."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: RunData) -> None:
         self._given = given
         self._lock = Lock()
         self._known: dict[Site, Part] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestrator.language.errors import NEEDS
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
-from orchestrator.planning.data import INHERIT, Given
+from orchestrator.planning.data import INHERIT, RunData
 from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.site.agreement import disagreements
 from orchestrator.planning.site.manifests import Part, Parts, Place, Refusal
@@ -121,7 +121,7 @@ def mistakes_within(site: Site, options: PlanOptions) -> list[Problem]:
     """The template mistakes of a child manifest and of the manifests that it applies, for any
     parent; without those of its parents' data.
     """
-    given = Given(options, [], [])
+    given = RunData(options, [], [])
     part = Part(site, given, is_child=True)
     survey = Survey(Place(part, Parts(given)), options.run)
     failing = (problem for _, problem in survey.failing)

@@ -50,7 +50,7 @@ class NamePattern(NamedTuple):
         return False
 
     @property
-    def spelt(self) -> str:
+    def as_given(self) -> str:
         """The pattern as the user wrote it."""
         return f"--{self.option} {self.text!r}"
 
@@ -151,7 +151,7 @@ def refusals(
         return []
     every = [row[-1] for row in rows]
     problems = [
-        _problem(f"{pattern.spelt} matches no resource of the manifest", _hint(pattern, every))
+        _problem(f"{pattern.as_given} matches no resource of the manifest", _hint(pattern, every))
         for pattern in (*selection.only, *selection.skip)
         if not any(_surely(pattern, one) or pattern.may_fit(one) for one in every)
     ]

@@ -93,7 +93,7 @@ class Marker:
             patterns = [p for p in (*chosen.only, *chosen.skip) if p not in self._fitted]
             tags = sorted((chosen.tags | chosen.not_tags) - self._tags)
         return [
-            *(f"{pattern.spelt} matches no resource of any host" for pattern in patterns),
+            *(f"{pattern.as_given} matches no resource of any host" for pattern in patterns),
             *(f"--tags: no resource of any host has the tag {tag!r}" for tag in tags),
         ]
 

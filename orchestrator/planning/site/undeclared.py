@@ -18,7 +18,7 @@ from orchestrator.manifest.values import expressions_in
 from remote_runtime.errors import Problem
 
 if TYPE_CHECKING:
-    from orchestrator.manifest.asks import Asks
+    from orchestrator.manifest.look_ups import Asks
 
 UNDECLARED = "data.ask"
 """The kind of these warnings."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from orchestrator.expressions import EvaluationError, Expression
 from orchestrator.expressions.template_files import texts_of_call
-from orchestrator.manifest.data import DataSource, Held
+from orchestrator.manifest.data import DataSource, ValueContainer
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
@@ -53,7 +53,7 @@ def unknown_data(
     """
     names = list(dict.fromkeys(text.partition("=")[0] for text in texts))
     parts = list(parts)
-    held: list[Held] = [*sources, *(part.site.source for part in parts), files]
+    held: list[ValueContainer] = [*sources, *(part.site.source for part in parts), files]
     left = [name for name in names if not any(s.holds(name.split(".")) for s in held)]
     if not left:
         return []
@@ -102,7 +102,7 @@ def unknown_overrides(
     return found
 
 
-def reading_texts(parts: Iterable[Part], held: Iterable[Held]) -> Iterator[ReadingText]:
+def reading_texts(parts: Iterable[Part], held: Iterable[ValueContainer]) -> Iterator[ReadingText]:
     """The texts that may read data: expressions in it, and those of manifests and templates."""
     for source in held:
         yield from map(_code, source.expressions())

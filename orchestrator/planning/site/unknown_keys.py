@@ -11,7 +11,7 @@ from typing import NamedTuple
 from inventory.document import Mapping, Node, Scalar
 from inventory.document import Sequence as SequenceNode
 from orchestrator.language.names import VARIABLES
-from orchestrator.manifest.data import DataSource, Held
+from orchestrator.manifest.data import DataSource, ValueContainer
 from orchestrator.manifest.data_files import DataFiles
 from orchestrator.planning.site.manifests import Part
 from orchestrator.planning.site.unknown_data import ReadingText, reading_texts
@@ -112,7 +112,7 @@ def misspelled_keys(
     maps = [one for source in data for one in source.maps()]
     maps += [file.node for file in files.all() if any(_may_name(s, file.name, files) for s in data)]
     maps += [node for part in parts for node in _passed(part)]
-    held: list[Held] = [*data, files]
+    held: list[ValueContainer] = [*data, files]
     texts = list(reading_texts(parts, held))
     words = {word for one in texts for word in _WORD.findall(one.text)}
     reads = _Reads(texts)

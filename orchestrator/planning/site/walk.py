@@ -263,7 +263,7 @@ class Walk:
 
         ``own`` is the data that it passes on, if that is not in its properties.
         """
-        entry = self._groups.spelt_out(entry)
+        entry = self._groups.expand_aliases(entry)
         at, begin, opens = len(self.found), -1, False
         self.found.append(entry)
         self.declared.append(declared)

@@ -18,7 +18,7 @@ from gotpl.parse.nodes import (
 )
 from gotpl.parse.parser import parse_template
 
-from orchestrator.language.paths import BadPathError, Spelt, check_spelt
+from orchestrator.language.paths import BadPathError, PathText, check_path_text
 
 
 def lookup_problems(
@@ -38,7 +38,7 @@ def lookup_problems(
             if _name(words[0]) != "lookup" or len(words) == 1:
                 continue
             try:
-                check_spelt(words[1], _spelt)
+                check_path_text(words[1], _path_text)
             except BadPathError as error:
                 yield f"lookup: {error}", command.start
 
@@ -58,25 +58,25 @@ def _name(node: Any) -> str:
     return node.name if isinstance(node, IdentifierNode) else ""
 
 
-def _spelt(node: Any) -> Spelt:
+def _path_text(node: Any) -> PathText:
     """How a text is computed; a command is one before a pipe."""
     if isinstance(node, ParenthesizedNode) and not node.fields:
-        return _spelt(node.pipeline)
+        return _path_text(node.pipeline)
     if isinstance(node, PipeNode) and len(node.commands) == 1:
-        return _spelt(node.commands[0])
+        return _path_text(node.commands[0])
     if isinstance(node, CommandNode):
         return _of_call(node.arguments)
-    return Spelt(node.value, literal=True) if isinstance(node, StringNode) else Spelt()
+    return PathText(node.value, literal=True) if isinstance(node, StringNode) else PathText()
 
 
-def _of_call(words: Sequence[Any]) -> Spelt:
+def _of_call(words: Sequence[Any]) -> PathText:
     name, given = _name(words[0]), words[1:]
     if len(words) == 1:
-        return _spelt(words[0])
+        return _path_text(words[0])
     if name == "print":
-        return Spelt(joined=given)
+        return PathText(joined=given)
     if name == "printf" and isinstance(given[0], StringNode):
-        return Spelt(given[0].value.split("%")[0], literal="%" not in given[0].value)
+        return PathText(given[0].value.split("%")[0], literal="%" not in given[0].value)
     if name == "ternary" and len(given) == 3:
-        return Spelt(either=given[:2])
-    return Spelt()
+        return PathText(either=given[:2])
+    return PathText()

@@ -35,8 +35,8 @@ def expectations(subject: Subject) -> list[Expectation]:
     found += ownership(subject, path)
     mode = subject.text("mode")
     if mode:
-        wanted, judged = _mode(mode, is_directory)
-        found.append(equal("mode", wanted, lambda host: host.file(path).mode & judged, _octal))
+        wanted, mask = _mode(mode, is_directory)
+        found.append(equal("mode", wanted, lambda host: host.file(path).mode & mask, _octal))
     return found
 
 

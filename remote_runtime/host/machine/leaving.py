@@ -26,11 +26,11 @@ def removed_with(files: Files, user: User, paths: Sequence[str]) -> Iterator[Non
     for path in paths:
         status = files.status(path)
         files.obstacles(path).removing(tree=status is not None and status.kind == "directory")
-    held: List[_Held] = []
+    held: List[_OpenedPath] = []
     try:
         try:
             for path in paths:
-                held.append(_Held(files, user, path))
+                held.append(_OpenedPath(files, user, path))
             yield
         except BaseException:
             if _is_there(user):
@@ -48,7 +48,7 @@ def removed_with(files: Files, user: User, paths: Sequence[str]) -> Iterator[Non
         files.walker.forget()
 
 
-class _Held(object):
+class _OpenedPath(object):
     """A path of the user, which is that of the opened file or directory."""
 
     def __init__(self, files: Files, user: User, path: str) -> None:
@@ -85,7 +85,7 @@ class _Held(object):
             raise failure("remove", self.path, error) from error
 
 
-def _remove(files: Files, user: User, held: Sequence[_Held]) -> Optional[ResourceError]:
+def _remove(files: Files, user: User, held: Sequence[_OpenedPath]) -> Optional[ResourceError]:
     """The first error; what could not be removed stays in the journal."""
     first: Optional[ResourceError] = None
     for each in held:

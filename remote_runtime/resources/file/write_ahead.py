@@ -73,7 +73,7 @@ def coming_after(resource: ResourceType) -> Iterator[Coming]:
         yield item, store
 
 
-class _Written(NamedTuple):
+class _WrittenFile(NamedTuple):
     temporary: Temporary
     store: Store
 
@@ -87,7 +87,7 @@ class WriteBatch(Ahead):
     def __init__(self, context: Context, write: Write) -> None:
         self._context = context
         self._write = write
-        self._written: Dict[str, _Written] = {}
+        self._written: Dict[str, _WrittenFile] = {}
         self._turns: Set[str] = set()
         self.labels = labels_files()
 
@@ -121,7 +121,7 @@ class WriteBatch(Ahead):
                     break
                 try:
                     latest = self._write(store, latest)
-                    self._written[store.path] = _Written(latest, store)
+                    self._written[store.path] = _WrittenFile(latest, store)
                 except ResourceError:
                     break  # which is told at its turn
             self._turns.add(item.id)
@@ -141,7 +141,7 @@ class WriteBatch(Ahead):
         written.temporary.discard()
         return None
 
-    def _fits(self, written: _Written, store: Store) -> bool:
+    def _fits(self, written: _WrittenFile, store: Store) -> bool:
         if written.store.made_of != store.made_of:
             return False
         files = self._context.files

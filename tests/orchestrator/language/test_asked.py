@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.language.asked import Asked
+from orchestrator.language.asked import Answers
 from orchestrator.language.errors import NoAnswerError
 
 ANSWERS: dict[str, dict[str, Any]] = {
@@ -13,7 +13,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 }
 
 
-def asked(names: tuple[str, ...] = ("java", "conf", "bad")) -> tuple[Asked, list[str]]:
+def asked(names: tuple[str, ...] = ("java", "conf", "bad")) -> tuple[Answers, list[str]]:
     """What a template sees, and the look-ups that were found so far."""
     found: list[str] = []
 
@@ -23,7 +23,7 @@ def asked(names: tuple[str, ...] = ("java", "conf", "bad")) -> tuple[Asked, list
             raise NoAnswerError(name, "it is broken")
         return dict(ANSWERS[name])
 
-    return Asked(names, find), found
+    return Answers(names, find), found
 
 
 def test_an_answer_is_found_once_and_when_it_is_read() -> None:

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from orchestrator.manifest.merge import Merging, begin, lay
+from orchestrator.manifest.merge import Merging, merge_base, merge_key
 
 
 def laid(merging: Merging, data: dict[str, Any], *overrides: dict[str, Any]) -> dict[str, Any]:
     """The data with the overrides over it, each of them wanted."""
-    found = begin(merging, data)
+    found = merge_base(merging, data)
     for override in overrides:
         for key, value in override.items():
-            lay(merging, key, found, value)
+            merge_key(merging, key, found, value)
     return found
 
 

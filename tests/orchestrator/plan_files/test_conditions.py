@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.plan_files.conditions import Condition, judged, parse_conditions
+from orchestrator.plan_files.conditions import Condition, evaluate, parse_conditions
 from orchestrator.plan_files.counters import COUNTERS
 from remote_runtime.errors import UsageError
 
@@ -56,8 +56,8 @@ def test_mistakes(text: str, message: str, hint: str) -> None:
 def test_what_no_condition_sees_is_named() -> None:
     """What cannot be counted is part of the answer, unless a condition is about it."""
     counters = {**dict.fromkeys(COUNTERS, 0), "unknown": 2, "left_out": 1}
-    verdict = judged(counters, parse_conditions("removes>0,left_out>5", "--deny"))
+    verdict = evaluate(counters, parse_conditions("removes>0,left_out>5", "--deny"))
     assert (verdict.denied, verdict.uncounted) == ([], ["unknown"])
-    verdict = judged(counters, parse_conditions("unknown>0", "--deny"))
+    verdict = evaluate(counters, parse_conditions("unknown>0", "--deny"))
     assert list(map(str, verdict.denied)) == ["unknown>0"]
     assert verdict.uncounted == ["left_out"]

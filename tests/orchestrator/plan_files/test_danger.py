@@ -80,7 +80,7 @@ GONE = ("ensure", "present", "absent")
     ],
 )  # fmt: skip
 def test_changes(of: dict[str, Any], found: list[Danger]) -> None:
-    """Each change is judged by what it comes from and leads to."""
+    """Each change is evaluate by what it comes from and leads to."""
     assert dangers_of(of) == found
 
 

@@ -6,7 +6,7 @@ from typing import Any, Dict
 from remote_runtime.protocol.expansion import implied_members, whole_events
 from remote_runtime.protocol.unchanged_batch import Turn, UnchangedBatch
 from remote_runtime.reporting.event_reporter import unplanned_of
-from remote_runtime.reporting.events import EventMaker, Outcome, spelt_out
+from remote_runtime.reporting.events import EventMaker, Outcome, encode_id
 from remote_runtime.reporting.masking import Mask
 from tests.remote_runtime.fakes import item
 
@@ -65,7 +65,7 @@ class ExpansionTest(unittest.TestCase):
         message = {"id": 41, "at": 1000000, "noop": False, "prediction": "", "rows": rows}
         implied = [implied_members(ITEMS[0], maker)] * 3
         events = list(whole_events(message, implied))
-        self.assertEqual([e["event_id"] for e in events], [spelt_out(n) for n in (41, 42, 43)])
+        self.assertEqual([e["event_id"] for e in events], [encode_id(n) for n in (41, 42, 43)])
         self.assertEqual([e["duration"] for e in events], [9000, 2500, 600])
         ends = [e["timestamp"].partition(".")[2] for e in events]
         self.assertEqual(ends, ["000000Z", "000002Z", "000003Z"])

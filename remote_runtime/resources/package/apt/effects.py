@@ -34,7 +34,11 @@ from remote_runtime.resources.package.dpkg.contents import (
     Member,
     Packed,
 )
-from remote_runtime.resources.package.dpkg.installed import Installations, Kept, units_below
+from remote_runtime.resources.package.dpkg.installed import (
+    Installations,
+    InstalledPackage,
+    units_below,
+)
 from remote_runtime.resources.package.dpkg.units import LINKS, MASKED, Units, stopped_for_upgrade
 from remote_runtime.resources.package.maintainer_scripts import accounts as script_accounts
 from remote_runtime.resources.package.maintainer_scripts import package_scripts
@@ -152,7 +156,7 @@ class Consequences(object):
         """The same for the scripts that run before the package is unpacked."""
         return lambda world, call: None
 
-    def _prepared(self, change: VersionChange, contents: Contents, kept: Kept) -> None:
+    def _prepared(self, change: VersionChange, contents: Contents, kept: InstalledPackage) -> None:
         """What scripts do before a package is unpacked, as far as that can be told."""
         declare = self._declared_before(change, contents)
         known = {member.path for member in contents.members}
@@ -183,22 +187,24 @@ class Consequences(object):
 
     # -- what goes --------------------------------------------------------------------------------
 
-    def _kept(self, change: VersionChange) -> Kept:
+    def _kept(self, change: VersionChange) -> InstalledPackage:
         kept = self._listed(change)
-        return Kept(
+        return InstalledPackage(
             [self._place(path, change.name) for path in kept.paths],
             {self._place(path, change.name): hashed for path, hashed in kept.conffiles.items()},
             kept.scripts,
         )
 
-    def _listed(self, change: VersionChange) -> Kept:
+    def _listed(self, change: VersionChange) -> InstalledPackage:
         """What the package manager will have on its list, wherever it lies."""
         earlier = self._planned.get((change.name, change.before))
         if earlier is None:
             return self._registry.kept(change.name, ("prerm", "postrm"))
         hashes = {member.path: HASHED + member.sha256 for member in earlier.members}
         conffiles = {path: hashes.get(path, "") for path in earlier.conffiles}
-        return Kept([member.path for member in earlier.members], conffiles, earlier.scripts)
+        return InstalledPackage(
+            [member.path for member in earlier.members], conffiles, earlier.scripts
+        )
 
     def _removed(self, change: VersionChange) -> None:
         kept = self._kept(change)
@@ -263,7 +269,7 @@ class Consequences(object):
     def _installed(
         self, change: VersionChange, contents: Contents, deeds: deb_scripts.Deeds
     ) -> None:
-        before = self._kept(change) if change.before else Kept((), {}, {})
+        before = self._kept(change) if change.before else InstalledPackage((), {}, {})
         registered = (before if change.before else self._kept(change)).conffiles
         self._prepared(change, contents, before)
         new = {member.path for member in contents.members}

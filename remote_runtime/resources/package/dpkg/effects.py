@@ -10,7 +10,7 @@ from remote_runtime.effects import ASSUMED, UNKNOWN
 from remote_runtime.resources.package.apt.effects import Consequences
 from remote_runtime.resources.package.dpkg import triggers as dpkg_triggers
 from remote_runtime.resources.package.dpkg.contents import CONFIG, TRIGGERS, Contents, Member
-from remote_runtime.resources.package.dpkg.installed import Installations, Kept
+from remote_runtime.resources.package.dpkg.installed import Installations, InstalledPackage
 from remote_runtime.resources.package.maintainer_scripts import maintscript_helper, package_scripts
 from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
 from remote_runtime.resources.package.maintainer_scripts import tests as script_tests
@@ -70,7 +70,7 @@ class DebConsequences(Consequences):
     def _place(self, path: str, package: str) -> str:
         return self._rules.place(path, package)
 
-    def _kept(self, change: VersionChange) -> Kept:
+    def _kept(self, change: VersionChange) -> InstalledPackage:
         """See the base class. A file that another package of the plan has taken over is not its."""
         kept = super()._kept(change)
         if not kept.paths:
@@ -100,7 +100,7 @@ class DebConsequences(Consequences):
 
     def _declared(self, change: VersionChange) -> Declare:
         before, moved = self._before(change), self._moved
-        kept = self._kept(change) if change.before else Kept((), {}, {})
+        kept = self._kept(change) if change.before else InstalledPackage((), {}, {})
         old = maintscript_helper.Conffiles(
             set(kept.paths), {p for p, h in kept.conffiles.items() if self._is_as_it_came(p, h)}
         )
@@ -133,7 +133,7 @@ class DebConsequences(Consequences):
         status = self._status(path)
         return status is not None and status.kind == "file" and self._is(path, came_with)
 
-    def _prepared(self, change: VersionChange, contents: Contents, kept: Kept) -> None:
+    def _prepared(self, change: VersionChange, contents: Contents, kept: InstalledPackage) -> None:
         """See the base class. The scripts of the version before run as well."""
         leaving = {"prerm": ["upgrade", change.after], "postrm": ["upgrade", change.after]}
         for run in package_scripts.runs(change.name, kept.scripts, leaving):

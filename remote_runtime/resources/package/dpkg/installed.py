@@ -6,7 +6,7 @@ from typing import Dict, List, NamedTuple, Sequence
 _STATUS = "status"
 
 
-class Kept(NamedTuple):
+class InstalledPackage(NamedTuple):
     """One package: its paths, its conffiles with the MD5 that each came with, its scripts."""
 
     paths: Sequence[str]
@@ -17,9 +17,9 @@ class Kept(NamedTuple):
 class Installations(object):
     """What is kept of the packages that are there: of none, where none of those that come is."""
 
-    def kept(self, name: str, scripts: Sequence[str] = ()) -> Kept:
+    def kept(self, name: str, scripts: Sequence[str] = ()) -> InstalledPackage:
         """What is kept of a package, also of one of which only the configuration is left."""
-        return Kept((), {}, {})
+        return InstalledPackage((), {}, {})
 
     def owners(self) -> Dict[str, int]:
         """How many installed packages have each directory or file."""
@@ -33,10 +33,10 @@ class Registry(Installations):
         self._root = root
         self._native = native
 
-    def kept(self, name: str, scripts: Sequence[str] = ()) -> Kept:
+    def kept(self, name: str, scripts: Sequence[str] = ()) -> InstalledPackage:
         paths = [path for path in self._info(name, "list").splitlines() if path != "/."]
         texts = {script: self._info(name, script) for script in scripts}
-        return Kept(paths, self._conffiles(name), texts)
+        return InstalledPackage(paths, self._conffiles(name), texts)
 
     def fingerprint(self, name: str, scripts: Sequence[str]) -> str:
         """What ``shared.fingerprint`` makes of an installed package."""

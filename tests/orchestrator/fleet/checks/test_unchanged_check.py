@@ -13,7 +13,7 @@ from orchestrator.fleet.checks.unchanged_resources import PlannedFields
 from remote_runtime.errors import ProtocolError
 from remote_runtime.protocol.expansion import LATEST
 from remote_runtime.protocol.unchanged_batch import MOST_ROWS
-from remote_runtime.reporting.events import spelt_out
+from remote_runtime.reporting.events import encode_id
 from tests.orchestrator.fleet.fakes import file_text, make_event
 
 NAMES = ["/a", "/b", "/c", "/d"]
@@ -62,7 +62,7 @@ def test_rows_are_the_events_that_they_stand_for() -> None:
     last = make_event(name="/c", event_id=events[-1]["event_id"])
     with pytest.raises(ProtocolError, match="duplicate"):
         host.check.check(4, last)
-    assert host.check.check(4, {**last, "event_id": spelt_out(FIRST + 3)}).again is False
+    assert host.check.check(4, {**last, "event_id": encode_id(FIRST + 3)}).again is False
 
 
 def test_a_preview_says_so_of_each_resource() -> None:
@@ -143,14 +143,14 @@ def test_what_was_told_is_not_told_again() -> None:
     with pytest.raises(ProtocolError, match="duplicate"):
         host.told(stable(row(2), seq=3))
     with pytest.raises(ProtocolError, match="not expected"):
-        host.check.check(3, make_event(name="/a", event_id=spelt_out(FIRST + 9)))
+        host.check.check(3, make_event(name="/a", event_id=encode_id(FIRST + 9)))
 
 
 def test_what_was_told_whole_is_not_told_with_others() -> None:
     """By its name or by its index, each resource is due once, whatever else was told before."""
     host = Host(*NAMES)
     host.told(stable(row(0)))
-    host.check.check(2, make_event(name="/c", event_id=spelt_out(FIRST + 1)))
+    host.check.check(2, make_event(name="/c", event_id=encode_id(FIRST + 1)))
     assert host.check.unheard == 2
     host.told(stable(row(1), seq=3, id=FIRST + 2))
     assert host.check.unheard == 1

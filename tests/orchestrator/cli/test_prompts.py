@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from orchestrator.cli.asking import ask_line
+from orchestrator.cli.prompts import ask_line
 
 
 @pytest.fixture
