@@ -93,6 +93,7 @@ class ResourceType(object):
     chancy = False  # only trying tells whether its actions succeed
     passive = False  # its actions change nothing, such as waiting
     ended: Optional[Ended] = None  # set by one that runs a command of the user
+    tries = 0  # that it took, set by one that was allowed several
     state_left: Any = None  # as its turn observed it at the end; None where it may differ by now
 
     def __init__(self, item: Item, provider: Any, context: "Context") -> None:

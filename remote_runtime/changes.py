@@ -90,11 +90,16 @@ class Action(NamedTuple):
 
 class Ended(NamedTuple):
     """How the command of a resource ended, for its event; ``code`` None for one whose time was up,
-    negative (minus the signal) for one that was killed."""
+    negative (minus the signal) for one that was killed.
+
+    ``before`` is what its failed tries printed, bounded and masked, and ends with a line about the
+    last try.
+    """
 
     code: Optional[int]
     stdout: str
     stderr: str
+    before: str = ""
 
 
 class Missing(ResourceError):  # noqa: N818 - it names what is the case, not an error

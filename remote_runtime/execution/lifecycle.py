@@ -213,7 +213,7 @@ class Lifecycle(object):
                 self._refreshes.end(outcome.changed or _has_changed(resource))
             raise
         finally:
-            outcome.ended = resource.ended
+            outcome.ended, outcome.tries = resource.ended, resource.tries
         if noted:
             self._refreshes.end(outcome.changed)
         outcome.acted = True

@@ -352,7 +352,7 @@ class ActionResource(StateResource):
             try:
                 self._type.act(host)
             finally:
-                self.ended = host.commands.ended
+                self.ended, self.tries = host.commands.ended, host.commands.tries
 
         def rehearse() -> None:
             self._rehearse(effects)

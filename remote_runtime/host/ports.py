@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, NoReturn, Optional, Sequence
 
 from remote_runtime.errors import ResourceError
+from remote_runtime.retries import ONCE, Tries
 
 if TYPE_CHECKING:
     from remote_runtime.changes import Ended
@@ -345,9 +346,11 @@ class CommandReader(object):
 
 
 class Commands(CommandReader):
-    """Runs programs that change the host. ``ended`` is how the last command of the user ended."""
+    """Runs programs that change the host. ``ended`` is how the last command of the user ended,
+    ``tries`` the number of tries that it took, 0 where only one was allowed."""
 
     ended: "Optional[Ended]"
+    tries = 0
 
     def run(
         self,
@@ -373,13 +376,15 @@ class Commands(CommandReader):
         creates: str = "",
         affects: Optional[Sequence[str]] = None,
         log: bool = False,
+        tries: Tries = ONCE,
     ) -> None:
         """Run a command of the user to its end. ``UnsettledError`` where it exits with none of its
         codes and has not created the path ``creates`` either.
 
         ``affects`` are paths, with all below them, and resources as TYPE#NAME; None stands for
-        everything. ``log``: its standard output is reported. A preview checks whether the command
-        can start, and is uncertain about what it affects from then on.
+        everything. ``log``: its standard output is reported. ``tries``: it runs again if that
+        fails, unless ``creates`` is there by then. A preview checks whether the command can start,
+        and is uncertain about what it affects from then on.
         """
         raise NotImplementedError
 

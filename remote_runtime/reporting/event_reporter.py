@@ -19,6 +19,7 @@ _MORE = frozenset(
         "drift",
         "due_since",
         "ended",
+        "tries",
         "changes",
         "health",
         "health_only",

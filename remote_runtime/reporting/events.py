@@ -82,6 +82,7 @@ class Outcome(object):
     gate = _SURE  # in noop: that of what this one fires or lets pass
     passing = _SURE  # in noop: that over whether it fails, or its health checks, which do not run
     ended: Optional[Ended] = None
+    tries = 0  # that it took, of a resource that was allowed several
     longest = LONGEST_OUTPUT  # maximum characters of a command's output
     acted = False  # what it had to do is done, whatever its health checks say of it
     health_only = False
@@ -289,6 +290,8 @@ def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
         extra["due_since"] = outcome.due_since
     if outcome.ended is not None:
         extra.update(_of_command(outcome, outcome.ended, mask))
+    if outcome.tries:
+        extra["tries"] = outcome.tries
     if outcome.health:
         extra["health_check"] = mask.value(outcome.health)
     if outcome.health_only:
@@ -328,7 +331,7 @@ def _of_command(outcome: Outcome, ended: Ended, mask: Mask) -> Dict[str, Any]:
     if ended.code is not None and ended.code >= 0:
         told["exit_code"] = ended.code
     end = "\n" if ended.stdout and ended.stderr and not ended.stdout.endswith("\n") else ""
-    output = ended.stdout + end + ended.stderr
+    output = ended.before + ended.stdout + end + ended.stderr
     if output:
         hidden = outcome.item.sensitive
         told["output"] = MASKED if hidden else _tail(mask.text(output), outcome.longest)

@@ -1,7 +1,7 @@
 """What the rules of several types have in common (both sides)."""
 
 import posixpath
-from typing import Any, Callable, List
+from typing import Any, Callable, List, Mapping, Tuple
 
 
 def of_path(path: str) -> List[str]:
@@ -28,6 +28,35 @@ def of_validation(command: str) -> List[str]:
     if not any("{}" in part for part in parts):
         return ["it must contain {}, the placeholder for the file to validate"]
     return []
+
+
+def of_creates(path: Any, unless: str = "") -> List[str]:
+    """What is wrong with a path that makes a resource needless: it is looked up as it is written,
+    so a pattern or a home directory of a shell would never be there. ``unless`` is the property
+    that can say what a path cannot."""
+    if not isinstance(path, str):
+        return []
+    if path.startswith("~"):
+        return ["%r is not expanded: write the home directory as a path" % path]
+    if any(_is_pattern(part) for part in path.split("/")):
+        other = "; for a pattern, use %s with provider: shell" % unless if unless else ""
+        return ["the pattern %r is not expanded: write one path%s" % (path, other)]
+    return []
+
+
+def _is_pattern(part: str) -> bool:
+    """Whether a shell would look for names; a lone bracket is a name, as in /usr/bin/[."""
+    return "*" in part or "?" in part or ("]" in part[part.find("[") + 2 :] and "[" in part)
+
+
+def of_tries(properties: Mapping[str, Any]) -> List[Tuple[str, str]]:
+    """What is wrong with the pause between tries, as (property, message)."""
+    from remote_runtime.text import duration
+
+    pause = properties.get("try_sleep")
+    if not isinstance(pause, str):
+        return []
+    return [("try_sleep", message) for message in of_text(duration.parse, pause)]
 
 
 def of_text(parse: Callable[[str], Any], text: str) -> List[str]:

@@ -134,6 +134,7 @@ class Script(object):
     """A type whose resources do what a test says, instead of looking at a system."""
 
     ended = None
+    tries = 0
 
     def __init__(self, **behaviour: Any) -> None:
         self.behaviour = behaviour

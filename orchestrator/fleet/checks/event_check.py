@@ -182,6 +182,7 @@ _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "manifest": lambda value: type(value) is str and len(value) <= 10_000,
     "observed": lambda value: type(value) is str and _DIGESTS.match(value) is not None,
     "exit_code": lambda value: type(value) is int and 0 <= value <= 255,
+    "tries": lambda value: type(value) is int and 1 <= value <= 10_000,
     "output": _text,
     "health_check": _health,
     "always_noop": lambda value: type(value) is bool,

@@ -1,11 +1,12 @@
 """Programs on the machine (target)."""
 
-from typing import TYPE_CHECKING, Callable, Optional, Sequence
+from typing import TYPE_CHECKING, Callable, List, Optional, Sequence
 
 from remote_runtime.changes import Ended, Missing, Unknowable
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.host import interpreters, ports
 from remote_runtime.host.command import Command, expected
+from remote_runtime.retries import ONCE, Tries, after, wait
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -15,9 +16,38 @@ if TYPE_CHECKING:
     from remote_runtime.system.process.commands import Result
 
 LOGGED = 500  # lines of one command that are reported; a flood would drown the events
+KEPT_TRIES = 5  # failed ones of which the event has the output
+_LONGEST = 2 << 10  # characters of it
 _TIMEOUT, _RAISE = "resource.timeout", "raise timeout"
 
 Tell = Callable[[str], object]
+
+
+class _FailedTries(object):
+    """What an event says of the failed tries of a command; ``Cancelled`` leaves it complete."""
+
+    def __init__(self, context: "Context", tries: Tries) -> None:
+        self._context, self._tries = context, tries
+        self._heads: List[str] = []
+        self._outputs: List[str] = []
+
+    def add(self, number: int, how: str, result: "Result") -> None:
+        """Note one that failed; only the output of the last few is kept."""
+        # Masked, then shortened: half a secret would not be found.
+        text = self._context.mask.text(result.tail())
+        self._heads.append(self._head(number, how))
+        self._outputs.append(text[-_LONGEST:] + "\n" if text else "")
+        self._outputs[:-KEPT_TRIES] = [""] * len(self._outputs[:-KEPT_TRIES])
+
+    def _head(self, number: int, how: str) -> str:
+        return "[try %d of %d: %s]\n" % (number, self._tries.most, how)
+
+    def text(self, number: int, how: str) -> str:
+        """What stands before the output of the try ``number``, which ended as ``how`` says."""
+        if number == 1:
+            return ""
+        pairs = zip(self._heads, self._outputs)
+        return "".join([head + text for head, text in pairs]) + self._head(number, how)
 
 
 class CommandReader(ports.CommandReader):
@@ -92,6 +122,15 @@ class CommandReader(ports.CommandReader):
         return result.code in guard.returns
 
 
+def _unsettled(result: "Result", command: Command, number: int) -> UnsettledError:
+    """The error of a command that has not succeeded at its last try."""
+    how = result.ending(command.timeout)
+    if result.timed_out:
+        return UnsettledError(how + after(number), _TIMEOUT, _RAISE, result.tail())
+    message = "%s, expected %s" % (how, expected(command.returns))
+    return UnsettledError(message + after(number), kind="resource.exit", output=result.tail())
+
+
 def reader_of(context: "Context") -> CommandReader:
     """What looks for the conditions of a run, and for the types that have its context."""
     return CommandReader(context.user_commands, context.files, context.accounts)
@@ -103,7 +142,7 @@ class Commands(CommandReader, ports.Commands):
     def __init__(self, context: "Context", log: Tell) -> None:
         super().__init__(context.commands, context.files, context.accounts)
         self.ended: Optional[Ended] = None
-        self._progress, self._log = context.progress, log
+        self._context, self._log = context, log
 
     def run(
         self,
@@ -134,25 +173,35 @@ class Commands(CommandReader, ports.Commands):
         creates: str = "",
         affects: Optional[Sequence[str]] = None,
         log: bool = False,
+        tries: Tries = ONCE,
     ) -> None:
         """See the base class."""
-        self._progress("running %s" % command.text)
-        was_there = bool(creates) and self._files.exists(creates)
-        try:
-            result = self._run(command, self._logging() if log else None)
-        finally:
-            self._accounts.forget()
-        code = None if result.timed_out else result.code
-        self.ended = Ended(code, result.stdout, result.stderr)
-        how = result.ending(command.timeout)
-        if result.timed_out:
-            raise UnsettledError(how, _TIMEOUT, _RAISE, result.tail())
-        if result.code in command.returns:
-            return
-        if result.code >= 0 and creates and not was_there and self._files.exists(creates):
-            return  # it made what it was to make; its event has the code
-        message = "%s, expected %s" % (how, expected(command.returns))
-        raise UnsettledError(message, kind="resource.exit", output=result.tail())
+        awaited = creates if creates and not self._files.exists(creates) else ""
+        on_line = self._logging() if log else None
+        failed = _FailedTries(self._context, tries)
+        number = 1
+        while True:
+            self._context.progress(tries.label("running %s" % command.text, number))
+            try:
+                result = self._run(command, on_line)
+            finally:
+                self._accounts.forget()
+                self.tries = number if tries.most > 1 else 0
+            how = result.ending(command.timeout)
+            code = None if result.timed_out else result.code
+            self.ended = Ended(code, result.stdout, result.stderr, failed.text(number, how))
+            if result.code in command.returns and not result.timed_out:
+                return
+            made = bool(awaited) and self._files.exists(awaited)
+            if made and not result.timed_out and result.code >= 0:
+                return  # it made what it was to make; its event has the code
+            if made or number == tries.most:  # it is not to run once that is there
+                raise _unsettled(result, command, number)
+            failed.add(number, how, result)
+            wait(self._context, tries, number)
+            if awaited and self._files.exists(awaited):
+                return
+            number += 1
 
     def _logging(self) -> Tell:
         count = 0

@@ -12,11 +12,13 @@ from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.archive.guard import Guard
 from remote_runtime.resources.archive.settings import Settings
+from remote_runtime.retries import TransientError
 from remote_runtime.version import VERSION
 
 FAILURES = (http.client.HTTPException, OSError, ValueError)  # urllib's own is an OSError
 _REDIRECTS = (301, 302, 303, 307, 308)
 _NO_HEADS = (405, 501)
+_PASSING = (408, 425, 429)  # beside all from 500 on
 _MOST_REDIRECTS = 10
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SAFE = "/%:@!$&'()*+,;=~-._"
@@ -89,17 +91,23 @@ def fetch(guard: Guard, settings: Settings, probe: bool = False) -> Tuple[Any, s
     raise _failure("%s exceeded %d redirects" % (_Target(settings.url).shown, _MOST_REDIRECTS))
 
 
-def _failure(message: str, hint: str = "", slug: str = "http") -> ResourceError:
-    return ResourceError(message, kind="resource.archive." + slug, hint=hint)
+def _failure(
+    message: str, hint: str = "", slug: str = "http", passing: bool = False
+) -> ResourceError:
+    """``passing``: it may succeed when it is tried again."""
+    made = TransientError if passing else ResourceError
+    return made(message, kind="resource.archive." + slug, hint=hint)
 
 
 def _accepted(response: Any, target: _Target) -> Any:
     if response.status == 200:
         return response
     response.close()
+    passing = response.status in _PASSING or response.status >= 500
     raise _failure(
         "GET %s returned status %d %s" % (target.shown, response.status, response.reason[:100]),
-        _HINTS.get(response.status, "try again later" if response.status >= 500 else ""),
+        _HINTS.get(response.status, "try again later" if passing else ""),
+        passing=passing,
     )
 
 
@@ -162,14 +170,16 @@ def explained(error: Exception, guard: Guard, shown: str) -> ResourceError:
             "tls",
         )
     if name.startswith("SSL"):
-        return _failure("TLS with %s failed: %s" % (shown, cause), slug="tls")
+        return _failure("TLS with %s failed: %s" % (shown, cause), slug="tls", passing=True)
     if name == "gaierror":
         host = urlsplit(shown).hostname
-        return _failure("cannot resolve the host %s of the url" % host, slug="connect")
+        text = "cannot resolve the host %s of the url" % host
+        return _failure(text, slug="connect", passing=True)
     if isinstance(cause, OSError) and not isinstance(cause, http.client.HTTPException):
         why = cause.strerror or str(cause) or name
-        return _failure("could not download %s: %s" % (shown, why), slug="connect")
-    return _failure("%s sent an invalid HTTP response: %s %s" % (shown, name, cause))
+        return _failure("could not download %s: %s" % (shown, why), slug="connect", passing=True)
+    text = "%s sent an invalid HTTP response: %s %s" % (shown, name, cause)
+    return _failure(text, passing=True)
 
 
 def _opener(guard: Guard) -> Any:

@@ -6,13 +6,13 @@ from typing import Any, List
 
 from remote_runtime.cancellation import await_input
 from remote_runtime.context import Context
-from remote_runtime.errors import ResourceError
+from remote_runtime.retries import TransientError
 
 _CONNECT = 30.0  # seconds for one address, within the whole
 
 
 class Limit(object):
-    """A time limit of ``seconds``; ``check`` raises ``ResourceError`` once it has passed.
+    """A time limit of ``seconds``; ``check`` raises ``TransientError`` once it has passed.
 
     ``doing`` says in a few words what took too long, ``setting`` which property raises the limit.
     """
@@ -30,10 +30,10 @@ class Limit(object):
         return max(0.0, self._deadline - time.monotonic())
 
     def check(self) -> None:
-        """Raise ``Cancelled`` when the run is to end, ``ResourceError`` when the time is up."""
+        """Raise ``Cancelled`` when the run is to end, ``TransientError`` when the time is up."""
         self._context.check_cancelled()
         if not self.left:
-            raise ResourceError(
+            raise TransientError(
                 "%s took longer than %g s" % (self._doing, self._seconds),
                 kind="resource.archive.timeout",
                 hint="raise %s" % self._setting,

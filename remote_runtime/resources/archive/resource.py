@@ -25,6 +25,7 @@ from remote_runtime.effects import UNKNOWN, below
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.resources.archive import rules, wording
 from remote_runtime.resources.archive.settings import settings
+from remote_runtime.retries import is_transient, retried, tries_of
 from remote_runtime.system.files import Status
 
 if TYPE_CHECKING:
@@ -147,8 +148,13 @@ class Resource(PathType):
     # -- the steps --------------------------------------------------------------------------------
 
     def _downloading(self, status: Optional[Status], changes: List[Change]) -> Action:
+        def fetch(number: int) -> "Temporary":
+            self.tries = number if self.properties.get("tries", 1) > 1 else 0
+            fetched: "Temporary" = self.provider.download(self.name, self.settings)
+            return fetched
+
         def download() -> None:
-            self._fetched = self.provider.download(self.name, self.settings)
+            self._fetched = retried(self.context, tries_of(self.properties), fetch, is_transient)
             self._replaced = status
             if not self.settings.extract_parent:
                 self._place()

@@ -70,6 +70,8 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
     for key in ("extract_parent", "creates"):
         if isinstance(properties.get(key), str):
             found.extend((key, message) for message in rules.of_path(properties[key]))
+    found.extend(("creates", message) for message in rules.of_creates(properties.get("creates")))
+    found.extend(rules.of_tries(properties))
     if properties.get("cleanup") is True:
         for key in ("extract_parent", "creates"):
             if properties.get(key) is None:

@@ -8,6 +8,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host.command import Command, of_command, of_guard
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.resources.exec import rules
+from remote_runtime.retries import tries_of
 
 GUARDS = {"onlyif": True, "unless": False}
 
@@ -71,6 +72,7 @@ class Resource(ActionStateType):
             creates=_creates(self.properties),
             affects=self.properties.get("affects"),
             log=self.properties.get("logoutput") is True,
+            tries=tries_of(self.properties),
         )
 
     def _command(self) -> Command:

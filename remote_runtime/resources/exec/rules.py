@@ -2,6 +2,7 @@
 
 from typing import Any, Dict
 
+from remote_runtime.validation import rules
 from remote_runtime.validation.command_rules import Found, listed, of_settings, of_words
 
 
@@ -17,6 +18,8 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
     if plain and properties.get("interpreter", "default") == "default":
         found += of_words("command", properties.get("command"))
     found += of_settings("", properties)
+    found += [("creates", m) for m in rules.of_creates(properties.get("creates"), "unless")]
+    found += rules.of_tries(properties)
     for key in ("onlyif", "unless"):
         found += _of_guard(key, properties, plain)
     for entry in listed(properties.get("subscribe")):

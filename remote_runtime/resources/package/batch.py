@@ -17,6 +17,7 @@ from remote_runtime.resources.package.provider import (
     VersionChange,
 )
 
+Changes = Sequence[VersionChange]
 MOST = 200  # packages of one transaction
 
 
@@ -34,8 +35,11 @@ def carry_out(
     *,
     others: Callable[[], Sequence[Wish]],
     lock_timeout: float,
-) -> Sequence[VersionChange]:
+    tried: Callable[[Callable[[], Changes]], Changes] = lambda step: step(),
+) -> Changes:
     """Change a package, together with ``others`` of turns to come; return what changed for it.
+
+    ``tried`` calls what changes it alone, and again where that may help.
 
     ``ResourceError`` where it cannot be changed alone either.
     """
@@ -47,7 +51,7 @@ def carry_out(
     first = wish.operation
     coming, found = _together(provider, first, others())
     if not coming:
-        return provider.carry_out(first, lock_timeout)
+        return tried(lambda: provider.carry_out(first, lock_timeout))
     operations = [first, *(other.operation for other in coming)]
     context.before_change([other.item for other in coming])
     not_changed = context.refreshes.announce([other.item for other in coming])
@@ -65,7 +69,7 @@ def carry_out(
     if failed is not None and not provider.has_reached(first):
         why = "%s failed together with other packages; ccm retries it alone" % str(first)
         context.notice("info", why)
-        return provider.carry_out(first, lock_timeout)
+        return tried(lambda: provider.carry_out(first, lock_timeout))
     return found[0]
 
 

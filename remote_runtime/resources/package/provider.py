@@ -23,6 +23,7 @@ LISTS_OUTDATED = (
     "--refresh-lists refreshes them first, also in a preview, and `update_cache: 1h` on "
     "the first package refreshes them in a push"
 )
+DOWNLOAD = "package.download"  # the kind of a failure before anything was changed
 PRESENT, ABSENT, LATEST = "present", "absent", "latest"
 _OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")
 

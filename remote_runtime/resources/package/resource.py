@@ -1,7 +1,7 @@
 """The package type: a package of the system's package manager (target; ``check`` on both sides)."""
 
 import math
-from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.base import (
     Action,
@@ -19,6 +19,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import wording
 from remote_runtime.resources.package.provider import (
     ABSENT,
+    DOWNLOAD,
     LATEST,
     PRESENT,
     Available,
@@ -28,10 +29,12 @@ from remote_runtime.resources.package.provider import (
     VersionChange,
     matching_version,
 )
+from remote_runtime.retries import retried, tries_of
 
 if TYPE_CHECKING:
     from remote_runtime.resources.package.batch import Wish
     from remote_runtime.resources.package.preconditions import Obstacle, Preconditions
+    from remote_runtime.retries import Result
 
 _GONE = ("not-installed", "config-files")
 
@@ -158,7 +161,7 @@ class Resource(ResourceType):
         if forced or (outdated and max_age is not None):
             why = outdated or "requested by --refresh-lists"
             self.context.notice("info", "refreshing the package lists: %s" % why)
-            self.provider.refresh_lists(self._lock_timeout())
+            self._tried(lambda: self.provider.refresh_lists(self._lock_timeout()))
             self.provider.refreshed = True
         return self._pending_sources() if self.context.noop else ""
 
@@ -292,6 +295,7 @@ class Resource(ResourceType):
                 batch.Wish(self.item, step.operation, state.installed),
                 others=lambda: self._coming(step.operation),
                 lock_timeout=self._lock_timeout(),
+                tried=self._tried,
             )
             changes[1:] = self._others(done)
 
@@ -300,6 +304,16 @@ class Resource(ResourceType):
             self.provider.wished(self.name)
         effects = once(self.provider.effects(step.operation, looked))
         return Action(step.message, act, changes, effects)
+
+    def _tried(self, step: "Callable[[], Result]") -> "Result":
+        """Try what downloads again where that failed: nothing was changed by then."""
+
+        def count(number: int) -> "Result":
+            self.tries = max(self.tries, number) if tries.most > 1 else 0
+            return step()
+
+        tries = tries_of(self.properties)
+        return retried(self.context, tries, count, lambda error: error.kind == DOWNLOAD)
 
     def _foreseen(self, state: State, step: _Step) -> Sequence[VersionChange]:
         """What the package manager would change; ``Missing`` where it would fail or has to wait."""

@@ -23,6 +23,7 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
         found.append(("ensure", "%r contains characters that versions do not allow" % ensure))
     elif ensure not in (PRESENT, ABSENT, LATEST) and not re.search("[0-9]", ensure):
         found.append(("ensure", "%r is not present, absent, latest or a version" % ensure))
+    found += rules.of_tries(properties)
     for key in _DURATIONS:
         found += _check_duration(key, properties.get(key, "0"))
     return found

@@ -144,6 +144,43 @@ class DownloadTest(ArchiveTest):
         self.assertIn("took longer than 0.3 s (raise download_timeout)", message)
         self.assertEqual(self.names("dl"), [])
 
+    def flaky(self, *answers: server.Answer) -> None:
+        """One answer after the other, the last one again and again."""
+        waiting = list(answers)
+
+        def answer(handler: Any) -> None:
+            (waiting.pop(0) if len(waiting) > 1 else waiting[0])(handler)
+
+        self.web.answers["/a.tar.gz"] = answer
+
+    def test_tries(self) -> None:
+        """What fails on the way is tried again, each time with the whole limit."""
+        self.flaky(
+            server.status(503),
+            server.hanging(DATA[:50], 1.0),
+            server.content(DATA[:50], len(DATA)),
+            server.garbage,
+            server.content(DATA),
+        )
+        resource = self.archive(tries=9, try_sleep="1ms", download_timeout="800ms", checksum=SUM)
+        event = self.apply(resource)
+        self.assertEqual((event["status"], event["tries"]), ("changed", 5), event)
+        self.assertEqual(self.names("dl"), ["a.tar.gz"])
+        self.assertNotIn("tries", self.apply(resource))
+        self.flaky(server.status(429))
+        event = self.apply(self.archive(tries=2, try_sleep="1ms", checksum=WRONG))
+        self.assertIn("returned status 429", event["error"][0])
+        self.assertIn(", after 2 tries (try again later)", event["error"][0])
+
+    def test_what_no_try_helps(self) -> None:
+        """A refusal, another checksum and a certificate are final at once."""
+        self.flaky(server.status(404))
+        event = self.apply(self.archive(tries=3, try_sleep="1h"))
+        self.assertEqual((event["status"], event["tries"]), ("failed", 1))
+        self.flaky(server.content(DATA))
+        event = self.apply(self.archive(tries=3, try_sleep="1h", checksum=WRONG))
+        self.assertEqual((event["status"], event["tries"]), ("failed", 1))
+
     def test_cancelled(self) -> None:
         """A run that is ended ends a download at once and leaves nothing in place."""
         self.web.answers["/a.tar.gz"] = server.hanging(DATA[:50])

@@ -155,6 +155,26 @@ class Turns(unittest.TestCase):
         self.assertEqual([line.split()[-1] for line in self.transactions()], ["b", "b"])
         self.assertIn("it broke", second.errors[0])
 
+    def test_a_download_that_failed_is_tried_again(self):
+        """Where nothing but a download failed, each package has its tries alone."""
+        failed = Result(100, "", "E: Failed to fetch http://deb.example.com/a.deb  503\n")
+        self.commands.on("apt-get install", failed, failed, failed, "")
+        self.after(NONE, NONE, NONE, ALL)
+        tries = {"properties": {"tries": 3, "try_sleep": "1ms"}}
+        outcomes = self.run_items("a", a=tries)
+        self.assertEqual([(o.status, o.tries) for o in outcomes], [("failed", 3)])
+        self.assertIn(", after 3 tries", outcomes[0].errors[0])
+        self.assertEqual(len(self.transactions()), 3)
+
+    def test_a_script_that_failed_is_not_tried_again(self):
+        """A transaction that began to change things is final."""
+        text = "E: Failed to fetch x\ndpkg: error processing package a (--configure):\n broken\n"
+        self.commands.on("apt-get install", Result(100, "", text))
+        self.after(NONE)
+        outcomes = self.run_items("a", a={"properties": {"tries": 3, "try_sleep": "1h"}})
+        self.assertEqual([(o.status, o.tries) for o in outcomes], [("failed", 1)])
+        self.assertEqual(len(self.transactions()), 1)
+
     def test_what_is_a_transaction_of_its_own(self):
         """Packages apart by a check, another wish, a run that ends at a failure, or a removal that
         nobody asked for."""

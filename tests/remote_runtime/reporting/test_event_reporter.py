@@ -134,6 +134,7 @@ class UnplannedTest(unittest.TestCase):
             {"drift": {"by": "you"}},
             {"due_since": "run-0"},
             {"ended": Ended(0, "", "")},
+            {"tries": 2},
             {"changes": [Change("mode", "0600", "0644")]},
             {"health": [{"name": "up", "status": "OK", "tries": 1, "output": ""}]},
             {"health_only": True},

@@ -9,6 +9,7 @@ from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.lean.digest import sha256
 from remote_runtime.resources.archive.settings import Settings
+from remote_runtime.retries import TransientError
 from remote_runtime.system.attributes import Attributes
 from remote_runtime.system.errno_messages import failure
 
@@ -73,7 +74,7 @@ class Provider(BaseProvider):
                 raise fetching.explained(error, guarded, shown) from error
             except EOFError as error:
                 limit.check()
-                raise ResourceError(
+                raise TransientError(
                     "%s was interrupted: %s" % (shown, error), kind="resource.archive.http"
                 ) from error
             finally:

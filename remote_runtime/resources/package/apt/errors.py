@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Callable, Sequence
 from remote_runtime.resources.package import failures
 from remote_runtime.resources.package.failures import known
 from remote_runtime.resources.package.locks import LOCK_HINT, LOCKED
+from remote_runtime.resources.package.provider import DOWNLOAD
 
 if TYPE_CHECKING:
     from remote_runtime.errors import ResourceError
@@ -57,7 +58,7 @@ _TABLE = (
     ),
     known(
         r"Failed to fetch|Unable to fetch",
-        "package.download",
+        DOWNLOAD,
         "the mirror is unreachable, or the lists are out of date (`update_cache: 1h`)",
     ),
     known(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, List
 from remote_runtime.resources.package import failures
 from remote_runtime.resources.package.failures import known
 from remote_runtime.resources.package.locks import LOCK_HINT, LOCKED
+from remote_runtime.resources.package.provider import DOWNLOAD
 
 if TYPE_CHECKING:
     from remote_runtime.errors import ResourceError
@@ -54,7 +55,7 @@ _TABLE = (
         r"Failed to download metadata|Cannot download repomd|Error during downloading metadata"
         r"|Error downloading packages|Cannot download|All mirrors were tried"
         r"|Errors during downloading|incorrect checksum|Error opening",
-        "package.download",
+        DOWNLOAD,
         "the mirror is unreachable, or the package lists are out of date (`update_cache: 1h`)",
     ),
     known(

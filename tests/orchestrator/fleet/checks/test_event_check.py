@@ -21,7 +21,7 @@ VALID: list[dict[str, Any]] = [
         status="changed", changes=[{"what": "a", "from": None, "to": {"a": [1]}, "diff": "+x"}]
     ),
     make_event(status="failed", error=["no", "tail\nof stderr"], prediction="certain"),
-    make_event(status="changed", exit_code=3, output="done\n"),
+    make_event(status="changed", exit_code=3, tries=2, output="done\n"),
     make_event(status="skipped", unmet_requirements=["package#nginx"]),
     make_event(alias="motd", noop=True, noop_message="Would have x", prediction="unknown"),
     make_event(prediction="unknown", prediction_reason="the user is not there yet", refreshed=True),

@@ -1,0 +1,82 @@
+"""Tries of what may succeed when it is tried again: a server that restarts, a mirror (target; rules
+on both sides)."""
+
+from typing import TYPE_CHECKING, Callable, Mapping, NamedTuple
+
+from remote_runtime.errors import ResourceError
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from remote_runtime.context import Context
+
+    Result = TypeVar("Result")
+
+_PAUSE = "1s"  # between two tries
+
+
+class TransientError(ResourceError):
+    """What may succeed when it is tried again."""
+
+
+class Tries(NamedTuple):
+    """How often something is tried at most, and the seconds between two tries."""
+
+    most: int = 1
+    pause: float = 0.0
+
+    def label(self, what: str, number: int) -> str:
+        """What is being done, with the number of the try where there may be several."""
+        return what if self.most == 1 else "%s (try %d of %d)" % (what, number, self.most)
+
+
+ONCE = Tries()
+
+
+def tries_of(properties: Mapping[str, object]) -> Tries:
+    """The tries that a resource asks for with ``tries`` and ``try_sleep``."""
+    most = properties.get("tries")
+    if not isinstance(most, int) or most <= 1:
+        return ONCE
+    from remote_runtime.text import duration
+
+    return Tries(most, duration.parse(str(properties.get("try_sleep") or _PAUSE)))
+
+
+def after(number: int) -> str:
+    """What an error says of the tries that were made, "" for a single one."""
+    return "" if number == 1 else ", after %d tries" % number
+
+
+def retried(
+    context: "Context",
+    tries: Tries,
+    step: "Callable[[int], Result]",
+    may_help: Callable[[ResourceError], bool],
+) -> "Result":
+    """Call ``step`` with the number of the try until it succeeds, and return what it returns.
+
+    The error of the last try, which is one that another try would not help, or the last of all.
+    ``Cancelled`` at once if the run is to end during a pause.
+    """
+    number = 1
+    while True:
+        try:
+            return step(number)
+        except ResourceError as error:
+            if number >= tries.most or not may_help(error):
+                error.message += after(number)
+                raise
+            wait(context, tries, number)
+        number += 1
+
+
+def wait(context: "Context", tries: Tries, number: int) -> None:
+    """Pause behind the try of this number; ``Cancelled`` as soon as the run is to end."""
+    context.progress("waiting %g s after try %d of %d" % (tries.pause, number, tries.most))
+    context.sleep(tries.pause)
+
+
+def is_transient(error: ResourceError) -> bool:
+    """Whether another try may help."""
+    return isinstance(error, TransientError)
