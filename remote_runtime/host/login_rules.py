@@ -1,5 +1,6 @@
 """The host's rules for new accounts, as shadow's tools read them (target)."""
 
+import re
 from typing import TYPE_CHECKING, Container, Dict, Optional
 
 from remote_runtime.errors import ResourceError
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
 NOWHERE = "/nonexistent"  # the home directory of users that have none
 
-_FILES = ("/etc/login.defs", "/etc/default/useradd")
+_LOGIN, _USERADD = "/etc/login.defs", "/etc/default/useradd"
 _USUAL = {
     "UID_MIN": "1000",
     "UID_MAX": "60000",
@@ -41,16 +42,17 @@ class LoginRules(object):
         """The value of a setting, its usual one where the host sets none."""
         if not self._read:
             self._read.update(_USUAL)
-            for path in _FILES:
-                self._read.update(self._settings(path))
+            self._read.update(self._settings(_LOGIN, ""))
+            self._read.update(self._settings(_USERADD, "="))
         return self._read.get(key, "")
 
-    def _settings(self, path: str) -> Dict[str, str]:
+    def _settings(self, path: str, sign: str) -> Dict[str, str]:
+        """The settings of a file; ``sign`` or blanks end a key."""
         if self._files.stat(path) is None:
             return {}
         found = {}
         for line in self._files.read(path).decode("utf-8", "replace").splitlines():
-            key, _, value = line.strip().replace("=", " ", 1).replace("\t", " ").partition(" ")
+            key, _, value = re.sub("[%s\t]" % sign, " ", line.strip(), count=1).partition(" ")
             if key and not key.startswith("#"):
                 found[key] = value.strip().strip('"')
         return found

@@ -161,10 +161,13 @@ class Files(FileReader, ports.Files):
                 if in_directory:
                     os.rmdir(place.name, dir_fd=at)
                 os.rename(name, place.name, src_dir_fd=at, dst_dir_fd=at)
-                (self._door.sync_directory or sync_now)(at)
             except OSError as error:
                 os.unlink(name, dir_fd=at)
                 raise failure("replace", path, error) from error
+            try:
+                (self._door.sync_directory or sync_now)(at)
+            except OSError as error:
+                raise failure("write", path, error) from error
         finally:
             self._door.staged(name)
             self._door.walker.forget()  # what was found before was found without this link

@@ -104,6 +104,8 @@ class Staging(object):
             os.symlink(member.link, path, dir_fd=self._top)
         else:
             os.link(linked, path, src_dir_fd=self._top, dst_dir_fd=self._top, follow_symlinks=False)
+            if linked in self._files:  # which may be replaced later
+                self._files.add(path)
 
     def _make(self, path: str) -> None:
         """A directory with those above it, which the archive need not name."""

@@ -95,3 +95,16 @@ class MoveTest(DirectoryTest):
             self.assertEqual(sorted(os.listdir(self.root)), ["a", "z"])
             self.assertTrue(all(os.path.exists(self.path(name)) for name in names))
             shutil.rmtree(self.path("z"))
+
+    def test_a_second_name_is_on_the_disk(self) -> None:
+        """A hard link keeps the content of a file that a later member replaces."""
+        staging = Staging(Files().directory(self.root), ".ccm-x", lambda directory: None)
+        for name, kind, linked in (("a", "file", ""), ("b", "hardlink", "a"), ("a", "file", "")):
+            made = Member(name, kind, 1, 0o644, TIME, linked, lambda: io.BytesIO(b"x"))
+            staging.add(name, made, linked, lambda size: None)
+        synced: List[int] = []
+        with mock.patch("os.fsync", lambda opened: synced.append(os.fstat(opened).st_ino)):
+            staging.finish(lambda size: None)
+        names = [os.stat(self.path(".ccm-x", name)).st_ino for name in "ab"]
+        self.assertNotEqual(*names)
+        self.assertEqual(set(names) - set(synced), set())

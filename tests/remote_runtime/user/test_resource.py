@@ -229,13 +229,28 @@ class ProgramsTest(UserTest):
             ("-1", 1000),
             ('"500"', 500),
             ("0", 0),
+            ("= 500", 1000),
         ):
             path = self.write("login.defs", b"UID_MIN\t%s\nHOME_MODE 0700\n" % text.encode())
-            with mock.patch("remote_runtime.host.login_rules._FILES", (path,)):
+            with mock.patch("remote_runtime.host.login_rules._LOGIN", path):
                 rules = LoginRules(FileReader(Files()))
                 self.assertTrue(rules.is_in_range("UID", number), text)
                 self.assertFalse(rules.is_in_range("UID", number - 1), text)
                 self.assertEqual(rules.home_mode, 0o700)
+
+    def test_signs_of_equality(self) -> None:
+        """They end a key in the defaults of useradd, and are a part of it in login.defs."""
+        path = self.write("settings", b"UID_MIN=500\nSKEL=/etc/a b\n")
+
+        def rules(login: str, useradd: str) -> LoginRules:
+            found = LoginRules(FileReader(Files()))
+            module = "remote_runtime.host.login_rules."
+            with mock.patch(module + "_LOGIN", login), mock.patch(module + "_USERADD", useradd):
+                found.get("SKEL")
+            return found
+
+        self.assertFalse(rules(path, path + "-").is_in_range("UID", 500))
+        self.assertEqual(rules(path + "-", path).get("SKEL"), "/etc/a b")
 
     def test_the_first_day(self) -> None:
         """Day 0 is not clear to the programs, and is no day that locks nobody out."""
