@@ -13,6 +13,8 @@ from remote_runtime.system.kernel.settings import Setting
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
+MODULES = "/sys/module"  # where effects on modules are
+
 
 class OverlayKernel(Kernel):
     """The kernel of the host with planned changes, by path."""
@@ -39,6 +41,13 @@ class OverlayKernel(Kernel):
 
     def set_value(self, key: str, value: str) -> None:
         raise NotImplementedError("a preview sets nothing")
+
+    def is_loaded(self, module: str) -> bool:
+        path = "%s/%s" % (MODULES, module.replace("-", "_"))
+        effect, since = self.planned.get(path, (None, 0))
+        found = super().is_loaded(module) if effect is None else effect.present
+        self._clouds.heed("path", path, found, since)
+        return found
 
     def settings(self) -> Sequence[Setting]:
         return self.read_settings()

@@ -159,4 +159,14 @@ SITES = {
         "        - a.p: {value: 1, file: /etc/sysctl.d/../x.conf}\n",
         [f"site.yaml:{line}:" for line in range(4, 25)],
     ),
+    "rules of a module": (
+        "ccm:\n  resources:\n    - module:\n"
+        "        - -r: {}\n        - a b: {}\n        - a/b: {}\n        - a.ko: {}\n"
+        f"        - {'a' * 65}: {{}}\n        - a: {{options: [x]}}\n"
+        "        - b: {options: 'x=1 ; rm'}\n        - c: {options: 'x=1 #'}\n"
+        '        - d: {options: "x=1\\ny"}\n        - e: {ensure: loaded}\n'
+        "        - f: {live: perhaps}\n        - g: {ensure: absent, blacklist: 7}\n"
+        "        - h: {blacklist: true}\n        - i: {option: x}\n        - j: {options: 7}\n",
+        [f"site.yaml:{line}:" for line in range(4, 19)],
+    ),
 }  # fmt: skip

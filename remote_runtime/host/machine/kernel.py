@@ -7,6 +7,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host import ports
 
 if TYPE_CHECKING:
+    from remote_runtime.host.machine.commands import Commands
     from remote_runtime.system.kernel.parameters import Kernel as Door
     from remote_runtime.system.kernel.settings import Setting
 
@@ -32,6 +33,10 @@ class KernelReader(ports.KernelReader):
         """See the base class."""
         return self._door.value(key) is not None
 
+    def is_loaded(self, module: str) -> bool:
+        """See the base class."""
+        return self._door.is_loaded(module)
+
     def settings(self) -> "Sequence[Setting]":
         """See the base class."""
         return self._door.settings()
@@ -50,9 +55,54 @@ class KernelReader(ports.KernelReader):
 
 
 class Kernel(KernelReader, ports.Kernel):
-    """Sets the parameters of the machine."""
+    """Sets the parameters of the machine, and runs its programs for modules."""
+
+    def __init__(self, door: "Callable[[], Door]", commands: "Commands") -> None:
+        super().__init__(door)
+        self._commands = commands
 
     def set_value(self, key: str, value: str) -> None:
         """See the base class."""
         self._door.require_settable(key)
         self._door.set_value(key, value)
+
+    def load(self, module: str) -> None:
+        """See the base class."""
+        require_loadable(module)
+        self._run("modprobe", module)
+
+    def unload(self, module: str) -> None:
+        """See the base class."""
+        require_unloadable(module)
+        self._run("modprobe", "-r", module)
+
+    def _run(self, *words: str) -> None:
+        try:
+            self._commands.run(words)
+        except ResourceError as error:
+            lines = error.output.strip().splitlines()
+            message = "%s: %s" % (error.message, lines[0]) if lines else error.message
+            raise ResourceError(message, error.kind, error.hint, error.output) from error
+
+
+def require_loadable(module: str) -> None:
+    """``ResourceError`` for a module that cannot be loaded here."""
+    from remote_runtime.system.kernel import modules
+
+    modules.require_loading(module)
+    modules.require_there(module)
+
+
+def require_unloadable(module: str) -> None:
+    """``ResourceError`` for a module that cannot be unloaded here."""
+    from remote_runtime.system.kernel import modules
+
+    found = modules.loaded().get(modules.plain(module))
+    if found is None:
+        raise ResourceError(
+            "the module %s is built into the kernel, and cannot be unloaded" % module,
+            kind="resource.module",
+            hint="set live: false, or use another kernel",
+        )
+    modules.require_loading(module)
+    modules.require_unused(module, found)

@@ -26,5 +26,6 @@ def machine(context: "Context", log: Callable[[str], object] = str) -> Host:
 
     paths = files.Files(context.files, context.commands, context.changed_paths)
     theirs = accounts.Accounts(context.accounts, paths, context.commands)
-    runs, core = commands.Commands(context, log), kernel.Kernel(lambda: context.kernel)
+    runs = commands.Commands(context, log)
+    core = kernel.Kernel(lambda: context.kernel, runs)
     return Host(paths, theirs, runs, core)

@@ -3,19 +3,26 @@
 import os
 from typing import Optional
 
-from remote_runtime.effects import ASSUMED, KernelEffect, Uncertainty
+from remote_runtime.effects import ASSUMED, UNKNOWN, KernelEffect, Uncertainty, UnknownEffect
 from remote_runtime.host import ports
-from remote_runtime.host.machine.kernel import KernelReader
+from remote_runtime.host.machine.commands import CommandReader
+from remote_runtime.host.machine.kernel import (
+    KernelReader,
+    require_loadable,
+    require_unloadable,
+)
 from remote_runtime.host.overlay.record import Record
+from remote_runtime.overlay.kernel import MODULES
 from remote_runtime.system.kernel import parameters, rules
+from remote_runtime.system.paths import is_within
 
 
 class Kernel(KernelReader, ports.Kernel):
     """Records changes; what the kernel would refuse may be known only by trying."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record, commands: CommandReader) -> None:
         super().__init__(lambda: record.world.kernel)
-        self._record = record
+        self._record, self._commands = record, commands
 
     def set_value(self, key: str, value: str) -> None:
         """See the base class."""
@@ -33,3 +40,34 @@ class Kernel(KernelReader, ports.Kernel):
     def _add(self, key: str, value: Optional[str]) -> None:
         path = os.path.join(parameters.PROC, key)
         self._record.add(KernelEffect(path, value, by=self._record.by))
+
+    def load(self, module: str) -> None:
+        """See the base class."""
+        self._require_program()
+        require_loadable(module)
+        self._change(module, True)
+
+    def unload(self, module: str) -> None:
+        """See the base class."""
+        self._require_program()
+        if os.path.join(MODULES, module.replace("-", "_")) not in self._record.world.kernel.planned:
+            require_unloadable(module)
+        self._change(module, False)
+
+    def _require_program(self) -> None:
+        self._commands.require("modprobe")
+
+    def _change(self, module: str, present: bool) -> None:
+        """A module that comes or goes, with the parameters and devices that are its own."""
+        by, doing = self._record.by, "loads" if present else "unloads"
+        reason = "if the kernel %s the module %s" % (doing, module)
+        self._record.world.clouds.suppose(Uncertainty(ASSUMED, reason))
+
+        def covers(kind: str, value: str, there: bool) -> bool:
+            inside = any(is_within(value, top) for top in (parameters.PROC, "/sys", "/dev"))
+            return kind == "path" and there != present and inside
+
+        doubt = Uncertainty(UNKNOWN, "%s may %s it" % (by, "bring" if present else "remove"))
+        path = os.path.join(MODULES, module.replace("-", "_"))
+        self._record.add(UnknownEffect(doubt, covers, module))
+        self._record.add(KernelEffect(path, None, present=present, by=by))

@@ -20,4 +20,4 @@ class Overlay(Host):
         self.record = Record(world, by, covering)
         paths, runs = files.Files(self.record), commands.Commands(self.record)
         theirs = accounts.Accounts(self.record, paths, runs)
-        super().__init__(paths, theirs, runs, kernel.Kernel(self.record))
+        super().__init__(paths, theirs, runs, kernel.Kernel(self.record, runs))

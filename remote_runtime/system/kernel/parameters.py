@@ -88,6 +88,12 @@ class Kernel(object):
                 hint="check the value; sysctl(8) and the kernel's documentation have the limits",
             ) from error
 
+    def is_loaded(self, module: str) -> bool:
+        """Whether it has a module, loaded or built in."""
+        from remote_runtime.system.kernel import modules
+
+        return modules.plain(module) in modules.loaded() or modules.is_built_in(module)
+
     def settings(self) -> Sequence[Setting]:
         """Those of all files, in the order in which a start applies them: the last one wins."""
         if self._acted() != self._read_at:

@@ -29,7 +29,7 @@ READS = {
         "group_name",
     ),
     *("user_name", "groups_of", "logins", "exists", "is_created", "require_start"),
-    *("value", "is_known", "settings"),
+    *("value", "is_known", "is_loaded", "settings"),
     *("look", "holds"),  # guards of the user, which look in previews, too
 }
 RUNS = ("run", "execute")
@@ -101,6 +101,8 @@ class SafetyTest(DirectoryTest):
             ("add_group", lambda: accounts.add_group("ccm-bad")),
             ("set_gid", lambda: accounts.set_gid("nogroup", 4711)),
             ("remove_group", lambda: accounts.remove_group("nogroup")),
+            ("load", lambda: host.kernel.load("dummy")),
+            ("unload", lambda: host.kernel.unload("dummy")),
             ("set_value", lambda: host.kernel.set_value("kernel/domainname", "ccm-bad")),
         ]
 

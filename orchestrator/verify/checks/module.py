@@ -1,0 +1,57 @@
+"""module: what lsmod and modinfo print, and the files for the next start (controller)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.subject import Subject
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+_END = "# end"
+_LISTED = "lsmod && { modinfo -F filename %s 2>/dev/null || true; } && echo %s"
+_FILE = "cat %s 2>/dev/null; echo %s"
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """Whether it is loaded, and what the next start does."""
+    name = subject.name
+    present = subject.get("ensure", "present") != "absent"
+    options = " ".join(subject.text("options").split())
+    load, settings = (f"/etc/{d}/ccm-{name}.conf" for d in ("modules-load.d", "modprobe.d"))
+    line = f"blacklist {name}" if subject.get("blacklist") and not present else ""
+    if present and options:
+        line = f"options {name} {options}"
+    found = [
+        equal("boot", name if present else "none", lambda host: _line(host, load)),
+        equal("options", line or "none", lambda host: _line(host, settings)),
+    ]
+    if subject.get("live", True):
+        wanted = "loaded" if present else "not loaded"
+        found.append(equal("loaded", wanted, lambda host: _state(host, name)))
+    return found
+
+
+def _state(host: Host, name: str) -> str:
+    """Whether the kernel has the module, loaded or built in."""
+    lines = _asked(host, _LISTED, name, _END)
+    plain = name.replace("-", "_")
+    names = {line.split()[0] for line in lines if line.split()}
+    return "loaded" if plain in names or "(builtin)" in lines else "not loaded"
+
+
+def _line(host: Host, path: str) -> str:
+    """The lines of a file that are no comments."""
+    lines = _asked(host, _FILE, path, _END)
+    return "; ".join(line for line in lines if line[:1] not in ("#", "")) or "none"
+
+
+def _asked(host: Host, command: str, *words: str) -> list[str]:
+    """The lines that a command prints, without the last one. RuntimeError where that is missing."""
+    asked = host.run(command, *words)
+    lines = str(asked.stdout).splitlines()
+    if asked.rc or lines[-1:] != [_END]:
+        raise RuntimeError(asked.stderr.strip() or "the host did not print all of it")
+    return [line.strip() for line in lines[:-1]]

@@ -1,0 +1,108 @@
+"""The modules of the kernel, and the files that load them at its next start (target)."""
+
+import os
+from typing import Dict, Iterator, List, NamedTuple
+
+from remote_runtime.errors import ResourceError
+
+PROC = "/proc"
+LIBRARY = "/lib/modules"
+_MODULE_CAPABILITY = 16  # CAP_SYS_MODULE
+
+
+class Module(NamedTuple):
+    """A loaded module: how often it is used, and by which other modules."""
+
+    uses: int
+    users: List[str]
+
+
+def plain(name: str) -> str:
+    """The name as the kernel has it: dashes and underscores are the same."""
+    return name.replace("-", "_")
+
+
+def loaded() -> Dict[str, Module]:
+    """The loaded modules by name, without those that are built in."""
+    found = {}
+    for line in _lines(os.path.join(PROC, "modules")):
+        name, _, uses, users = (line.split() + [""] * 4)[:4]
+        names = [one for one in users.split(",") if one not in ("", "-")]
+        found[name] = Module(int(uses) if uses.isdigit() else 0, names)
+    return found
+
+
+def is_built_in(name: str) -> bool:
+    """Whether the kernel has it without loading it."""
+    return any(_name_of(line) == plain(name) for line in _lines(_table("modules.builtin")))
+
+
+def is_there(name: str) -> bool:
+    """Whether the running kernel can find a module, by its name or an alias."""
+    if any(
+        _name_of(line.partition(":")[0]) == plain(name) for line in _lines(_table("modules.dep"))
+    ):
+        return True
+    words = (line.split() for line in _lines(_table("modules.alias")))
+    return any(
+        one[:1] == ["alias"] and plain(one[1]) == plain(name) for one in words if len(one) == 3
+    )
+
+
+def require_loading(name: str) -> None:
+    """``ResourceError`` where modules can be neither loaded nor unloaded here."""
+    if os.geteuid() != 0:
+        why, hint = "only root may do that", "use become for the host, or connect as root"
+    elif not _may_load():
+        why = "this host may not load or unload modules, as in a container"
+        hint = "do it on the host of the container, or set live: false"
+    else:
+        return
+    message = "the module %s: %s" % (name, why)
+    raise ResourceError(message, kind="resource.module", hint=hint)
+
+
+def require_there(name: str) -> None:
+    """``ResourceError`` for a module that the running kernel cannot find."""
+    if not is_there(name):
+        raise ResourceError(
+            "the kernel %s has no module %s" % (os.uname().release, name),
+            kind="resource.module",
+            hint="check the name; install the package that has it in an earlier resource, or "
+            "reboot into the kernel that has it",
+        )
+
+
+def require_unused(name: str, module: Module) -> None:
+    """``ResourceError`` for a module that is in use."""
+    if module.uses:
+        users = ", ".join(module.users) or "%d users" % module.uses
+        raise ResourceError(
+            "the module %s is in use by %s" % (name, users),
+            kind="resource.module",
+            hint="end what uses it first, or set live: false",
+        )
+
+
+def _may_load() -> bool:
+    for line in _lines(os.path.join(PROC, "self/status")):
+        if line.startswith("CapEff:"):
+            return bool(int(line.split()[1], 16) >> _MODULE_CAPABILITY & 1)
+    return True
+
+
+def _table(name: str) -> str:
+    return os.path.join(LIBRARY, os.uname().release, name)
+
+
+def _name_of(path: str) -> str:
+    return plain(os.path.basename(path.strip()).partition(".ko")[0])
+
+
+def _lines(path: str) -> Iterator[str]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                yield line
+    except OSError:
+        return  # such a table may be missing, as in a container
