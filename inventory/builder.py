@@ -16,7 +16,7 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from inventory.garbage import collection_paused
+from inventory.gc_pause import collection_paused
 from inventory.nodes import Mapping, Node, Scalar, Sequence, Source
 from inventory.scalars import (
     BadScalarError,

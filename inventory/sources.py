@@ -18,7 +18,7 @@ from inventory.declaration import Declaration
 from inventory.declaration_reader import TOP_LEVEL, read_declaration
 from inventory.document import ambiguous_values, parse_document, read_text
 from inventory.dynamic import is_program, run_program
-from inventory.garbage import collection_paused
+from inventory.gc_pause import collection_paused
 from inventory.json_nodes import JsonSource, read_json
 from inventory.model import Inventory
 from inventory.names import host_name_fault

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     """Gather in parallel and write one document: host → facts."""
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.documents import at_path, check_path, write
-    from orchestrator.cli.gathering import gather
+    from orchestrator.cli.fact_requests import gather
     from orchestrator.runs import wiring
     from orchestrator.runs.fleet_facts import keep_facts
     from orchestrator.support.plain_text import plain

@@ -184,7 +184,7 @@ def _answers(
     args: argparse.Namespace, data: "PlanOptions", with_environ: bool
 ) -> "tuple[Sequence[Host], Hierarchy, Mapping[str, HostFacts | CcmError]]":
     """The selected hosts, the hierarchy, and what was gathered where that is needed."""
-    from orchestrator.cli.gathering import gather
+    from orchestrator.cli.fact_requests import gather
     from orchestrator.runs import wiring
 
     chosen = wiring.select_targets(read_inventory(args), warn)

@@ -99,7 +99,7 @@ def _gather(
     chosen: "TargetSelection", read: "FactReads", options: "ConnectionOptions", planner: "Planner"
 ) -> "Gathered":
     """Facts of the host, after those of other hosts that its templates read."""
-    from orchestrator.cli.gathering import gather
+    from orchestrator.cli.fact_requests import gather
     from orchestrator.runs.fleet_facts import take_answers
     from remote_runtime.errors import CcmError
 

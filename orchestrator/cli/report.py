@@ -110,7 +110,7 @@ def write_form(
     kept: "Shown", write: "Callable[[Shown, TextIO], None]", option: str, path: str
 ) -> None:
     """Write one form, completely or not at all: a truncated report looks complete."""
-    from orchestrator.support.whole_file import replacing
+    from orchestrator.support.atomic_file import replacing
     from remote_runtime.errors import UsageError
 
     if path == "-":

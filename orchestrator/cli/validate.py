@@ -161,7 +161,7 @@ def _found(
     if survey.manifests > 1:
         found += f" in {survey.manifests} manifests"
     if survey.templates:
-        from orchestrator.planning.site.unseen import listed
+        from orchestrator.planning.site.unknown_manifests import listed
 
         found += f" and those from {listed(list(survey.templates))}"
     if site.resources_template:

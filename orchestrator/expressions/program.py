@@ -65,7 +65,7 @@ class Program:
         except RecursionError:
             self.problems = [("the expression is nested too deeply", "split it", 0)]
             return
-        from orchestrator.language.exprlang.reading import read
+        from orchestrator.language.exprlang.compiled import read
 
         self._exprlang, self.problems = read(source, vocabulary)
         if self._exprlang is not None:

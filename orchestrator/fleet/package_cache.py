@@ -18,10 +18,10 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orchestrator.support.atomic_file import replacing
 from orchestrator.support.hashing import sha256
 from orchestrator.support.plain_text import is_shallow
 from orchestrator.support.state_directory import make_private
-from orchestrator.support.whole_file import replacing
 from remote_runtime.errors import CcmError, ProtocolError
 from remote_runtime.protocol import wire
 

@@ -11,8 +11,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from orchestrator.support.atomic_file import replacing
 from orchestrator.support.hashing import sha256
-from orchestrator.support.whole_file import replacing
 from remote_runtime.version import VERSION
 
 KEPT = 15

@@ -18,7 +18,7 @@ _ROOTS = (
     "remote_runtime.resources",
     *(
         f"remote_runtime.facts.{family}"
-        for family in ("host", "cpu", "memory", "network", "partition", "custom", "fit")
+        for family in ("host", "cpu", "memory", "network", "partition", "custom", "size_limit")
     ),
 )
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from schemas.fitting import is_number
+from schemas.fast_validation import is_number
 
 _KINDS = {bool: "true or false", int: "a number", float: "a number", type(None): "null"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inventory.checker import is_null
 from inventory.document import Mapping, Node, Scalar, Sequence
-from orchestrator.manifest.checks.foreign_words import type_hint
+from orchestrator.manifest.checks.other_tools import type_hint
 from orchestrator.manifest.checks.resource import Nodes, declare, known_properties, refuse_loop
 from orchestrator.manifest.checks.schema_errors import suggestion, with_article
 from orchestrator.manifest.declared import Declared

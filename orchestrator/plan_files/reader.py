@@ -20,11 +20,11 @@ from orchestrator.plan_files.plan_file import (
     canonical,
     id_of,
 )
+from orchestrator.support.atomic_file import replacing
+from orchestrator.support.file_trust import Looked, entries_above, require_own
 from orchestrator.support.plain_text import one_line
-from orchestrator.support.trust import Looked, entries_above, require_own
-from orchestrator.support.whole_file import replacing
 from remote_runtime.errors import InputError, Problem, UsageError
-from schemas.fitting import fits
+from schemas.fast_validation import fits
 
 MOST_BYTES = 512 << 20
 _FORMAT = re.compile(rb'"format": ?(\d{1,9})[,}]')

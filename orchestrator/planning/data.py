@@ -17,7 +17,7 @@ from orchestrator.expressions.environ import Environ
 from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Directory
-from orchestrator.language.hash_notes import noting_hashes
+from orchestrator.language.hash_record import noting_hashes
 from orchestrator.manifest.annotations import Annotation, check_annotations, secrets
 from orchestrator.manifest.data import BASE, DataSource, Layer, ValueContainer, load_source
 from orchestrator.manifest.data_files import DataFiles

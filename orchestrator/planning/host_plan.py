@@ -14,7 +14,7 @@ from orchestrator.manifest.declared import Declared
 from orchestrator.planning.compiled import Compiled, Whole
 from orchestrator.planning.content.blob_references import Travel
 from orchestrator.planning.content.blobs import Blob
-from orchestrator.planning.implications import Implications, Masking, manifests, masked_texts
+from orchestrator.planning.implied_members import Implications, Masking, manifests, masked_texts
 from orchestrator.planning.rendered_check import check_final
 from orchestrator.planning.rendering import render_deferred
 from orchestrator.support.hashing import sha256

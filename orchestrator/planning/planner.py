@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from orchestrator.planning.explanation import Explanation
     from orchestrator.planning.host_plan import HostPlan
     from orchestrator.planning.host_secrets import HostSecrets
-    from orchestrator.planning.implications import Implications
+    from orchestrator.planning.implied_members import Implications
     from orchestrator.planning.site.check import HostCheck
     from orchestrator.planning.site.selection_filter import Marker
 
@@ -151,7 +151,7 @@ class Planner:
         """The implied members of events, for all hosts."""
         with self._lock:
             if self._implications is None:
-                from orchestrator.planning.implications import Implications
+                from orchestrator.planning.implied_members import Implications
 
                 self._implications = Implications()
             return self._implications

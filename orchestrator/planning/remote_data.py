@@ -13,7 +13,7 @@ from orchestrator.language.errors import (
 from orchestrator.language.facts import Facts
 from orchestrator.planning.options import PlanOptions
 from orchestrator.sources.address import SourceError, is_url, parse_address
-from orchestrator.sources.reading import Access, read_text
+from orchestrator.sources.text import Access, read_text
 from remote_runtime.errors import InputError, Problem
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orchestrator.sources.address import is_url
-from orchestrator.support.trust import Looked, entries_above, require_own
+from orchestrator.support.file_trust import Looked, entries_above, require_own
 from remote_runtime.errors import InputError, Problem
 
 FILE = "ccm.yaml"

@@ -17,7 +17,7 @@ from typing import Any
 
 from orchestrator.registration.entry import Query, Registration, in_order
 from orchestrator.registration.errors import RegistrationError
-from orchestrator.support.whole_file import replacing
+from orchestrator.support.atomic_file import replacing
 from remote_runtime.errors import UsageError
 
 FORMAT = 1

@@ -10,8 +10,8 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.report.alike import alike, folded
 from orchestrator.report.durations import took
+from orchestrator.report.equal_texts import alike, folded
 from orchestrator.report.grouping import ORDER
 from orchestrator.report.host_names import named
 from orchestrator.report.terminal.paragraphs import RetryOptions, limit_of

@@ -20,9 +20,9 @@ from orchestrator.plan_files.danger import (
     STOPS,
     Danger,
 )
-from orchestrator.report.alike import alike_but_for
+from orchestrator.report.action_text import DOUBTS
+from orchestrator.report.equal_texts import alike_but_for
 from orchestrator.report.host_names import named
-from orchestrator.report.intent import DOUBTS
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.support.plain_text import one_line, visible

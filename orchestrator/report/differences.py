@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.store.saved_runs import ReportSource
-from orchestrator.report.alike import alike, alike_but_for
+from orchestrator.report.equal_texts import alike, alike_but_for
 
 FIRST, SECOND = "only in the first run", "only in the second run"
 OUTCOME, DESIRED = "outcome", "desired"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.report.alike import alike_but_for
+from orchestrator.report.equal_texts import alike_but_for
 from orchestrator.report.grouping import ORDER, applied_by
 from orchestrator.report.run_collector import Entry, entry_of
 from orchestrator.report.wording import ended

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, applied_as, is_apply
-from orchestrator.report.alike import alike, alike_but_for, short_name
+from orchestrator.report.equal_texts import alike, alike_but_for, short_name
 from orchestrator.report.run_collector import Entry, RunCollector
 
 # Failures first; a preview's and a push's changes before hosts where nothing is to do.

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import APPLY, HostResult
-from orchestrator.report.intent import DOUBTS, ChangeLine, intent, operation_words
+from orchestrator.report.action_text import DOUBTS, ChangeLine, intent, operation_words
+from orchestrator.report.missing_outcomes import UnfinishedResources
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
-from orchestrator.report.unfinished import UnfinishedResources
 
 if TYPE_CHECKING:
     from orchestrator.report.dangers import Dangers

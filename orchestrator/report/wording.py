@@ -18,10 +18,10 @@ from orchestrator.fleet.outcome import (
     HostResult,
     Tally,
 )
-from orchestrator.report.alike import alike_in_values
+from orchestrator.report.action_text import ChangeLine, Intent, intent, is_masked
 from orchestrator.report.durations import took
+from orchestrator.report.equal_texts import alike_in_values
 from orchestrator.report.host_names import fold
-from orchestrator.report.intent import ChangeLine, Intent, intent, is_masked
 from orchestrator.report.run_collector import DRIFTS, TRACES, CheckResult, Entry
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped

@@ -19,7 +19,7 @@ from orchestrator.site_types.importer import (
 )
 from orchestrator.site_types.python import controller_problems, module_problems
 from orchestrator.site_types.schema import read_schema
-from orchestrator.support.trust import believed_owners
+from orchestrator.support.file_trust import believed_owners
 from remote_runtime import registry
 from remote_runtime.base import ResourceType, StateType
 from remote_runtime.errors import InputError, Position, Problem, ResourceError

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from orchestrator.sources.address import Address, SourceError, parse_address
-from orchestrator.sources.reading import Access, read_bytes
+from orchestrator.sources.text import Access, read_bytes
 
 MOST_ARCHIVE = 32 << 20
 NAMES = ("manifest.yaml", "site.yaml")

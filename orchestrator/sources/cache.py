@@ -8,8 +8,8 @@ import os
 import time
 from pathlib import Path
 
+from orchestrator.support.atomic_file import replacing
 from orchestrator.support.state_directory import make_private, state_directory
-from orchestrator.support.whole_file import replacing
 
 MOST = 100
 """The number of entries; the least recently used ones are removed."""

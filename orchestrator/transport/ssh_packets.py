@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import paramiko
 
-from orchestrator.support.spare_threads import run_in_background
+from orchestrator.support.thread_pool import run_in_background
 from orchestrator.transport.ssh_internals import EndlessGreetingError, OpenPacketizer
 
 READ_SIZE = 8 << 10  # held by each connection that waits; more once that much has arrived

@@ -245,7 +245,7 @@ class Lifecycle(object):
             outcome.fail(message)
 
     def _foresee_checks(self, outcome: Outcome) -> None:
-        from remote_runtime.health.foreseeing import foresee
+        from remote_runtime.health.preview import foresee
 
         foresee(outcome, self._context)
 

@@ -110,9 +110,9 @@ def _fitting(
     bad: Sequence[str],
 ) -> Gathered:
     """What of it fits into one frame, and why the rest does not."""
-    from remote_runtime.facts import fit
+    from remote_runtime.facts import size_limit
 
-    left, too_large = fit.facts(facts, fit.LIMIT)
-    custom, more = fit.custom(files, left)
-    warnings = fit.warnings(["custom facts: %s" % line for line in [*bad, *more]])
+    left, too_large = size_limit.facts(facts, size_limit.LIMIT)
+    custom, more = size_limit.custom(files, left)
+    warnings = size_limit.warnings(["custom facts: %s" % line for line in [*bad, *more]])
     return Gathered(facts, dict(unavailable, **too_large), custom, warnings)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import ASSUMED, Uncertainty
-from remote_runtime.lookups.answering import Answer, answer
+from remote_runtime.lookups.answers import Answer, answer
 from remote_runtime.registry import Registry
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from orchestrator.fleet.checks.unchanged_check import check_unchanged
 from orchestrator.fleet.checks.unchanged_resources import TextNumbers, read_line
 from orchestrator.fleet.events import ResourcesStable
 from orchestrator.manifest import load_site
-from orchestrator.planning import Planner, PlanOptions, implications, plan_groups
+from orchestrator.planning import Planner, PlanOptions, implied_members, plan_groups
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.support import recurring
 from orchestrator.workers.event_receiver import EventReceiver
@@ -105,7 +105,7 @@ def _tight(draw: random.Random) -> Iterator[None]:
     with (
         mock.patch.object(plan_groups.AlikeResources.__init__, "__defaults__", (9_000,)),
         mock.patch.object(recurring.Recurring.__init__, "__defaults__", (draw.choice([1, 4]),)),
-        mock.patch.multiple(implications, MOST_MASKS=2, MOST_RESOURCES=draw.choice([1, 3])),
+        mock.patch.multiple(implied_members, MOST_MASKS=2, MOST_RESOURCES=draw.choice([1, 3])),
     ):
         yield
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import TIMED_OUT
 from orchestrator.support.crash import DefectError
-from orchestrator.support.spare_threads import run_in_background
+from orchestrator.support.thread_pool import run_in_background
 from remote_runtime.errors import CcmError, UnreachableError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.checks.event_check import stored_event_problem
-from orchestrator.support.whole_file import replacing
+from orchestrator.support.atomic_file import replacing
 from remote_runtime.errors import InputError, Problem, UsageError
 
 VARIABLE = "CCM_SESSION_STORE"

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from orchestrator.support.atomic_file import replacing
 from orchestrator.support.hashing import sha256
 from orchestrator.support.plain_text import plain_json_value
 from orchestrator.support.state_directory import make_private
-from orchestrator.support.whole_file import replacing
 from remote_runtime.errors import CcmError
 
 DIRECTORY = "facts"

@@ -30,10 +30,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.project.settings import KEPT
+from orchestrator.support.atomic_file import replacing
 from orchestrator.support.hashing import sha256
 from orchestrator.support.line_file import FULL, LineFile
 from orchestrator.support.state_directory import make_private, state_directory
-from orchestrator.support.whole_file import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

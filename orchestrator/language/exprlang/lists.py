@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.language import bounds, kinds
 from orchestrator.language.exprlang import values
 from orchestrator.language.exprlang.values import Table
-from schemas.fitting import is_number
+from schemas.fast_validation import is_number
 
 Predicate = Callable[..., Any]
 """Called with the entry and its index, and for ``reduce`` with what the runs so far came to."""

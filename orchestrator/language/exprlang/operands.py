@@ -9,7 +9,7 @@ from jinja2 import nodes
 from orchestrator.language.cursor import ParseError
 from orchestrator.language.exprlang.library import FUNCTIONS
 from orchestrator.language.exprlang.literals import Literals
-from orchestrator.language.exprlang.reader import operation
+from orchestrator.language.exprlang.token_reader import operation
 
 
 class Operands(Literals):

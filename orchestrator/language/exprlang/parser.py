@@ -14,7 +14,7 @@ from orchestrator.language.cursor import ParseError
 from orchestrator.language.exprlang import PREFIX
 from orchestrator.language.exprlang.library import FUNCTIONS
 from orchestrator.language.exprlang.operands import Operands
-from orchestrator.language.exprlang.reader import operation
+from orchestrator.language.exprlang.token_reader import operation
 from remote_runtime.text.nearest import nearest
 
 _COMPARE = {

@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator.language import bounds, kinds
 from orchestrator.language.exprlang import values
-from orchestrator.language.exprlang.moment import Moment
+from orchestrator.language.exprlang.now import Moment
 from orchestrator.language.exprlang.values import Table
 
 _BLANKS = " \t\n\v\f\r\x85\xa0"

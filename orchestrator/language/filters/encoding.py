@@ -12,7 +12,7 @@ from typing import Any
 
 from jinja2 import pass_context
 
-from orchestrator.language import hash_notes, kinds
+from orchestrator.language import hash_record, kinds
 from orchestrator.language.filters.registry import documented
 
 _FAMILY = "Encoding"
@@ -67,11 +67,11 @@ def hash_(context: Any, text: Any, hashtype: Any = "sha1") -> str:
     heard = secrets_of(context)
     if heard is not None and any(secret in text for secret in list(heard)):
         heard[found] = None
-    hash_notes.note(text, found)
+    hash_record.note(text, found)
     return found
 
 
 def secrets_of(context: Any) -> Any:
     """Where the texts are that must be masked on this host; None where no host is at hand."""
     heard = getattr(context.get("Environ"), "heard", None)
-    return hash_notes.heard_here() if heard is None else heard
+    return hash_record.heard_here() if heard is None else heard

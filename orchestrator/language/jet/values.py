@@ -9,7 +9,7 @@ from typing import Any
 
 from orchestrator.language import bounds, kinds
 from orchestrator.language.other_hosts import OF_FACTS, OtherHost
-from schemas.fitting import is_number
+from schemas.fast_validation import is_number
 
 
 def truth(value: Any) -> bool:

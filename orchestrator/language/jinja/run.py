@@ -13,7 +13,7 @@ from jinja2 import TemplateError, TemplateNotFound
 from orchestrator.language import bounds
 from orchestrator.language.call_errors import of_call
 from orchestrator.language.errors import EvaluationError, NeedFileError
-from orchestrator.language.hash_notes import hearing
+from orchestrator.language.hash_record import hearing
 from orchestrator.language.jinja.environment import PlacedTemplate
 from orchestrator.language.jinja.library import KNOWN, LoadedTemplate, used_at
 from orchestrator.language.names import (

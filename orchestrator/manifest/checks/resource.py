@@ -7,9 +7,9 @@ from inventory.scalars import other_reading
 from orchestrator.expressions import Expression
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.manifest.checks.control import read_asked
-from orchestrator.manifest.checks.foreign_words import property_hint
 from orchestrator.manifest.checks.health_rules import KEY as HEALTH_CHECKS
 from orchestrator.manifest.checks.health_rules import health_complaints
+from orchestrator.manifest.checks.other_tools import property_hint
 from orchestrator.manifest.checks.references import REFERENCES, unrendered
 from orchestrator.manifest.checks.schema_errors import Complaint, suggestion
 from orchestrator.manifest.checks.templated import certain_complaints, has_its_form

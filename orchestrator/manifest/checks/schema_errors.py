@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from remote_runtime.text.nearest import nearest
-from schemas.fitting import Fits, fits
+from schemas.fast_validation import Fits, fits
 
 _KINDS = {
     "string": "text",

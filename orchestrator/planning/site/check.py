@@ -13,7 +13,7 @@ from orchestrator.language.facts import Facts
 from orchestrator.manifest.data import DataSource, ValueContainer
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
 from orchestrator.planning.site.template_reads import template_reads
-from orchestrator.planning.site.unseen import Unseen, in_words
+from orchestrator.planning.site.unknown_manifests import Unseen, in_words
 from remote_runtime.errors import Position, Problem
 from remote_runtime.text.nearest import nearest
 

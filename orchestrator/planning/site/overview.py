@@ -7,7 +7,7 @@ from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
 from orchestrator.planning.data import INHERIT, RunData
 from orchestrator.planning.options import PlanOptions
-from orchestrator.planning.site.agreement import disagreements
+from orchestrator.planning.site.duplicates import disagreements
 from orchestrator.planning.site.manifests import Part, Parts, Place, Refusal
 from remote_runtime.errors import Problem
 from remote_runtime.item import Item

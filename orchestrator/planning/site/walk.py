@@ -20,16 +20,16 @@ from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.content.blob_references import Travel
 from orchestrator.planning.content.hash_redaction import veil
 from orchestrator.planning.data import INHERIT, plan_error
-from orchestrator.planning.implications import masked_texts
+from orchestrator.planning.implied_members import masked_texts
 from orchestrator.planning.partial_data import PartialData
 from orchestrator.planning.remote_data import UnknownData
 from orchestrator.planning.rendering import Rendering, filled, names_vary
 from orchestrator.planning.resources import Resources
-from orchestrator.planning.site.agreement import disagreements
+from orchestrator.planning.site.duplicates import disagreements
 from orchestrator.planning.site.look_ups import LookUps, ManifestLookUps, entries
 from orchestrator.planning.site.loops import Groups, at_turn, turns
 from orchestrator.planning.site.manifests import Part, Place, Refusal
-from orchestrator.planning.site.unseen import Unseen, unseen_in
+from orchestrator.planning.site.unknown_manifests import Unseen, unseen_in
 from remote_runtime.errors import Problem
 from remote_runtime.reporting.masking import SHORTEST, strings_of
 from remote_runtime.text.nearest import nearest

@@ -13,9 +13,9 @@ from typing import Any, TextIO
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.store.saved_runs import ReportSource
-from orchestrator.report.alike import alike_but_for
 from orchestrator.report.dangers import NOTHING_KNOWN, VERBS
 from orchestrator.report.durations import took
+from orchestrator.report.equal_texts import alike_but_for
 from orchestrator.report.failures import SharedFailure
 from orchestrator.report.grid import Finding, Grid
 from orchestrator.report.grouping import ORDER, unheard_of

@@ -25,8 +25,8 @@ from rich.text import Text
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.report.alike import alike
 from orchestrator.report.durations import took
+from orchestrator.report.equal_texts import alike
 from orchestrator.report.failures import Failures
 from orchestrator.report.run_collector import entry_of
 from orchestrator.report.terminal.active_hosts import ActiveHosts

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from orchestrator.report.alike import alike, alike_but_for, alike_in_values
+from orchestrator.report.equal_texts import alike, alike_but_for, alike_in_values
 from orchestrator.report.grouping import Row
 from orchestrator.report.host_names import named
 from orchestrator.report.run_collector import Entry

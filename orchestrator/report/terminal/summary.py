@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from orchestrator.fleet import outcome
-from orchestrator.report.alike import FINGERPRINT
-from orchestrator.report.by_change import ChangeList, by_manifest, heading
+from orchestrator.report.change_groups import ChangeList, by_manifest, heading
+from orchestrator.report.equal_texts import FINGERPRINT
 from orchestrator.report.failures import failures_of
+from orchestrator.report.fleet_overview import FEW_HOSTS, failures_first, idle_lines
 from orchestrator.report.grouping import (
     Block,
     blocks_of,
@@ -17,7 +18,6 @@ from orchestrator.report.grouping import (
     unheard_of,
 )
 from orchestrator.report.host_names import named
-from orchestrator.report.pivot import FEW_HOSTS, failures_first, idle_lines
 from orchestrator.report.run_collector import RunCollector
 from orchestrator.report.terminal.paragraphs import RetryOptions, retry_line
 from orchestrator.report.terminal.rows import Choice, Rows

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from orchestrator.support.whole_file import replacing
+from orchestrator.support.atomic_file import replacing
 from orchestrator.transport.host_keys.known_hosts import (
     KnownHosts,
     Line,

@@ -190,11 +190,11 @@ class Files(FileReader, ports.Files):
         self._changed.add(path)
 
     def removed_with(self, user: "User", paths: Sequence[str]) -> ContextManager[None]:
-        """See ``leaving.removed_with``."""
-        from remote_runtime.host.machine import leaving
+        """See ``account_removal.removed_with``."""
+        from remote_runtime.host.machine import account_removal
 
         self._changed.update(paths)
-        return leaving.removed_with(self._door, user, paths)
+        return account_removal.removed_with(self._door, user, paths)
 
 
 def _may_be_dropped(mode: int) -> bool:

@@ -19,7 +19,7 @@ from orchestrator.plan_files.reader import (
     write_plan,
 )
 from remote_runtime.errors import InputError, UsageError
-from schemas.fitting import fits
+from schemas.fast_validation import fits
 from tests.orchestrator.plan_files.made import keep
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import remote_runtime
-from remote_runtime.facts import Family, Gathered, all_families, fit, gather
+from remote_runtime.facts import Family, Gathered, all_families, gather, size_limit
 from remote_runtime.facts.source import Source
 from remote_runtime.protocol import wire
 
@@ -130,10 +130,10 @@ def test_custom_facts_fit_into_the_frame() -> None:
 
 def test_the_worst_of_everything_fits_into_the_frame() -> None:
     """Facts, custom texts and warnings that are each at their limit still make one legal frame."""
-    big = "x" * (fit.LIMIT - 100)
+    big = "x" * (size_limit.LIMIT - 100)
     bad = ["\u00e9" * 5000] * 1000
     families: list[Family] = [
-        ("cpu", "cpu", lambda source: big[: fit.LIMIT // 2]),
+        ("cpu", "cpu", lambda source: big[: size_limit.LIMIT // 2]),
         ("custom", "custom", lambda source: ([{"path": "/f", "text": big[: len(big) // 2]}], bad)),
     ]
     gathered = gather(30, Source(), families)

@@ -4,7 +4,7 @@ import pwd
 import unittest
 from typing import Any, Dict
 
-from remote_runtime.lookups.answering import LARGEST, answer
+from remote_runtime.lookups.answers import LARGEST, answer
 from remote_runtime.registry import Registry
 from tests.remote_runtime.fakes import DirectoryTest, context
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.report.intent import ChangeLine, intent, operation_words
+from orchestrator.report.action_text import ChangeLine, intent, operation_words
 
 
 @pytest.mark.parametrize(

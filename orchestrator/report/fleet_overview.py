@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestrator.report.alike import alike
+from orchestrator.report.equal_texts import alike
 from orchestrator.report.failures import Failures, SharedFailure
 from orchestrator.report.run_collector import RunCollector
 from orchestrator.report.terminal.paragraphs import RetryOptions, in_one_line, paragraph

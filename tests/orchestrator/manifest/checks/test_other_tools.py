@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.manifest.checks.foreign_words import property_hint, type_hint
+from orchestrator.manifest.checks.other_tools import property_hint, type_hint
 from tests.orchestrator.manifest.site import refused_resource
 
 KNOWN = ["apply", "archive", "exec", "file", "package", "service"]

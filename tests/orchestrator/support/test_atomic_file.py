@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.support.whole_file import replacing
+from orchestrator.support.atomic_file import replacing
 
 
 def test_the_new_file_takes_the_place_of_the_old_one(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from orchestrator.sources.address import SourceError
-from orchestrator.sources.reading import Access, read_text
+from orchestrator.sources.text import Access, read_text
 from tests.remote_runtime.archive import server
 
 NAMED = Access(("127.0.0.1",))

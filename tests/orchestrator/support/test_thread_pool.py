@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from orchestrator.support.spare_threads import MOST, run_in_background
+from orchestrator.support.thread_pool import MOST, run_in_background
 
 
 def expect_soon(what: Callable[[], object]) -> None:

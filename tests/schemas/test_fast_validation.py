@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 import schemas
 from remote_runtime import registry
-from schemas.fitting import fits
+from schemas.fast_validation import fits
 
 _TEXTS = [
     "", "x", "never", "present", "absent", "/etc/motd", "0644", "file#/x", "file#", "30s", "1h30m",
