@@ -53,6 +53,7 @@ class RecordedLink:
     """A link whose other end says what was recorded, as soon as it would have been said."""
 
     host_key = ""
+    login_keys: tuple[str, ...] = ()
 
     def __init__(self, recording: Recording) -> None:
         self.nonce, self.runtime = recording.nonce, recording.runtime
@@ -109,6 +110,7 @@ class _Listening:
     def __init__(self, link: Link) -> None:
         self._link = link
         self.nonce, self.runtime, self.host_key = link.nonce, link.runtime, link.host_key
+        self.login_keys = link.login_keys
         self.heard = [bytearray(), bytearray()]
         self.sent = b""
 

@@ -261,6 +261,7 @@ class Session(object):
         self._notice("warning", text)
 
     def _walk(self, plan: plans.Plan, lock: Any) -> None:
+        self._accounts.login_keys = plan.login_keys
         context = self._context(plan, lock)
         registry = Registry(context)
         self._pass(plan.before, context, registry)

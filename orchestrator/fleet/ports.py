@@ -30,6 +30,7 @@ class Link(Protocol):
     nonce: str
     runtime: str
     host_key: str
+    login_keys: tuple[str, ...]
 
     def send(self, data: bytes) -> None: ...
 

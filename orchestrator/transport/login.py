@@ -95,7 +95,7 @@ class Login:
             raise UnreachableError(message, "transport.session") from error
         close: Callable[[], None] = self.close if hang_up else channel.close
         link = self._opening(SshPipe(session, channel, close), run, image).link()
-        link.host_key = self._connection.host_key
+        link.host_key, link.login_keys = self._connection.host_key, session.login_keys
         return link
 
     def close(self) -> None:

@@ -38,11 +38,12 @@ class Link:
     """The open channel to one host's runtime. See docs/design/package-interfaces.md.
 
     ``nonce`` and ``runtime`` are what the target's ``hello`` must repeat, ``host_key`` is the
-    fingerprint of the host's key, "" on this machine. One thread reads; any thread may send whole
-    frames.
+    fingerprint of the host's key, "" on this machine. ``login_keys`` are those of the key that the
+    login used. One thread reads; any thread may send whole frames.
     """
 
     host_key = ""
+    login_keys: tuple[str, ...] = ()
 
     def __init__(
         self, pipe: Pipe, nonce: str, *, runtime: str, first: bytes = b"", stderr: bytes = b""

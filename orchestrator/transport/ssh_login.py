@@ -9,11 +9,12 @@ import paramiko
 from paramiko.ssh_exception import BadAuthenticationType
 
 from orchestrator.transport.credentials import Credentials
-from orchestrator.transport.host_keys.known_hosts import STANDARD_PORT
+from orchestrator.transport.host_keys.known_hosts import STANDARD_PORT, fingerprint
 from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_keys import (
     AgentGoneError,
     AgentLateError,
+    Candidate,
     HeldKey,
     Keyring,
     TimedKey,
@@ -108,6 +109,7 @@ class Authenticator:
                 self._accepted = transport.accepted_methods or None
                 continue
             self._keyring.worked(candidate)
+            transport.login_keys = _prints(candidate, key)
             if not left:
                 return True
             self._accepted = left
@@ -214,3 +216,11 @@ def _answer(text: str) -> Callable[[str, str, list[tuple[str, bool]]], list[str]
         return answers
 
     return handler
+
+
+def _prints(candidate: Candidate, key: paramiko.PKey) -> tuple[str, ...]:
+    """The fingerprints of what a list of authorized keys may have of an accepted key."""
+    certificate = candidate.certificate
+    if certificate is None:
+        return (fingerprint(key.asbytes()),)
+    return (fingerprint(certificate.ca_blob), fingerprint(certificate.key_blob))

@@ -64,6 +64,8 @@ class EagerTransport(OpenTransport):
         self.channel_timeout = CHANNEL_TIMEOUT
         self.opens_early = False
         """Whether the next authentication request is the last one, whatever comes of it."""
+        self.login_keys: tuple[str, ...] = ()
+        """The fingerprints of the key that the server accepted, and of the CA that signed it."""
         self._early: tuple[Any, threading.Event] | None = None
         self._wanted_host_keys: tuple[str, ...] = ()  # empty until some are asked for
         self._done_with = self._has_run = False

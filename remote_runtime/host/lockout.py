@@ -19,6 +19,18 @@ def require_login(host: HostReader, user: str, what: str) -> None:
         )
 
 
+def require_key(host: HostReader, user: str, what: str) -> None:
+    """``ResourceError`` where ``what`` is done to the SSH key of the login of this run."""
+    names = host.accounts.logins()
+    others = [name for name in names if host.accounts.uid(name) != 0]
+    if user in (others or names):
+        raise ResourceError(
+            "%s could lock out %s, who is logged in with it for this run" % (what, user),
+            kind="resource.account.lockout",
+            hint="log in with another key for this change, or set force: true",
+        )
+
+
 def risk_of(host: HostReader, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     """What of the ``wanted`` changes of a user may keep it from logging in or becoming root."""
     import time

@@ -277,6 +277,11 @@ class AccountReader(object):
         """The users that must not be locked out: root, and who is logged in for this run."""
         raise NotImplementedError
 
+    def login_keys(self) -> Sequence[str]:
+        """The SHA-256 fingerprints of the SSH key that the login of this run used, and of the CA
+        that signed it; none where it used no key."""
+        raise NotImplementedError
+
 
 class Accounts(AccountReader):
     """Reads and changes users and groups. Only root may change them, in the files of the host.

@@ -39,6 +39,7 @@ class OverlayAccounts(Accounts):
     def __init__(self, host: Accounts, clouds: UnknownRegions) -> None:
         super().__init__()
         self._host, self._clouds = host, clouds
+        self.login_keys = host.login_keys
         self.planned: Dict[Tuple[str, str], Tuple[AccountEffect, int]] = {}
         self.tables: Dict[str, Table] = {}
         self._stand_ins: Dict[int, str] = {}

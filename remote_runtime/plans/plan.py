@@ -28,6 +28,7 @@ class Plan(NamedTuple):
     origin: Dict[str, Any] = {}  # who else is behind it, with which ccm and of which commit
     receipt: str = ""  # by which the controller asks for the record of this run, "" for none
     recall: Tuple[str, ...] = ()  # the receipts of earlier runs that it asks for
+    login_keys: Tuple[str, ...] = ()  # fingerprints of the SSH key that the login used
 
 
 def parse(message: Dict[str, Any]) -> Plan:
@@ -42,6 +43,7 @@ def parse(message: Dict[str, Any]) -> Plan:
         origin=_get(message, "origin", dict, {}),
         receipt=_get(message, "receipt", str, ""),
         recall=recall_of(message),
+        login_keys=tuple([str(one) for one in _get(message, "login_keys", list, [])]),
         **_work(message, numbers),
     )
     before = _get(message, "before", list, [])

@@ -24,7 +24,12 @@ class Identity(NamedTuple):
 
 
 class Accounts(object):
-    """Names to numbers and back; results are cached until ``forget``."""
+    """Names to numbers and back; results are cached until ``forget``.
+
+    ``login_keys`` are the fingerprints of the SSH key that the login of this run used.
+    """
+
+    login_keys: Sequence[str] = ()
 
     def __init__(self) -> None:
         self._users: Dict[str, int] = {}

@@ -110,6 +110,7 @@ class _Replay:
 
     def __init__(self, recording: Recording, frames: list[bytes]) -> None:
         self.nonce, self.runtime, self.host_key = recording.nonce, recording.runtime, ""
+        self.login_keys: tuple[str, ...] = ()
         self._frames = frames
         self.said = 0
 

@@ -127,6 +127,7 @@ class _Tap:
 
     def __init__(self, link: Link) -> None:
         self.nonce, self.runtime, self.host_key = link.nonce, link.runtime, link.host_key
+        self.login_keys = link.login_keys
         self.heard = self.said = b""
         self._link = link
         self.stderr_tail, self.close = link.stderr_tail, link.close

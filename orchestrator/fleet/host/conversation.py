@@ -187,8 +187,7 @@ class Conversation:
     def carry_out(self, enter: Enter) -> "Reboot | None":
         """Send the plan and take everything up to ``done``; what reboots the host, if it goes down
         before. CcmError."""
-        envelope = {**self._settings.envelope(), **self._receipt(), **self._recall.wish()}
-        return self._converse(enter, envelope, self._planned())
+        return self._converse(enter, self._recall.wish(), self._planned())
 
     def _receipt(self) -> dict[str, str]:
         """The receipt with which a later run requests the host's record of this run."""
@@ -214,14 +213,15 @@ class Conversation:
         self._reboot = None
         self._check.begin_anew()
         self._talk_over(link)
-        self._converse(
-            enter, {**self._settings.envelope(), **self._receipt(), "earlier": reboot.earlier}
-        )
+        self._converse(enter, {"earlier": reboot.earlier})
 
     def _converse(
-        self, enter: Enter, envelope: Mapping[str, object], *told: happening.Event
+        self, enter: Enter, more: Mapping[str, object], *told: happening.Event
     ) -> "Reboot | None":
         enter(Phase.RUNNING, *told)
+        envelope = {**self._settings.envelope(), **self._receipt(), **more}
+        if self._link.login_keys:
+            envelope["login_keys"] = list(self._link.login_keys)
         self._link.send_bytes(wire.encode_json(self._plan.payload(envelope)))
         self._link.heed_cancel()
         options, plan = self._settings.options, self._plan

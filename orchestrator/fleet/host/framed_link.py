@@ -43,6 +43,7 @@ class FramedLink:
     def __init__(self, link: Link, until: float | None = None) -> None:
         self._link = link
         self.nonce, self.runtime, self.host_key = link.nonce, link.runtime, link.host_key
+        self.login_keys = link.login_keys
         self.uid: int | None = None
         self.until = until
         self._decoder = wire.Decoder(wire.MAX_FROM_TARGET)

@@ -61,6 +61,10 @@ class AccountReader(ports.AccountReader):
             numbers.add(int(os.environ["SUDO_UID"]))
         return [user.name for user in self._door.users() if user.uid in numbers]
 
+    def login_keys(self) -> Sequence[str]:
+        """See the base class."""
+        return self._door.login_keys
+
     def _all(self, kind: str) -> "Sequence[Entry]":
         return self._door.users() if kind == "user" else self._door.groups()
 

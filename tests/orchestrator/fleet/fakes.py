@@ -35,6 +35,7 @@ class FakeLink:
 
     def __init__(self, other: Callable[["FarEnd"], Any]) -> None:
         self.nonce, self.runtime, self.host_key = NONCE, RUNTIME, ""
+        self.login_keys: tuple[str, ...] = ()
         self._inbox: queue.Queue[bytes] = queue.Queue(maxsize=64)
         self._outbox: queue.Queue[bytes] = queue.Queue(maxsize=64)
         self.closed = threading.Event()

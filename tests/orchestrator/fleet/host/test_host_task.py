@@ -156,6 +156,7 @@ class Shut:
     """A link that takes no bytes until it is closed."""
 
     nonce = runtime = host_key = ""
+    login_keys: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         self.closed = threading.Event()
