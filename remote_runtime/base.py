@@ -134,6 +134,16 @@ class ResourceType(object):
         """
         return []
 
+    @classmethod
+    def conflicts(cls, resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
+        """Return the places of two resources that undo each other on every run, and what both
+        manage.
+
+        Runs on the controller, for all resources of the type in a manifest that hold no template
+        and have no control.
+        """
+        return []
+
     def wanted(self) -> List[str]:
         """SHA-256 of the blobs that this resource will need, as far as a quick look can tell."""
         return []
@@ -312,6 +322,11 @@ class StateType(object):
     @classmethod
     def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         """As ``ResourceType.claims``: paths that it makes sure of, there or gone."""
+        return []
+
+    @classmethod
+    def conflicts(cls, resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
+        """As ``ResourceType.conflicts``: two places and what both manage."""
         return []
 
     def unsupported(self, host: "HostReader") -> str:

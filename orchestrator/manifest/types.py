@@ -7,7 +7,7 @@ common properties, and from the type's own ``check``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ _PLACES = 512  # for each property: repeated values come soon after each other
 
 Check = Callable[[str, dict[str, Any]], list[tuple[str, str]]]
 Claims = Callable[[str, dict[str, Any]], list[tuple[str, bool]]]
+Conflicts = Callable[[Sequence[tuple[str, dict[str, Any]]]], list[tuple[int, int, str]]]
 Doubts = Callable[[str, dict[str, Any]], list[tuple[str, str, str]]]
 
 
@@ -43,6 +44,7 @@ class PropertyType:
         self.render: str = "never" if name in NOT_RENDERED else schema.get("x-ccm-render", "now")
         self.render_keys = bool(schema.get("x-ccm-render-keys"))
         self.blob = schema.get("x-ccm-blob", False)
+        self.file_of: str = schema.get("x-ccm-file-of", "")
         self.tree = bool(schema.get("x-ccm-tree"))
         self.secret = bool(schema.get("x-ccm-secret"))
         self.quoted = bool(schema.get("x-ccm-quoted"))
@@ -93,6 +95,7 @@ class Type:
         check: Check,
         doubts: Doubts = lambda name, properties: [],
         claims: Claims = lambda name, properties: [],
+        conflicts: Conflicts = lambda resources: [],
         own: bool = False,
     ) -> None:
         self.name = name
@@ -102,6 +105,7 @@ class Type:
         self.check = check
         self.doubts = doubts
         self.claims = claims
+        self.conflicts = conflicts
         common = _properties(common_schema())
         self.properties = common | _properties(schema)
         if "subscribe" in self.properties:  # a list of references in every type, like require
@@ -136,6 +140,7 @@ class Type:
             check=self.check,
             doubts=self.doubts,
             claims=self.claims,
+            conflicts=self.conflicts,
             own=self.own,
         )
 
@@ -204,6 +209,7 @@ def load_type(name: str) -> Type | None:
         check=resource.check,
         doubts=resource.doubts,
         claims=resource.claims,
+        conflicts=resource.conflicts,
     )
 
 

@@ -267,6 +267,9 @@ class Rendering:
                 self._deferred_error = self._deferred_error or str(error)
                 self._open.update(deferred)
             return ()
+        gone = [key for key in self._values if key not in known and key not in self._open]
+        for key in gone:  # a file whose text is another property now
+            del self._values[key]
         self._values.update(known)
         return blobs
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from orchestrator.manifest.declared import Declared
 from remote_runtime.errors import Problem
@@ -12,10 +12,12 @@ _DECIDING = frozenset(("ensure", "creates", "cwd", "cleanup"))
 
 
 def contradictions(resources: Iterable[Declared]) -> list[Problem]:
-    """One problem for each resource that creates a path which another one removes.
+    """One problem for each resource that creates a path which another one removes, and for each
+    two of one type that undo each other otherwise.
 
     Conditional resources and names with templates are skipped, since these may never conflict.
     """
+    resources = list(resources)
     there: list[tuple[str, Declared]] = []
     gone: dict[str, Declared] = {}
     for declared in resources:
@@ -30,6 +32,8 @@ def contradictions(resources: Iterable[Declared]) -> list[Problem]:
             else:
                 gone.setdefault(path, declared)
     found: dict[tuple[str, str], Problem] = {}
+    for one, other, what in _conflicts(resources):
+        found.setdefault((one.id, other.id), _conflict(what, one, other))
     for path, declared in there if gone else ():
         remover = _remover(path, gone)
         if remover is not None and remover is not declared:
@@ -51,4 +55,26 @@ def _problem(path: str, declared: Declared, remover: Declared) -> Problem:
         " on every run they undo each other",
         declared.position,
         "remove one of them, or add a control to each",
+    )
+
+
+def _conflicts(resources: Iterable[Declared]) -> Iterator[tuple[Declared, Declared, str]]:
+    """What types find among their own resources."""
+    by_type: dict[str, list[Declared]] = {}
+    for declared in resources:
+        fixed = declared.foreach is None and isinstance(declared.name, str)
+        if fixed and not (declared.control or declared.templated):
+            by_type.setdefault(declared.type.name, []).append(declared)
+    for same in by_type.values():
+        named = [(str(one.name), dict(one.raw)) for one in same]
+        for first, second, what in same[0].type.conflicts(named):
+            yield same[second], same[first], what
+
+
+def _conflict(what: str, declared: Declared, other: Declared) -> Problem:
+    return Problem(
+        f"{declared.id} and {other.id} ({other.position}) both manage {what}:"
+        " on every run they undo each other",
+        declared.position,
+        "write it in one of them, or add a control to each",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +37,15 @@ class Travel:
         return self._files.count
 
     def replace(self, declared: Declared, values: dict[str, Any]) -> tuple[Blob, ...]:
-        """Replace content in ``values`` with references; EvaluationError for a file that cannot be
-        sent.
+        """Replace content in ``values`` with references, and names of files that are read here with
+        their text; EvaluationError for a file that cannot be sent.
         """
         blobs = []
-        for key, value in values.items():
+        for key, value in list(values.items()):
             kind = declared.type.properties[key]
+            if kind.file_of and isinstance(value, str):
+                del values[key]
+                values[kind.file_of] = self._inline(declared, key, value, values)
             if not kind.blob or not isinstance(value, str):
                 continue
             if key == PATH:
@@ -54,6 +57,21 @@ class Travel:
             values[key] = blob.reference
             blobs.append(blob)
         return tuple(blobs)
+
+    def _inline(self, declared: Declared, key: str, name: str, others: Mapping[str, Any]) -> str:
+        """The text of a file in the place of its name, checked as the property that it becomes."""
+        into = declared.type.properties[key].file_of
+        where = declared.where((key,))
+        try:
+            literal = name == declared.raw.get(key) and declared.is_literal_text(name)
+            text = self._directory.read(name, literal)
+        except EvaluationError as error:
+            raise EvaluationError(f"{key}: {error.message}", where, SOURCE) from error
+        for wrong, message in declared.type.check(str(declared.name), {**others, into: text}):
+            if wrong == into:
+                shown = f"{key}: {self._directory.path / name}: {message}"
+                raise EvaluationError(shown, where, SOURCE)
+        return text
 
     def _text(self, declared: Declared, key: str, value: str) -> Blob:
         try:
