@@ -27,7 +27,7 @@ def require_key(host: HostReader, user: str, what: str) -> None:
         raise ResourceError(
             "%s could lock out %s, who is logged in with it for this run" % (what, user),
             kind="resource.account.lockout",
-            hint="log in with another key for this change, or set force: true",
+            hint="log in with another key for this change",
         )
 
 

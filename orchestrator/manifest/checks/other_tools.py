@@ -14,7 +14,6 @@ _APPLY = "ccm's type is apply, which runs the resources of another manifest"
 _ARCHIVE = "ccm's type is archive; creates names a file of the archive"
 
 _TYPES = {
-    "authorized_key": "use file for the whole ~/.ssh/authorized_keys",
     "copy": "ccm's type is file, with content or source",
     "template": "ccm's type is file, with content: \"{{ template('NAME.j2') }}\"",
     "directory": "ccm's type is file, with ensure: directory",

@@ -122,6 +122,7 @@ class Files(FileReader, ports.Files):
             self._door.obstacles(path).making(uid, gid, mode)
         self._door.create_directory(path, mode, uid, gid)
         self._changed.add(path)
+        self.relabel(path)
 
     def _copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
         from remote_runtime.system.copy_tree import copy

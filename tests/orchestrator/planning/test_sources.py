@@ -45,3 +45,23 @@ def test_a_file_that_an_expression_may_leave_out_is_needed_where_it_is_read(
 
     assert deferred_error("1 > 2") == ""
     assert "gone" in deferred_error("2 > 1")
+
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICWLfrJU26RdnLHGbvUJT3pF/2hm7puhxZ0+ij1EUs1c\n"
+
+
+@pytest.mark.parametrize("source", ["keys.pub", "{{ 'keys' }}.pub"])
+def test_a_file_of_keys_becomes_a_property(tmp_path: Path, source: str) -> None:
+    """The plan has the text of the file, which is checked as the property that it becomes."""
+    site = f'ccm: {{resources: [{{authorized_key: [{{anna: {{source: "{source}"}}}}]}}]}}'
+    (tmp_path / "keys.pub").write_text(KEY)
+    (item,) = plan(tmp_path, site).items
+    assert item.properties == {"key": KEY}
+    (tmp_path / "keys.pub").write_text(KEY + "ssh-rsa " + KEY.split()[1])
+    if "{" in source:
+        (item,) = plan(tmp_path, site).items
+        assert "keys.pub: line 2: the line says ssh-rsa" in item.deferred_error
+    else:
+        assert "keys.pub: line 2: the line says ssh-rsa" in refused(tmp_path, site)
+        (tmp_path / "keys.pub").unlink()
+        assert "source: cannot read" in refused(tmp_path, site)

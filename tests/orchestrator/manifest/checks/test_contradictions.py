@@ -55,3 +55,16 @@ def test_what_need_not_meet(tmp_path: Path) -> None:
         )
         == []
     )
+
+
+def test_what_a_type_finds(tmp_path: Path) -> None:
+    """A type tells which of its own resources undo each other, with both places."""
+    key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICWLfrJU26RdnLHGbvUJT3pF/2hm7puhxZ0+ij1EUs1c"
+    there = f"authorized_key: [{{anna: {{key: {key}}}}}]"
+    gone = f"authorized_key: [{{old: {{user: anna, ensure: absent, key: {key}}}}}]"
+    (warning,) = told(tmp_path, there, gone)
+    assert warning.startswith("4: authorized_key#old and authorized_key#anna (")
+    assert "both manage the key SHA256:" in warning
+    assert "on every run they undo each other" in warning
+    assert told(tmp_path, there, gone.replace("user: anna", "user: carl")) == []
+    assert told(tmp_path, there, gone.replace("}}]", ", control: {if: Facts.x == 1}}}]")) == []

@@ -13,7 +13,6 @@ KNOWN = ["apply", "archive", "exec", "file", "package", "service"]
 @pytest.mark.parametrize(
     ("word", "hint"),
     [
-        ("authorized_key", "authorized_keys"),
         ("copy", "type is file"),
         ("template", "template('NAME.j2')"),
         ("ansible.builtin.apt", "type is package"),

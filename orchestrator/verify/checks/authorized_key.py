@@ -1,0 +1,207 @@
+"""authorized_key: the keys of a user as ssh-keygen lists them, and as the file has them
+(controller)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.paths import kind
+from orchestrator.verify.subject import Subject
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+_KEY = re.compile(
+    r"""[ \t]*(?:(?P<options>(?:[^"\s]|"(?:\\"|[^"])*")+)[ \t]+)??"""
+    r"""(?P<kind>(?:ssh|ecdsa|sk)-[^\s,"]+)[ \t]+(?P<blob>[A-Za-z0-9+/]+=*)[ \t]*(?P<comment>.*)"""
+)
+_UNKNOWN = 2  # getent's exit code for a name that no database has
+_EMPTY = "is not a public key file"
+_HOME = 5  # the field of an entry
+_OTHERS = 0o022
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """Of keys that are there, or not."""
+    wanted = _wanted(subject)
+    prints = [found["print"] for found in wanted]
+    if subject.get("ensure", "present") == "absent":
+        return [
+            equal(
+                "keys",
+                "none of them",
+                lambda host: _present(host, subject, prints) or "none of them",
+            )
+        ]
+    together = ", ".join(dict.fromkeys(prints)) or "none"
+    found = [
+        equal("keys", together, lambda host: _present(host, subject, prints) or "none")._replace(
+            gate=True
+        )
+    ]
+    if subject.get("exclusive"):
+        found.append(equal("other keys", "none", lambda host: _others(host, subject, prints)))
+    found += _of_lines(subject, wanted)
+    if prints:
+        found.append(
+            equal("permissions", "accepted by sshd", lambda host: _permissions(host, subject))
+        )
+    return found
+
+
+def _of_lines(subject: Subject, wanted: list[dict[str, str]]) -> list[Expectation]:
+    """Options and comments, as far as the resource says something about them."""
+    options, comment = subject.get("options"), subject.text("comment")
+    if isinstance(options, list):
+        options = ",".join(map(str, options))
+    given = options is not None or any(one["options"] for one in wanted)
+    found = []
+    if given and wanted:
+        lines = sorted(
+            {(one["print"], one["options"] if options is None else options) for one in wanted}
+        )
+        known = {one["print"] for one in wanted if options is not None or one["options"]}
+        lines = [line for line in lines if line[0] in known]
+        found.append(
+            equal(
+                "options",
+                [line[1] for line in lines],
+                lambda host: [
+                    line[1]
+                    for line in sorted(
+                        {
+                            (one["print"], one["options"])
+                            for one in _lines(host, subject)
+                            if one["print"] in known
+                        }
+                    )
+                ],
+                "; ".join,
+            )
+        )
+    comments = {one["print"]: comment or one["comment"] for one in wanted}
+    named = {print_: text for print_, text in comments.items() if text}
+    if named:
+        found.append(
+            equal(
+                "comment",
+                sorted(named.values()),
+                lambda host: sorted(
+                    {
+                        (one["print"], one["comment"]): one["comment"]
+                        for one in _lines(host, subject)
+                        if one["print"] in named
+                    }.values()
+                ),
+                "; ".join,
+            )
+        )
+    return found
+
+
+def _wanted(subject: Subject) -> list[dict[str, str]]:
+    key: Any = subject.get("key") or ""
+    return _parsed("\n".join(map(str, key)) if isinstance(key, list) else str(key))
+
+
+def _parsed(text: str) -> list[dict[str, str]]:
+    """The keys of the lines of a text, each with its fingerprint."""
+    found = []
+    for line in text.split("\n"):
+        match = None if line.strip().startswith("#") else _KEY.match(line)
+        if match is None:
+            continue
+        try:
+            blob = base64.b64decode(match["blob"], validate=True)
+        except binascii.Error:
+            continue
+        digest = base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
+        texts = {key: (match[key] or "").strip() for key in ("options", "comment")}
+        found.append({**texts, "print": f"SHA256:{digest}"})
+    return found
+
+
+def _entry(host: Host, user: str) -> list[str]:
+    """The user's entry of the passwd database, [] for an unknown one."""
+    asked = host.run("getent passwd %s", user)
+    if asked.rc == _UNKNOWN:
+        return []
+    fields = str(asked.stdout).strip().split(":")
+    if asked.rc or len(fields) <= _HOME:
+        raise RuntimeError(asked.stderr.strip() or f"getent exited with {asked.rc}")
+    return fields
+
+
+def _path(host: Host, subject: Subject) -> str:
+    """The file, "" where the user or the file does not exist."""
+    user = subject.text("user") or subject.name
+    fields = _entry(host, user)
+    if not fields:
+        return ""
+    words = {"%h": fields[_HOME], "%u": user, "%%": "%"}
+    given = subject.text("path") or ".ssh/authorized_keys"
+    path = re.sub("%[hu%]", lambda match: words[match[0]], given)
+    path = path if path.startswith("/") else f"{fields[_HOME].rstrip('/')}/{path}"
+    found = kind(host, path)
+    if found not in ("a file", "nothing"):
+        raise RuntimeError(f"{path} is {found}")
+    return path if found == "a file" else ""
+
+
+def _listed(host: Host, subject: Subject) -> list[str]:
+    """The fingerprints that ssh-keygen finds in the file."""
+    path = _path(host, subject)
+    if not path:
+        return []
+    asked = host.run("ssh-keygen -l -E sha256 -f %s", path)
+    if asked.rc and _EMPTY not in asked.stderr + asked.stdout:
+        raise RuntimeError(asked.stderr.strip() or f"ssh-keygen exited with {asked.rc}")
+    lines = [line.split() for line in str(asked.stdout).splitlines()]
+    return [words[1] for words in lines if len(words) > 1 and words[1].startswith("SHA256:")]
+
+
+def _present(host: Host, subject: Subject, prints: list[str]) -> str:
+    """Those of the keys that the file has."""
+    found = set(_listed(host, subject))
+    return ", ".join(one for one in dict.fromkeys(prints) if one in found)
+
+
+def _others(host: Host, subject: Subject, prints: list[str]) -> str:
+    """The other keys of the file."""
+    return ", ".join(one for one in _listed(host, subject) if one not in prints) or "none"
+
+
+def _lines(host: Host, subject: Subject) -> list[dict[str, str]]:
+    """The keys of the file with their options and comments."""
+    path = _path(host, subject)
+    if not path:
+        return []
+    asked = host.run("cat -- %s", path)
+    if asked.rc:
+        raise RuntimeError(asked.stderr.strip() or f"cat exited with {asked.rc}")
+    return _parsed(str(asked.stdout))
+
+
+def _permissions(host: Host, subject: Subject) -> str:
+    """What sshd would refuse of the file, and of its directory in the user's home."""
+    fields = _entry(host, subject.text("user") or subject.name)
+    path = _path(host, subject)
+    if not fields or not path:
+        return "no file"
+    home, directory = fields[_HOME].rstrip("/") or "/", path.rpartition("/")[0] or "/"
+    own = directory.startswith(home.rstrip("/") + "/")
+    for one in [directory] * own + [path]:
+        asked = host.run("stat -Lc '%%u %%a' -- %s", one)
+        words = str(asked.stdout).split()
+        if asked.rc or len(words) != 2:
+            raise RuntimeError(asked.stderr.strip() or f"stat exited with {asked.rc}")
+        if words[0] not in ("0", fields[2]):
+            return f"{one} belongs to the uid {words[0]}"
+        if int(words[1], 8) & _OTHERS:
+            return f"{one} is writable by others"
+    return "accepted by sshd"

@@ -1,0 +1,1 @@
+"""Keys that may log in over SSH."""

@@ -1,0 +1,213 @@
+"""The keys that a manifest lists, and the file that is to hold them (both sides)."""
+
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from remote_runtime.item import Properties
+from remote_runtime.resources.authorized_key import keys
+from remote_runtime.resources.authorized_key.keys import Key
+
+_PRIVATE = ("PRIVATE KEY-----", "PuTTY-User-Key-File")
+_OTHER_FORMS = ("-----BEGIN ", "---- BEGIN SSH2")
+
+
+class Listed(NamedTuple):
+    """The keys of a resource, and (property, message) for each mistake."""
+
+    keys: List[Key]
+    problems: List[Tuple[str, str]]
+
+
+class Line(NamedTuple):
+    """A line of a file: ``key`` is None where sshd finds none; ``passive`` means that it ignores
+    the line, which is blank or a comment."""
+
+    text: str
+    key: Optional[Key]
+    passive: bool
+
+
+def listed(properties: Properties) -> Listed:
+    """The keys that ``key`` lists, with the options and the comment of the resource."""
+    found: List[Key] = []
+    problems: List[Tuple[str, str]] = []
+    given = properties.get("key")
+    many = isinstance(given, list)
+    for at, text in enumerate(given if isinstance(given, list) else [str(given or "")]):
+        for number, line in enumerate(str(text).split("\n"), 1):
+            place = "key %d: " % (at + 1) if many else ""
+            place += "line %d: " % number if "\n" in str(text).strip("\n") else ""
+            if _problem_of_text(str(text)):
+                problems.append(("key", place.split("line")[0] + _problem_of_text(str(text))))
+                break
+            stripped = line.strip(" \t\r")
+            if stripped and not stripped.startswith("#"):
+                try:
+                    found.append(keys.parse(line))
+                except ValueError as error:
+                    problems.append(("key", place + str(error)))
+    if "key" in properties and not (found or problems or given == []):
+        problems.append(("key", "there is no key in it"))
+    return _dressed(found, problems, properties)
+
+
+def _problem_of_text(text: str) -> str:
+    if any(mark in text for mark in _PRIVATE):
+        return "this is a private key; use the public one, the file with the suffix .pub"
+    if any(mark in text for mark in _OTHER_FORMS):
+        return "this is not the form of OpenSSH; convert it with ssh-keygen -i -f FILE"
+    if text.startswith(("http://", "https://")):
+        return "it must be a key, not a URL"
+    if "\0" in text:
+        return "it has a NUL byte"
+    return ""
+
+
+def _dressed(found: List[Key], problems: List[Tuple[str, str]], properties: Properties) -> Listed:
+    """With the options and the comment of the resource."""
+    options, comment = options_of(properties), properties.get("comment")
+    for key in found:
+        if key.options is not None:
+            problems += [("key", message) for message in problems_of_options(key.options)]
+            if options is not None:
+                problems.append(("options", "the key has options of its own; write all in one"))
+                break
+    if options:
+        problems += [("options", message) for message in problems_of_options(options)]
+    if comment is not None and len(found) > 1:
+        problems.append(("comment", "it needs exactly one key; write the comments in key"))
+    if options is not None:
+        found = [key._replace(options=options) for key in found]
+    if comment is not None:
+        found = [key._replace(comment=str(comment)) for key in found]
+    return Listed(found, problems)
+
+
+def options_of(properties: Properties) -> Optional[str]:
+    """The options as a line has them, None where the resource says nothing of them."""
+    given = properties.get("options")
+    if isinstance(given, list):
+        return ",".join([str(one) for one in given])
+    return None if given is None else str(given)
+
+
+def problems_of_options(text: str) -> List[str]:
+    """Why sshd would refuse a line with these options."""
+    try:
+        found = keys.split_options(text) if text else []
+    except ValueError as error:
+        return [str(error)]
+    return [problem for problem in map(keys.problem_of_option, found) if problem]
+
+
+def lines_of(data: bytes) -> List[Line]:
+    """The lines of a file."""
+    text = data.decode("utf-8", "surrogateescape")
+    texts = text.split("\n")
+    return [_line(one) for one in (texts[:-1] if texts[-1] == "" else texts)]
+
+
+def _line(text: str) -> Line:
+    stripped = text.strip(" \t\r")
+    if not stripped or stripped.startswith("#"):
+        return Line(text, None, True)
+    try:
+        return Line(text, keys.parse(text), False)
+    except ValueError:
+        return Line(text, None, False)
+
+
+def data_of(lines: Sequence[Line]) -> bytes:
+    """The content of a file with these lines."""
+    text = "".join([line.text + "\n" for line in lines])
+    return text.encode("utf-8", "surrogateescape")
+
+
+def without(lines: Sequence[Line], gone: Sequence[Key]) -> List[Line]:
+    """The lines without these keys, whatever their options and comments are."""
+    identities = {key.identity for key in gone}
+    return [line for line in lines if line.key is None or line.key.identity not in identities]
+
+
+def merged(lines: Sequence[Line], wanted: Sequence[Key], exclusive: bool) -> List[Line]:
+    """The lines with these keys; lines that are as desired stay as they are, byte for byte.
+
+    A key whose options are managed has exactly the lines that are listed of it. ``exclusive``: no
+    other keys stay, nor what sshd may come to read as one.
+    """
+    groups: Dict[Tuple[str, bytes], List[Key]] = {}
+    for key in wanted:
+        groups.setdefault(key.identity, []).append(key)
+    places: Dict[Tuple[str, bytes], List[int]] = {}
+    for at, line in enumerate(lines):
+        if line.key is not None:
+            places.setdefault(line.key.identity, []).append(at)
+    changed: Dict[int, Optional[Line]] = {}
+    added: List[Line] = []
+    for identity, group in groups.items():
+        _settle(lines, group, places=places.get(identity, []), changed=changed, added=added)
+    kept: List[Line] = []
+    for at, line in enumerate(lines):
+        if at in changed:
+            kept += [found for found in (changed[at],) if found is not None]
+        elif line.passive or not exclusive or (line.key and line.key.identity in groups):
+            kept.append(line)
+    return kept + added
+
+
+def _settle(
+    lines: Sequence[Line],
+    group: Sequence[Key],
+    *,
+    places: Sequence[int],
+    changed: Dict[int, Optional[Line]],
+    added: List[Line],
+) -> None:
+    """What becomes of the lines of one key: ``changed`` gets those that do, None for one that
+    goes."""
+    if all(key.options is None for key in group):
+        comment = group[-1].comment
+        for at in places:
+            _commented(lines[at], comment, at, changed)
+        added += [] if places else [_new(group[-1])]
+        return
+    waiting = list({key.options or "": key for key in group}.items())
+    left = []
+    for at in places:
+        key = lines[at].key
+        own = (key.options or "") if key is not None else ""
+        match = next((one for one in waiting if one[0] == own), None)
+        if match is None:
+            left.append(at)
+        else:
+            waiting.remove(match)
+            _commented(lines[at], match[1].comment, at, changed)
+    for at in left:
+        changed[at] = _redressed(lines[at], waiting.pop(0)[1]) if waiting else None
+    added += [_new(key) for _, key in waiting]
+
+
+def _commented(line: Line, comment: str, at: int, changed: Dict[int, Optional[Line]]) -> None:
+    if line.key is not None and comment and line.key.comment != comment:
+        changed[at] = _new(line.key._replace(comment=comment))
+
+
+def _redressed(line: Line, wanted: Key) -> Line:
+    old = line.key.comment if line.key is not None else ""
+    return _new(wanted._replace(comment=wanted.comment or old))
+
+
+def _new(key: Key) -> Line:
+    return Line(key.line, key, False)
+
+
+def shown(lines: Sequence[Line], wanted: Optional[Sequence[Key]]) -> List[str]:
+    """What records say of the keys in these lines: all, or those that are ``wanted``."""
+    identities = None if wanted is None else {key.identity for key in wanted}
+    found = []
+    for line in lines:
+        if line.key is None:
+            if not line.passive and identities is None:
+                found.append("(not a key)")
+        elif identities is None or line.key.identity in identities:
+            found.append(line.key.shown)
+    return found

@@ -1,0 +1,144 @@
+"""The file of a user's keys, and the attributes with which sshd reads it (target)."""
+
+from typing import List, NamedTuple, Optional
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.errors import ResourceError
+from remote_runtime.host.ports import Host, HostReader, Node
+from remote_runtime.system.account_files import User
+
+USUAL = ".ssh/authorized_keys"
+ACCEPTED = "accepted by sshd"
+_OF_OTHERS = 0o022  # bits with which somebody else could put keys in
+
+
+class Place(NamedTuple):
+    """Where the keys are: ``directory`` and ``file`` are what is there now, ``own`` says whether
+    they are in the home directory of the ``user``."""
+
+    user: User
+    path: str
+    own: bool
+    directory: Optional[Node]
+    file: Optional[Node]
+
+    @property
+    def parent(self) -> str:
+        """The path of the directory."""
+        return self.path.rpartition("/")[0] or "/"
+
+    @property
+    def manages_parent(self) -> bool:
+        """Whether the directory is for this alone: a home directory is not."""
+        return self.own and self.parent != _clean(self.user.home)
+
+    def refusals(self) -> List[str]:
+        """Why sshd would not read the keys, by the attributes of the file and its directory."""
+        found = []
+        if self.manages_parent and self.directory is not None:
+            found.append(_refusal(self.parent, self.directory, self.user, 0o500))
+        if self.file is not None:
+            found.append(_refusal(self.path, self.file, self.user, 0o400))
+        return [refusal for refusal in found if refusal]
+
+
+def path_of(template: str, user: User) -> str:
+    """The path that a setting such as sshd's AuthorizedKeysFile comes to."""
+    words = {"%%": "%", "%h": _clean(user.home), "%u": user.name}
+    found, at = "", 0
+    while at < len(template):
+        pair = template[at : at + 2]
+        found += words.get(pair, template[at])
+        at += 2 if pair in words else 1
+    return found if found.startswith("/") else "%s/%s" % (_clean(user.home).rstrip("/"), found)
+
+
+def place_of(host: HostReader, user: User, template: str) -> Place:
+    """The place of a user's keys. ``ResourceError`` where it is a symlink or no file."""
+    path = path_of(template or USUAL, user)
+    home = _clean(user.home)
+    own = path.startswith(home.rstrip("/") + "/")
+    place = Place(user, path, own, None, None)
+    if not template and host.files.stat(home) is None:
+        return place
+    directory = host.files.lstat(place.parent)
+    if directory is not None and directory.kind == "symlink" and not template:
+        _refuse_link(place.parent, directory)
+    directory = host.files.stat(place.parent)
+    if directory is None:
+        return place
+    if directory.kind != "directory":
+        raise ResourceError(
+            "%s is a %s" % (place.parent, directory.kind),
+            kind="resource.file.kind",
+            hint="check the path; it was not changed",
+        )
+    file = host.files.lstat(path)
+    if file is not None and file.kind == "symlink":
+        _refuse_link(path, file)
+    if file is not None and file.kind != "file":
+        what = "device, socket or pipe" if file.kind == "other" else file.kind
+        raise ResourceError(
+            "%s is a %s" % (path, what),
+            kind="resource.file.kind",
+            hint="check the path; it was not changed",
+        )
+    return place._replace(directory=directory, file=file)
+
+
+def put(host: Host, place: Place, data: Optional[bytes]) -> None:
+    """Write the file with the attributes that sshd wants; ``data`` is None where only those are to
+    change. What sshd accepts stays as it is."""
+    user = place.user
+    if user.uid < 0 or user.gid < 0:
+        raise Unknowable("the uid of %s is not known before it is created" % user.name)
+    _prepare_parent(host, place)
+    node = place.file
+    mode, uid, gid = (0o600, user.uid, user.gid) if place.own else (0o644, -1, -1)
+    if node is not None and not _refusal(place.path, node, user, 0o400):
+        mode, uid, gid = node.mode, node.uid, node.gid
+    elif node is not None and data is None:
+        host.files.set_attributes(place.path, mode, uid, gid)
+    if data is not None:
+        host.files.write(place.path, data, mode=mode, uid=uid, gid=gid)
+
+
+def _prepare_parent(host: Host, place: Place) -> None:
+    user, parent = place.user, place.parent
+    if place.own and host.files.stat(_clean(user.home)) is None:
+        raise ResourceError(
+            "the home directory %s of the user %s does not exist" % (user.home, user.name),
+            kind="resource.missing",
+            hint="create it in an earlier resource, such as a user with create_home: true",
+        )
+    if place.directory is None:
+        if place.own:
+            host.files.mkdir(parent, 0o700, user.uid, user.gid)
+        else:
+            host.files.mkdir(parent, 0o755)
+    elif place.manages_parent and _refusal(parent, place.directory, user, 0o500):
+        host.files.set_attributes(parent, 0o700, user.uid, user.gid)
+
+
+def _refusal(path: str, node: Node, user: User, needed: int) -> str:
+    """Why sshd would not use it, "" if it would; ``needed`` are the owner's bits to read it."""
+    if node.uid not in (0, user.uid):
+        return "%s belongs to another user, with the uid %d" % (path, node.uid)
+    if node.mode & _OF_OTHERS:
+        return "%s is writable by others (mode %04o)" % (path, node.mode)
+    wanted = needed if node.uid == user.uid else needed >> 6
+    if node.mode & wanted != wanted:
+        return "%s cannot be read by %s (mode %04o)" % (path, user.name, node.mode)
+    return ""
+
+
+def _refuse_link(path: str, node: Node) -> None:
+    raise ResourceError(
+        "%s is a symlink to %s" % (path, node.target),
+        kind="resource.file.kind",
+        hint="set path to the file that it leads to",
+    )
+
+
+def _clean(home: str) -> str:
+    return home.rstrip("/") or "/"

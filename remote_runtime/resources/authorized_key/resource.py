@@ -1,0 +1,156 @@
+"""The authorized_key type: keys that may log in as a user (target; ``check`` on both sides)."""
+
+import re
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from remote_runtime.base import Diff, Properties, StateType
+from remote_runtime.errors import ResourceError
+from remote_runtime.host import lockout
+from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.resources.authorized_key import conflicts, key_list, keys
+from remote_runtime.resources.authorized_key.key_list import Line, listed
+from remote_runtime.resources.authorized_key.place import ACCEPTED, Place, place_of, put
+from remote_runtime.text.nearest import nearest
+from remote_runtime.validation import rules
+
+_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}\$?\Z")
+
+
+class Resource(StateType):
+    """The keys of one resource in the file of one user."""
+
+    noun = "authorized key"
+    partial = True
+
+    def __init__(self, name: str, properties: Properties) -> None:
+        super().__init__(name, properties)
+        self._wanted = listed(properties).keys
+        self._user = str(properties.get("user") or name)
+        self._exclusive = properties.get("exclusive") is True and self.ensure == "present"
+        self._then: Optional[List[str]] = None  # what records say of the keys then
+        self._refused = False
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        wrong = list(listed(properties).problems)
+        if properties and not properties.get("user") and not _USER.match(name):
+            wrong.append(("name", "set user: the name %r is no name of a user" % name))
+        source = properties.get("source")
+        if isinstance(source, str) and source.startswith("/"):
+            wrong.append(("source", "use a path next to the manifest; it is on the controller"))
+        if source is not None and "key" in properties:
+            wrong.append(("source", "key and source are mutually exclusive"))
+        path = str(properties.get("path") or "")
+        if path.startswith("~"):
+            wrong.append(("path", "write %h for the home directory, as in sshd_config"))
+        elif path:
+            plain = re.sub("%[%hu]", "x", path)
+            if "%" in plain:
+                wrong.append(("path", "only %h, %u and %% are replaced"))
+            clean = plain if plain.startswith("/") else "/" + plain
+            if not path.startswith("%h"):
+                wrong += [("path", message) for message in rules.of_path(clean)]
+        return wrong
+
+    @classmethod
+    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        found = []
+        for key in listed(properties).keys:
+            if keys.is_certificate(key):
+                text = "sshd finds no certificate in this file"
+                hint = "list the key of its CA, with options: [cert-authority]"
+                found.append(("key", text, hint))
+            if key.kind == "ssh-dss":
+                found.append(("key", "current SSH servers refuse DSA keys", "use another key"))
+            for option in keys.split_options(key.options) if key.options else ():
+                word = option.partition("=")[0]
+                known = {one.lower(): one for one in keys.OPTIONS + keys.WITH_VALUE}
+                if word.lower() not in known:
+                    guess = nearest(word, known.values())
+                    hint = "did you mean %s?" % guess if guess else "see man sshd"
+                    text = "sshd refuses a key with the unknown option %s" % word
+                    found.append(("options" if "options" in properties else "key", text, hint))
+        return found
+
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        path = str(properties.get("path") or "")
+        fixed = path.startswith("/") and "%" not in path
+        return [(path, True)] if fixed and properties.get("ensure") != "absent" else []
+
+    @classmethod
+    def conflicts(cls, resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
+        return conflicts.found(resources)
+
+    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        place = self._place(host)
+        lines = [] if place is None else self._lines(host, place)
+        every = self._exclusive or "key" not in self.properties
+        mine = None if every else self._wanted
+        refusals = [] if place is None else place.refusals()
+        self._then = key_list.shown(self._after(lines), mine)
+        self._refused = bool(refusals)
+        found = key_list.shown(lines, mine)
+        if not found and (self.ensure == "absent" or self._then or "key" not in self.properties):
+            return None
+        return {"keys": found, "permissions": "; ".join(refusals) or ACCEPTED}
+
+    def desired(self) -> Mapping[str, Any]:
+        found = [key.shown for key in self._wanted]
+        wanted: Dict[str, Any] = {"keys": found if self._then is None else self._then}
+        if self._refused:
+            wanted["permissions"] = ACCEPTED
+        return wanted
+
+    def apply(self, host: Host, diff: Diff) -> None:
+        place = self._place(host)
+        if place is None:
+            raise ResourceError(
+                "user %r does not exist" % self._user,
+                kind="resource.account",
+                hint="create it in an earlier resource",
+            )
+        lines = self._lines(host, place)
+        after = self._after(lines)
+        self._require_login(host, lines, after)
+        data = key_list.data_of(after) if after != lines or place.file is None else None
+        put(host, place, data)
+
+    def remove(self, host: Host) -> None:
+        place = self._place(host)
+        if place is None:
+            return
+        lines = self._lines(host, place)
+        after = self._after(lines)
+        self._require_login(host, lines, after)
+        put(host, place, key_list.data_of(after))
+
+    def _place(self, host: HostReader) -> Optional[Place]:
+        """None where there is no such user."""
+        user = host.accounts.user(self._user)
+        if user is None:
+            return None
+        return place_of(host, user, str(self.properties.get("path") or ""))
+
+    @staticmethod
+    def _lines(host: HostReader, place: Place) -> List[Line]:
+        return [] if place.file is None else key_list.lines_of(host.files.read(place.path))
+
+    def _after(self, lines: List[Line]) -> List[Line]:
+        if self.ensure == "absent":
+            return key_list.without(lines, self._wanted)
+        return key_list.merged(lines, self._wanted, self._exclusive)
+
+    def _require_login(self, host: Host, before: List[Line], after: List[Line]) -> None:
+        """``ResourceError`` where the login of this run would lose its key."""
+        if self.properties.get("force"):
+            return
+        for used in host.accounts.login_keys():
+            now = [line.key for line in before if line.key and line.key.fingerprint == used]
+            then = [line.key for line in after if line.key and line.key.fingerprint == used]
+            if now and not then:
+                lockout.require_key(host, self._user, "removing the key %s" % used)
+            known = {key.options or "" for key in now}
+            new = [key for key in then if (key.options or "") not in known]
+            if now and new and all(keys.may_exclude(key) for key in then):
+                lockout.require_key(host, self._user, "the options of the key %s" % used)

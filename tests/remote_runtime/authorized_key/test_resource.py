@@ -1,0 +1,141 @@
+import os
+import stat
+from unittest import mock
+
+from remote_runtime.resources.authorized_key.place import path_of
+from remote_runtime.resources.authorized_key.resource import Resource
+from remote_runtime.system.account_files import User
+from tests.remote_runtime.authorized_key.test_keys import ONE, OTHER
+from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items
+from tests.remote_runtime.host.kinds import Kinds
+
+PRINT = "SHA256:"
+
+
+class ResourceTest(DirectoryTest):
+    """A user whose home is a directory of the test."""
+
+    def setUp(self):
+        super().setUp()
+        self.home = self.path("home")
+        os.mkdir(self.home)
+        self.anna = User("anna", os.geteuid(), os.getegid(), home=self.home)
+        users = {"anna": self.anna}
+        door = mock.patch("remote_runtime.system.accounts.Accounts.user", side_effect=users.get)
+        logins = mock.patch(
+            "remote_runtime.host.machine.account_reader.AccountReader.logins",
+            return_value=["anna"],
+        )
+        uid = mock.patch(
+            "remote_runtime.host.machine.account_reader.AccountReader.uid",
+            return_value=os.geteuid(),
+        )
+        for patch in (door, logins, uid):
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.keys = os.path.join(self.home, ".ssh/authorized_keys")
+
+    def put(self, text, mode=0o600, directory=0o700):
+        os.mkdir(os.path.dirname(self.keys))
+        os.chmod(os.path.dirname(self.keys), directory)
+        with open(self.keys, "w") as file:
+            file.write(text)
+        os.chmod(self.keys, mode)
+
+    def run_one(self, login=(), noop=False, **properties):
+        wanted = item("authorized_key", "anna", properties=dict({"key": ONE}, **properties))
+        ctx = context([wanted], noop=noop)
+        ctx.accounts.login_keys = login
+        return one(run_items([wanted], Kinds(ctx, Resource), shared=ctx))
+
+    def refused(self, **properties):
+        """The error, the same in a preview and in a push."""
+        events = [self.run_one(noop=noop, **properties) for noop in (True, False)]
+        self.assertEqual(events[0]["error"], events[1]["error"])
+        self.assertTrue(events[0]["failed"])
+        return events[0]["error"][0]
+
+    def mode(self, path):
+        return stat.S_IMODE(os.stat(path).st_mode)
+
+    def test_all_is_made(self):
+        """The file and its directory get the modes that sshd wants, whatever the umask is."""
+        self.assertEqual(self.run_one()["status"], "changed")
+        self.assertEqual(self.mode(self.keys), 0o600)
+        self.assertEqual(self.mode(os.path.dirname(self.keys)), 0o700)
+        self.assertEqual(self.run_one()["status"], "stable")
+
+    def test_attributes_that_sshd_accepts_stay(self):
+        """Only what sshd would refuse is changed, and the record says why."""
+        self.put(ONE + "\n", mode=0o644, directory=0o755)
+        self.assertEqual(self.run_one()["status"], "stable")
+        os.chmod(self.keys, 0o664)
+        (change,) = self.run_one()["changes"]
+        self.assertIn("writable by others (mode 0664)", change["from"])
+        self.assertEqual(self.mode(self.keys), 0o600)
+        os.chmod(os.path.dirname(self.keys), 0o770)
+        self.assertEqual(self.run_one()["status"], "changed")
+        self.assertEqual(self.mode(os.path.dirname(self.keys)), 0o700)
+
+    def test_records_have_fingerprints(self):
+        """Records name keys as ssh-keygen does, with options and comment, and no data."""
+        self.put("no-pty %s old\n" % ONE)
+        event = self.run_one(options="", comment="new", noop=True)
+        (change,) = event["changes"]
+        self.assertRegex(change["from"][0], "^no-pty ssh-ed25519 SHA256:[^ ]+ old$")
+        self.assertRegex(change["to"][0], "^ssh-ed25519 SHA256:[^ ]+ new$")
+        self.assertEqual(event["noop_message"], "Would have updated the authorized key")
+
+    def test_links_and_other_things(self):
+        """What is no file in a directory is refused, and nothing is written through it."""
+        os.mkdir(self.path("elsewhere"))
+        os.symlink(self.path("elsewhere"), os.path.dirname(self.keys))
+        self.assertIn("is a symlink to", self.refused())
+        os.remove(os.path.dirname(self.keys))
+        os.mkdir(os.path.dirname(self.keys), 0o700)
+        os.symlink("/etc/passwd", self.keys)
+        self.assertIn("is a symlink to /etc/passwd", self.refused())
+        self.assertIn("is a symlink to", self.refused(ensure="absent"))
+        os.remove(self.keys)
+        os.mkdir(self.keys)
+        self.assertIn("is a directory", self.refused())
+        self.assertEqual(os.listdir(self.path("elsewhere")), [])
+
+    def test_no_home_and_no_user(self):
+        """What is missing is named; what has to go needs nothing."""
+        os.rmdir(self.home)
+        self.assertIn("the home directory %s" % self.home, self.refused())
+        self.assertEqual(self.run_one(ensure="absent")["status"], "stable")
+        self.assertIn("user 'bob' does not exist", self.refused(user="bob"))
+        self.assertEqual(self.run_one(ensure="absent", user="bob")["status"], "stable")
+
+    def test_the_key_of_the_login(self):
+        """It cannot be removed, excluded or restricted without force."""
+        line = "%s x\n%s y\n" % (ONE, OTHER)
+        self.put(line)
+        (change,) = self.run_one(noop=True, comment="z")["changes"]
+        used = [word for word in change["from"][0].split() if word.startswith(PRINT)]
+        for properties in (
+            {"ensure": "absent"},
+            {"key": OTHER, "exclusive": True},
+            {"key": [], "exclusive": True},
+            {"options": 'from="192.0.2.1"'},
+        ):
+            for noop in (True, False):
+                event = self.run_one(used, noop, **properties)
+                self.assertIn("could lock out anna", event["error"][0])
+        with open(self.keys) as file:
+            self.assertEqual(file.read(), line)
+        for properties in ({"options": "no-pty"}, {"key": OTHER, "ensure": "absent"}):
+            self.assertEqual(self.run_one(used, **properties)["status"], "changed")
+        self.assertEqual(self.run_one(used, ensure="absent", force=True)["status"], "changed")
+
+    def test_paths(self):
+        """A path is read as sshd reads AuthorizedKeysFile."""
+        anna = self.anna._replace(home="/home/anna/")
+        for template, path in (
+            ("/etc/ssh/%u/keys%%", "/etc/ssh/anna/keys%"),
+            ("%h/keys", "/home/anna/keys"),
+            (".ssh/keys2", "/home/anna/.ssh/keys2"),
+        ):
+            self.assertEqual(path_of(template, anna), path)
