@@ -71,6 +71,9 @@ class Context(object):
     ``answers`` are the look-ups of the run with their answers; ``asked_again`` says, by the place
     of one among these and the state of a preview, why it would be answered otherwise then.
 
+    ``outdated_lists`` are the repositories that have changed since the package lists were
+    refreshed, by the package manager (never in noop).
+
     ``boot`` is the reboot of this run, None as long as there was none. ``fired`` is what has
     changed in this run of that which the resource subscribes to whose turn has come last.
 
@@ -124,6 +127,7 @@ class Context(object):
         self.halts = False
         self.changed_ahead: Set[int] = set()
         self.refreshes = Refreshes()
+        self.outdated_lists: Dict[str, List[str]] = {}
         self.before_change: Callable[[Sequence[Item]], None] = lambda items: None
         self._on_progress = on_progress
         self._on_notice = on_notice
@@ -146,6 +150,11 @@ class Context(object):
     def noop(self) -> bool:
         """Whether the current resource may change nothing; between resources, the run."""
         return self._turn.noop
+
+    @property
+    def position(self) -> int:
+        """The index of the current resource in the plan."""
+        return self._turn.position
 
     @property
     def mask(self) -> "Mask":

@@ -366,6 +366,10 @@ class Session(object):
         try:
             engine.run(plan.items, plan.fail_on_error)
             whole = True
+            if context.outdated_lists:
+                from remote_runtime.resources.package.list_refresh import refresh_at_the_end
+
+                refresh_at_the_end(context)
         finally:
             if sys.exc_info()[0] is not HostRebooting:  # it is then reported when the host is back
                 recall.close(whole)

@@ -7,6 +7,7 @@ common properties, and from the type's own ``check``.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -45,6 +46,9 @@ class PropertyType:
         self.render_keys = bool(schema.get("x-ccm-render-keys"))
         self.blob = schema.get("x-ccm-blob", False)
         self.file_of: str = schema.get("x-ccm-file-of", "")
+        self.inline: re.Pattern[str] | None = None
+        if "x-ccm-inline" in schema:
+            self.inline = re.compile(schema["x-ccm-inline"])
         self.tree = bool(schema.get("x-ccm-tree"))
         self.secret = bool(schema.get("x-ccm-secret"))
         self.quoted = bool(schema.get("x-ccm-quoted"))

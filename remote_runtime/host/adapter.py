@@ -78,7 +78,7 @@ class StateResource(ResourceType):
         context = self.context
         if world is None and context.noop:
             world = context.planned()
-        return reader(context if world is None else world)
+        return reader(context if world is None else world, context)
 
     def _supported(self) -> HostReader:
         """The reader of a host on which the resource can be managed."""
@@ -214,15 +214,23 @@ class StateResource(ResourceType):
             if not self.item.sensitive:
                 self.context.notice("info", "%s: %s" % (self.item.id, line))
 
-        return machine(self.context, log)
+        return machine(self.context, log, self._warn)
+
+    def _warn(self, line: str) -> None:
+        if not self.item.sensitive:
+            self.context.notice("warning", "%s: %s" % (self.item.id, line))
 
     def _rehearsed(self, step: Step, achieves: bool) -> List[Effect]:
         """What a step would leave, behind those before. ``ResourceError`` where it would fail, or
         does not achieve what it has to."""
         from remote_runtime.host.overlay.overlay import Overlay
 
-        host = Overlay(self.context.world_with(self._done), self.item.id)
+        context = self.context
+        world = context.world_with(self._done)
+        host = Overlay(world, self.item.id, context=context, warn=self._warn)
         step(host)
+        for doubt in host.record.assumed:
+            context.suppose(doubt.reason)
         self._done = [*self._done, *host.record.effects]
         if host.record.runs:
             self.chancy = True
@@ -296,7 +304,9 @@ class ActionResource(StateResource):
         from remote_runtime.host.machine.machine import reader
 
         context = self.context
-        return reader(context) if context.world is None else super()._reader(world)
+        if context.world is None:
+            return reader(context, context)
+        return super()._reader(world)
 
     def observe(self) -> State:
         """See the base class."""
@@ -374,7 +384,13 @@ class ActionResource(StateResource):
         """Record what it would leave. ``ResourceError`` where it would fail."""
         from remote_runtime.host.overlay.overlay import Overlay
 
-        host = Overlay(self.context.world_with(()), self.item.id, self._covering)
+        host = Overlay(
+            self.context.world_with(()),
+            self.item.id,
+            covering=self._covering,
+            context=self.context,
+            warn=self._warn,
+        )
         try:
             self._type.act(host)
         finally:

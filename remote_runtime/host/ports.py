@@ -7,7 +7,17 @@ also ``Unknowable``, if the result is unknown before the push.
 """
 
 import os
-from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, NoReturn, Optional, Sequence
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    List,
+    Mapping,
+    NamedTuple,
+    NoReturn,
+    Optional,
+    Sequence,
+)
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.retries import ONCE, Tries
@@ -15,6 +25,7 @@ from remote_runtime.retries import ONCE, Tries
 if TYPE_CHECKING:
     from remote_runtime.changes import Ended
     from remote_runtime.host.command import Command
+    from remote_runtime.host.package_ports import Downloads, PackageListReader, PackageLists
     from remote_runtime.system.account_files import Group, User
     from remote_runtime.system.kernel.settings import Setting
     from remote_runtime.system.process.commands import Result
@@ -430,6 +441,14 @@ class Kernel(KernelReader):
         raise NotImplementedError
 
 
+RareParts = Callable[[str], Any]
+"""Makes the ports that few types use, by their names."""
+
+
+def _no_parts(name: str) -> Any:
+    raise AttributeError(name)
+
+
 class HostReader(object):
     """A host that can be read."""
 
@@ -444,10 +463,23 @@ class HostReader(object):
         self.accounts = accounts
         self.commands = commands
         self.kernel = kernel
+        self.parts: RareParts = _no_parts
+
+    @property
+    def lists(self) -> "PackageListReader":
+        """The package lists."""
+        lists: PackageListReader = self.parts("lists")
+        return lists
+
+    @property
+    def downloads(self) -> "Downloads":
+        """Files of web servers."""
+        downloads: Downloads = self.parts("downloads")
+        return downloads
 
 
 class Host(HostReader):
-    """A host that can be read and changed."""
+    """A host that can be read and changed. ``warn`` gets a line for people."""
 
     files: Files
     accounts: Accounts
@@ -458,3 +490,10 @@ class Host(HostReader):
         self, files: Files, accounts: Accounts, commands: Commands, kernel: Kernel
     ) -> None:
         super().__init__(files, accounts, commands, kernel)
+        self.warn: Callable[[str], object] = str
+
+    @property
+    def lists(self) -> "PackageLists":
+        """The package lists."""
+        lists: PackageLists = self.parts("lists")
+        return lists

@@ -30,3 +30,46 @@ unit() {
       printf '[Install]\nWantedBy=multi-user.target\n'; } > "/etc/systemd/system/$name.service"
     systemctl daemon-reload
 }
+# signed: a flat repository in /srv/signed with signed lists, which name the package ccm-signed
+signed() {
+    mkdir -p /srv/signed
+    cat > /srv/signed/Packages <<'EOF'
+Package: ccm-signed
+Version: 1.0-1
+Architecture: all
+Maintainer: ccm test suite <root@localhost>
+Filename: ./ccm-signed_1.0-1_all.deb
+Size: 1000
+SHA256: 0000000000000000000000000000000000000000000000000000000000000000
+Description: a package that only the lists know
+EOF
+    cat > /srv/signed/InRelease <<'EOF'
+-----BEGIN PGP SIGNED MESSAGE-----
+Hash: SHA512
+
+Origin: ccm test suite
+Label: ccm test suite
+Suite: stable
+Codename: stable
+Date: Thu, 01 Jan 2024 00:00:00 UTC
+Architectures: all amd64 arm64
+Components: main
+Description: A signed repository
+SHA256:
+ a08be317ff35153ed8abe79d4ed707458a6a81e652b2eeb1c635deef26b03a4b 266 Packages
+-----BEGIN PGP SIGNATURE-----
+
+iHUEARYKAB0WIQQ165/4gKFOs5ouJtSkOO05pnG7CwUCZZNSAAAKCRCkOO05pnG7
+Cw3iAQC7owKqXUB4aQUjSwbT9qTX3ZYI+v+GgI6WlbDL+FR0PgD8CTY1lFRj0z/9
+4LCSGLzJnzpiodQX/Ae0uYsP6oigDg0=
+=M1mP
+-----END PGP SIGNATURE-----
+EOF
+}
+# extra: pv-tool and its repository move to /srv/extra, which is not signed
+extra() {
+    mkdir -p /srv/extra && cp /srv/ccm-repo/pv-tool_2* /srv/extra/
+    ( cd /srv/extra && { dpkg-deb --field pv-tool_2*.deb
+      echo "Filename: ./$(echo pv-tool_2*.deb)"; echo "Size: $(stat -c %s pv-tool_2*.deb)"
+      echo "SHA256: $(sha256sum pv-tool_2*.deb | cut -d' ' -f1)"; } | sed 's/^Package: .*/Package: pv-extra/' > Packages )
+}

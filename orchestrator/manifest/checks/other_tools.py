@@ -5,6 +5,7 @@ from __future__ import annotations
 _PREFIXES = ("ansible.builtin.", "ansible.legacy.", "ansible.posix.", "community.general.")
 _EXEC = "ccm's type is exec, with command"
 _PACKAGE = "ccm's type is package"
+_REPOSITORY = "ccm's type is repository"
 _SYSTEMD = "ccm's type is service"
 _EDIT = (
     "ccm has no type for parts of a file: manage all of it with file, or one in a .d directory, or"
@@ -20,9 +21,10 @@ _TYPES = {
     "symlink": "ccm's type is link, with target",
     **dict.fromkeys(("lineinfile", "blockinfile", "replace", "ini_file", "augeas"), _EDIT),
     **dict.fromkeys(("apt", "yum", "dnf", "zypper", "apk", "pacman", "packages"), _PACKAGE),
-    "apt_repository": "use file for a list in /etc/apt/sources.list.d",
-    "yum_repository": "use file for a .repo in /etc/yum.repos.d",
-    "apt_key": "use file for a key in /etc/apt/keyrings",
+    **dict.fromkeys(("apt_repository", "deb822_repository", "yum_repository"), _REPOSITORY),
+    **dict.fromkeys(("yumrepo", "apt_source"), _REPOSITORY),
+    "apt_key": "ccm's type is repository, with key and fingerprint",
+    "rpm_key": "ccm's type is repository, with key and fingerprint",
     "pip": "use exec with pip install, and unless: pip show NAME",
     "cron": "use file for a crontab in /etc/cron.d, or a systemd timer",
     "git": "use exec with git clone, and creates; a release is an archive",
@@ -54,6 +56,11 @@ _PROPERTIES = {
     "chdir": "cwd",
     "version": "ensure",
     "text": "content",
+    "uris": "urls",
+    "baseurl": "url",
+    "repo": "url",
+    "gpgkey": "key",
+    "signed-by": "signed_by",
 }
 _NAMES = ("target", "dest", "destination", "path")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,12 @@ SOURCE = "plan.source"
 
 PATH = "source"
 """The property whose blob is a file that it names; every other blob is the text itself."""
+
+MOST_INLINE = 1 << 20
+"""Bytes of a file whose content is a part of the plan."""
+
+BASE64 = "base64:"
+"""What the content of a binary file begins with there."""
 
 
 class Travel:
@@ -46,6 +54,10 @@ class Travel:
             if kind.file_of and isinstance(value, str):
                 del values[key]
                 values[kind.file_of] = self._inline(declared, key, value, values)
+            if kind.inline and isinstance(value, str) and kind.inline.match(value):
+                values[key] = self._content(declared, key, value, kind.inline)
+                self._check(declared, key, values)
+                continue
             if not kind.blob or not isinstance(value, str):
                 continue
             if key == PATH:
@@ -79,6 +91,26 @@ class Travel:
         except UnicodeEncodeError as error:
             message = f"{key} contains an unpaired surrogate, which no file can contain"
             raise EvaluationError(message, declared.where((key,))) from error
+
+    def _content(self, declared: Declared, key: str, name: str, names: re.Pattern[str]) -> str:
+        """The content of a small file, as text, or in base64 where it is none or could be one of
+        the ``names`` of files."""
+        blob = self._file(declared, key, name)
+        if blob.size > MOST_INLINE:
+            message = f"{key}: {self._directory.path / name} is larger than {MOST_INLINE} bytes"
+            raise EvaluationError(message, declared.where((key,)), SOURCE)
+        data = b"".join(blob.chunks())
+        text = data.decode("utf-8", "replace")
+        if text.encode("utf-8") == data and not names.match(text):
+            return text
+        return BASE64 + base64.b64encode(data).decode("ascii")
+
+    @staticmethod
+    def _check(declared: Declared, key: str, values: dict[str, Any]) -> None:
+        """The rules of the type about the content itself."""
+        for name, message in declared.type.check(declared.name_node.text, values):
+            if name == key:
+                raise EvaluationError(f"{key}: {message}", declared.where((key,)), SOURCE)
 
     def _file(self, declared: Declared, key: str, name: str) -> Blob:
         where = declared.where((key,))

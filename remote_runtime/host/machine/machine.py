@@ -1,6 +1,6 @@
 """The machine as state types have it in a push (target)."""
 
-from typing import TYPE_CHECKING, Callable, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from remote_runtime.host.machine import account_reader, commands, files, kernel
 from remote_runtime.host.ports import Host, HostReader
@@ -10,22 +10,49 @@ if TYPE_CHECKING:
     from remote_runtime.overlay.overlay import HostOverlay
 
 
-def reader(doors: "Union[Context, HostOverlay]") -> HostReader:
-    """The reader of the machine, or of an overlay."""
-    return HostReader(
+def reader(doors: "Union[Context, HostOverlay]", context: "Optional[Context]" = None) -> HostReader:
+    """The reader of the machine, or of an overlay; without the ``context`` of a run, there are no
+    package lists and no downloads."""
+
+    def part(name: str) -> Any:
+        if context is None:
+            raise AttributeError(name)
+        return _part(context, name, changing=False)
+
+    made = HostReader(
         files.FileReader(doors.files),
         account_reader.AccountReader(doors.accounts),
         commands.CommandReader(doors.commands, doors.files, doors.accounts),
         kernel.KernelReader(lambda: doors.kernel),
     )
+    made.parts = part
+    return made
 
 
-def machine(context: "Context", log: Callable[[str], object] = str) -> Host:
-    """The machine behind the doors of a run; ``log`` gets each line that is to be reported."""
+def machine(
+    context: "Context", log: Callable[[str], object] = str, warn: Callable[[str], object] = str
+) -> Host:
+    """The machine behind the doors of a run; ``log`` gets each line that is to be reported, and
+    ``warn`` each warning."""
     from remote_runtime.host.machine import accounts
 
     paths = files.Files(context.files, context.commands, context.changed_paths)
     theirs = accounts.Accounts(context.accounts, paths, context.commands)
     runs = commands.Commands(context, log)
     core = kernel.Kernel(lambda: context.kernel, runs)
-    return Host(paths, theirs, runs, core)
+    made = Host(paths, theirs, runs, core)
+    made.parts = lambda name: _part(context, name, changing=True)
+    made.warn = warn
+    return made
+
+
+def _part(context: "Context", name: str, changing: bool) -> Any:
+    """A port that few types use."""
+    if name == "downloads":
+        from remote_runtime.host.machine import downloads
+
+        return downloads.Downloads(context)
+    from remote_runtime.resources.package import list_refresh
+
+    lists = list_refresh.PackageLists if changing else list_refresh.PackageListReader
+    return lists(context)

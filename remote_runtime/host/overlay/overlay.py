@@ -1,23 +1,53 @@
 """The host as state types have it in a preview (target)."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
 
 from remote_runtime.host.overlay import accounts, commands, files, kernel
 from remote_runtime.host.overlay.record import Covering, Record, anything
 from remote_runtime.host.ports import Host
 
 if TYPE_CHECKING:
+    from remote_runtime.context import Context
     from remote_runtime.overlay.overlay import HostOverlay
 
 
 class Overlay(Host):
     """The host with planned changes; ``record`` receives the changes made here.
 
-    Only these change ``world``: the caller passes a copy.
+    Only these change ``world``: the caller passes a copy. ``warn`` gets a line for people. Without
+    a ``context``, there are no package lists and no downloads.
     """
 
-    def __init__(self, world: "HostOverlay", by: str, covering: Covering = anything) -> None:
-        self.record = Record(world, by, covering)
-        paths, runs = files.Files(self.record), commands.Commands(self.record)
-        theirs = accounts.Accounts(self.record, paths, runs)
-        super().__init__(paths, theirs, runs, kernel.Kernel(self.record, runs))
+    def __init__(
+        self,
+        world: "HostOverlay",
+        by: str,
+        *,
+        covering: Covering = anything,
+        context: "Optional[Context]" = None,
+        warn: Callable[[str], object] = str,
+    ) -> None:
+        self.record = record = Record(world, by, covering)
+        made: Dict[str, Any] = {}
+
+        def part(name: str) -> Any:
+            """A port that few types use, one of each."""
+            if name not in made:
+                made[name] = make(name)
+            return made[name]
+
+        def make(name: str) -> Any:
+            if context is None:
+                raise AttributeError(name)
+            if name == "downloads":
+                from remote_runtime.host.machine import downloads
+
+                return downloads.Downloads(context)
+            from remote_runtime.host.overlay import package_lists
+
+            return package_lists.PackageLists(context, record)
+
+        paths, runs = files.Files(record), commands.Commands(record)
+        theirs = accounts.Accounts(record, paths, runs)
+        super().__init__(paths, theirs, runs, kernel.Kernel(record, runs))
+        self.parts, self.warn = part, warn

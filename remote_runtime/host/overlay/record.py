@@ -21,6 +21,7 @@ class Record(object):
     """The effects of calls, in order; later calls see them at once.
 
     ``world`` is a private copy. ``runs``: a program would have run, whose success is unknown.
+    ``assumed`` is what must hold for the prediction to come true.
     ``covering`` says what a command may change by what it says that it affects.
     """
 
@@ -30,6 +31,7 @@ class Record(object):
         self.covering = covering
         self.effects: List[Effect] = []
         self.runs = False
+        self.assumed: List[Uncertainty] = []
 
     def add(self, *effects: Effect) -> None:
         """Note effects, and lay them over the host."""

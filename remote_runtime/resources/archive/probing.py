@@ -32,11 +32,17 @@ def probe(context: Context, path: str, settings: Settings) -> str:
             response, _ = fetching.fetch(guarded, settings, probe=True)
             response.close()
     except ResourceError as error:
-        # A slow answer may come in time in the push.
-        if error.kind in _ANSWERS and (context.world is None or _is_firm(error, settings.url)):
+        if not may_change(context, error, settings.url):
             raise
         raise Unknowable("%s (asked before the push)" % error.message) from error
     return _named(response)
+
+
+def may_change(context: Context, error: ResourceError, url: str) -> bool:
+    """Whether a download that failed in a preview may succeed in the push."""
+    # A slow answer may come in time in the push.
+    known = error.kind in _ANSWERS and (context.world is None or _is_firm(error, url))
+    return not known
 
 
 def _is_firm(error: ResourceError, url: str) -> bool:

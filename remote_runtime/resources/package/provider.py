@@ -249,8 +249,9 @@ class PackageProvider(Provider):
             self._lists_told = True
             self.context.notice("warning", LISTS_OUTDATED)
 
-    def refresh_lists(self, lock_timeout: float) -> None:
-        """Download the package lists. The one thing here that is not counted as a change."""
+    def refresh_lists(self, lock_timeout: float, only: Sequence[str] = ()) -> None:
+        """Download the package lists, where the package manager can those of some repositories
+        ``only``. The one thing here that is not counted as a change."""
         raise NotImplementedError
 
     def holder(self) -> str:

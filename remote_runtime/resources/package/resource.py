@@ -151,6 +151,8 @@ class Resource(ResourceType):
             from remote_runtime.text import duration
 
             max_age = duration.parse(self.properties["update_cache"])
+        elif self.provider.name in self.context.outdated_lists:
+            forced = True  # by a repository of this run
         elif not self.provider.fetches_lists and not forced:
             return ""
         outdated = self.provider.lists_outdated(max_age)
@@ -159,9 +161,19 @@ class Resource(ResourceType):
                 self.provider.warn_of_lists()
             return outdated or self._pending_sources()
         if forced or (outdated and max_age is not None):
+            changed = self.context.outdated_lists.get(self.provider.name, ())
             why = outdated or "requested by --refresh-lists"
+            if changed:
+                why = "this run has changed the repository %s" % ", ".join(changed)
             self.context.notice("info", "refreshing the package lists: %s" % why)
-            self._tried(lambda: self.provider.refresh_lists(self._lock_timeout()))
+            try:
+                self._tried(lambda: self.provider.refresh_lists(self._lock_timeout()))
+            except ResourceError:
+                if changed:
+                    from remote_runtime.resources.package.list_refresh import keep_outdated
+
+                    keep_outdated(self.context, self.provider.name)
+                raise
             self.provider.refreshed = True
         return self._pending_sources() if self.context.noop else ""
 

@@ -57,6 +57,21 @@ _TABLE = (
         "refresh the package lists with `update_cache: 1h`, or add the repository that contains it",
     ),
     known(
+        r"NO_PUBKEY|EXPKEYSIG|REVKEYSIG|KEYEXPIRED|BADSIG|is not signed",
+        "package.signature",
+        "set the key that signs the repository, or install its current version",
+    ),
+    known(
+        r"Conflicting values set for option",
+        "package.sources",
+        "configure each source once, with one key",
+    ),
+    known(
+        r"does not have a Release file",
+        "package.sources",
+        "check the url and the suites of the repository",
+    ),
+    known(
         r"Failed to fetch|Unable to fetch",
         DOWNLOAD,
         "the mirror is unreachable, or the lists are out of date (`update_cache: 1h`)",

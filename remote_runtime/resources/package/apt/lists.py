@@ -46,6 +46,10 @@ class Lists(object):
             return "the package lists are %s old" % in_words(age)
         return ""
 
+    def last_refreshed(self) -> float:
+        """When the lists were refreshed last, 0.0 for never or for a date in the future."""
+        return latest([self._time(_LISTS), self._time(_STAMP)])
+
     def refreshed(self) -> None:
         """Note that apt has just refreshed them: it touches no file when nothing was new."""
         self._refreshed = True

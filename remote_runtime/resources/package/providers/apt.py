@@ -165,7 +165,7 @@ class Provider(PackageProvider):
         """Return why the lists have to be refreshed, or ""."""
         return "" if max_age is None else self.lists.outdated(max_age)
 
-    def refresh_lists(self, lock_timeout: float) -> None:
+    def refresh_lists(self, lock_timeout: float, only: Sequence[str] = ()) -> None:
         """Run ``apt-get update``; ``ResourceError`` when any of the repositories fails."""
         from remote_runtime.resources.package import locks
         from remote_runtime.resources.package.apt import errors as apt_errors
@@ -174,6 +174,7 @@ class Provider(PackageProvider):
         def look() -> Optional[locks.Holder]:
             return locks.holder([LISTS_LOCK])
 
+        self.context.outdated_lists.pop(self.name, None)
         carry_out(
             self.context,
             Manager(ENVIRONMENT, look, apt_errors.explain, _STEPS),

@@ -185,11 +185,13 @@ class Provider(PackageProvider):
         """Return why the lists have to be refreshed, or ""; None asks for missing ones only."""
         return self._lists().outdated(max_age)
 
-    def refresh_lists(self, lock_timeout: float) -> None:
+    def refresh_lists(self, lock_timeout: float, only: Sequence[str] = ()) -> None:
         """Run ``dnf makecache``; ``ResourceError`` when a repository fails that must not."""
         from remote_runtime.resources.package.dnf import errors as dnf_errors
 
-        result = self._transaction("refreshing the package lists", REFRESH, lock_timeout)
+        self.context.outdated_lists.pop(self.name, None)
+        argv = (*REFRESH, *("--repo=" + name for name in sorted(set(only))))
+        result = self._transaction("refreshing the package lists", argv, lock_timeout)
         ignored = dnf_errors.ignored_repositories(result)
         if ignored:  # their skip_if_unavailable says that this is no error
             self.context.notice("warning", "could not refresh the lists of %s" % ignored)

@@ -1,0 +1,137 @@
+"""Sources of apt: files of deb822 stanzas, and lists of lines (both sides)."""
+
+import shlex
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+
+Stanza = Dict[str, str]
+
+LISTS = {
+    "types": "Types",
+    "urls": "URIs",
+    "suites": "Suites",
+    "components": "Components",
+    "architectures": "Architectures",
+    "signed_by": "Signed-By",
+}
+"""The fields that are lists, by the property."""
+ENABLED, TRUSTED, NAME = "Enabled", "Trusted", "X-Repolib-Name"
+OWN = {
+    **{field.lower(): key for key, field in LISTS.items()},
+    "enabled": "enabled",
+    "trusted": "gpgcheck",
+    "x-repolib-name": "description",
+}
+"""Which property stands for a field, by its name in lower case."""
+_NO = ("no", "false", "without", "off", "disable", "0")
+_YES = ("yes", "true", "with", "on", "enable", "1")
+
+
+class Entry(NamedTuple):
+    """One source that apt reads: a suite of an address; ``where`` it stands."""
+
+    url: str
+    suite: str
+    signed_by: str
+    where: str
+
+
+def read(text: str) -> List[Stanza]:
+    """The stanzas of a file, each with its fields as they are written. Comments are left out."""
+    found: List[Stanza] = [{}]
+    field = ""
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        if not line.strip():
+            found.append({})
+            field = ""
+        elif line[0] in " \t":
+            if field:
+                found[-1][field] += "\n" + line.strip()
+        else:
+            field, _, value = line.partition(":")
+            found[-1][field] = value.strip()
+    return [stanza for stanza in found if stanza]
+
+
+def written(stanza: Mapping[str, str]) -> str:
+    """The text of a file with one stanza."""
+    return "".join("%s: %s\n" % pair for pair in stanza.items())
+
+
+def stanza_of(properties: Mapping[str, Any], signed_by: Sequence[str]) -> Stanza:
+    """The stanza for the properties of a resource."""
+    lists = {**properties, "types": properties.get("types") or ["deb"], "signed_by": signed_by}
+    lists["urls"] = properties.get("urls") or [properties.get("url", "")]
+    found: Stanza = {}
+    if properties.get("description"):
+        found[NAME] = str(properties["description"])
+    if properties.get("enabled") is False:
+        found[ENABLED] = "no"
+    found.update(
+        (field, " ".join(map(str, lists[key]))) for key, field in LISTS.items() if lists.get(key)
+    )
+    if properties.get("gpgcheck") is False:
+        found[TRUSTED] = "yes"
+    for key, value in sorted((properties.get("options") or {}).items()):
+        found[key] = _shown(value)
+    return found
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def state_of(stanza: Mapping[str, str]) -> Dict[str, Any]:
+    """What a stanza says, by property; equal for stanzas that mean the same, None for
+    nothing."""
+    fields = {key.lower(): value for key, value in stanza.items()}
+    found: Dict[str, Any] = {
+        key: fields.get(field.lower(), "").split() or None for key, field in LISTS.items()
+    }
+    if "\n" in fields.get("signed-by", ""):
+        found["signed_by"] = ["a key in the file"]
+    found["urls"] = [url.rstrip("/") + "/" for url in found["urls"] or ()] or None
+    found["enabled"] = fields.get("enabled", "yes").lower() not in _NO
+    found["gpgcheck"] = fields.get("trusted", "no").lower() not in _YES
+    found["description"] = fields.get("x-repolib-name")
+    others = [(key, value) for key, value in fields.items() if key not in OWN]
+    options = ["%s: %s" % (key, " ".join(value.split())) for key, value in sorted(others)]
+    found["other_options"] = options or None
+    return found
+
+
+def entries(path: str, text: str) -> Iterator[Entry]:
+    """What apt reads of a file of either form; what is switched off is left out."""
+    if path.endswith(".sources"):
+        for stanza in read(text):
+            state = state_of(stanza)
+            signed = " ".join(state["signed_by"] or ())
+            if state["enabled"]:
+                for url in state["urls"] or ():
+                    for suite in state["suites"] or ():
+                        yield Entry(url, suite, signed, path)
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            url, suite, signed = _of_line(line)
+            if suite:
+                yield Entry(url.rstrip("/") + "/", suite, signed, "%s:%d" % (path, number))
+
+
+def _of_line(line: str) -> Tuple[str, str, str]:
+    """Address, suite and key of a line such as ``deb [signed-by=K] URL SUITE COMPONENT``."""
+    _, _, rest = line.strip().partition(" ")
+    rest, signed = rest.strip(), ""
+    if rest.startswith("["):
+        options, _, rest = rest[1:].partition("]")
+        for option in options.split():
+            key, _, value = option.partition("=")
+            signed = value.replace(",", " ") if key.lower() == "signed-by" else signed
+    try:
+        words = shlex.split(rest.partition("#")[0])
+    except ValueError:
+        words = rest.split()
+    return (words[0], words[1], signed) if len(words) > 1 else ("", "", "")

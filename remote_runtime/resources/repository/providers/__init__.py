@@ -1,0 +1,1 @@
+"""Package managers that read repositories."""

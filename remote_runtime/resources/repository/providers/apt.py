@@ -1,0 +1,24 @@
+"""Hosts whose packages come with apt (target)."""
+
+from remote_runtime.base import Properties
+from remote_runtime.base import Provider as BaseProvider
+from remote_runtime.resources.package.dpkg.database import is_used
+
+_AFTER_DNF = 3
+
+
+class Provider(BaseProvider):
+    """apt; it comes before dnf, except where dpkg has no package at all."""
+
+    name = "apt"
+    program = "apt-get"
+
+    @property
+    def priority(self) -> int:  # type: ignore[override]  # it depends on the host
+        """See the base class."""
+        return 1 if is_used() else _AFTER_DNF
+
+    def unmanageable(self, properties: Properties) -> str:
+        """See the base class."""
+        found = self.context.commands.find(self.program)
+        return "" if found else "%s is not installed" % self.program

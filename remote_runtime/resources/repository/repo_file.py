@@ -1,0 +1,130 @@
+"""Repositories of dnf: sections of .repo files (both sides)."""
+
+import re
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+_FALSE = ("0", "no", "false", "off")
+_SECTION = re.compile(r"\[([^\]]*)\]")
+OWN = {
+    "name": "description",
+    "baseurl": "url",
+    "mirrorlist": "mirrorlist",
+    "metalink": "metalink",
+    "enabled": "enabled",
+    "gpgcheck": "gpgcheck",
+    "repo_gpgcheck": "repo_gpgcheck",
+    "gpgkey": "key or signed_by",
+    "priority": "priority",
+}
+"""Which property stands for a key of a section."""
+
+
+def written(name: str, properties: Mapping[str, Any], keys: Sequence[str]) -> str:
+    """The section for the properties of a resource; ``keys`` are paths on the host."""
+    lines = ["[%s]" % name, "name=%s" % properties.get("description", name)]
+    urls = properties.get("urls") or [properties["url"]] if _has_url(properties) else []
+    if urls:
+        lines.append("baseurl=" + " ".join(urls))
+    lines += [
+        "%s=%s" % (key, properties[key]) for key in ("mirrorlist", "metalink") if key in properties
+    ]
+    lines.append("enabled=%s" % _shown(properties.get("enabled") is not False))
+    lines.append("gpgcheck=%s" % _shown(properties.get("gpgcheck") is not False))
+    if "repo_gpgcheck" in properties:
+        lines.append("repo_gpgcheck=%s" % _shown(properties["repo_gpgcheck"]))
+    if keys:
+        lines.append("gpgkey=" + " ".join("file://" + key for key in keys))
+    if "priority" in properties:
+        lines.append("priority=%d" % properties["priority"])
+    options = sorted((properties.get("options") or {}).items())
+    lines += ["%s=%s" % (key, _shown(value)) for key, value in options]
+    return "\n".join(lines) + "\n"
+
+
+def _has_url(properties: Mapping[str, Any]) -> bool:
+    return "url" in properties or "urls" in properties
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def sections(text: str) -> Dict[str, List[str]]:
+    """The lines of each section, by its name, with its heading; what is before any is at ""."""
+    found: Dict[str, List[str]] = {"": []}
+    name = ""
+    for line in text.splitlines(keepends=True):
+        heading = _SECTION.match(line)
+        if heading:
+            name = heading.group(1).strip()
+            found.setdefault(name, [])
+        found[name].append(line)
+    return found
+
+
+def replaced(text: str, name: str, section: Optional[str]) -> str:
+    """A file with this section in the place of the one of that name, or without it for None."""
+    found = sections(text)
+    if section is None:
+        found.pop(name, None)
+        return "".join(line for lines in found.values() for line in lines)
+    tail = _tail(found.get(name, []))
+    if name not in found and any(found.values()):
+        last = list(found)[-1]
+        found[last].append("" if found[last][-1:] and found[last][-1].strip() == "" else "\n")
+    found[name] = [section, *tail]
+    return "".join(line for lines in found.values() for line in lines)
+
+
+def _tail(lines: Sequence[str]) -> List[str]:
+    """The empty lines and comments at the end of a section, which belong to the next one."""
+    at = len(lines)
+    while at and (not lines[at - 1].strip() or lines[at - 1].lstrip().startswith(("#", ";"))):
+        at -= 1
+    return list(lines[at:])
+
+
+def is_empty(text: str) -> bool:
+    """Whether a file has nothing but comments."""
+    lines = [line.strip() for line in text.splitlines()]
+    return all(line.startswith(("#", ";")) for line in lines if line)
+
+
+def values(lines: Sequence[str]) -> Dict[str, str]:
+    """The keys of a section; lines that go on are joined."""
+    found: Dict[str, str] = {}
+    last = ""
+    for line in lines[1:]:
+        if not line.strip() or line.lstrip().startswith(("#", ";")):
+            continue
+        if line[0] in " \t" and last:
+            found[last] += " " + line.strip()
+            continue
+        key, _, value = line.partition("=")
+        last = key.strip()
+        found[last] = value.strip()
+    return found
+
+
+def state_of(lines: Sequence[str]) -> Dict[str, Any]:
+    """What a section says, by property; equal for sections that mean the same, None for nothing."""
+    said = values(lines)
+    priority = said.get("priority", "")
+    keys = [url for url in re.split(r"[\s,]+", said.get("gpgkey", "")) if url]
+    found: Dict[str, Any] = {
+        "urls": [url for url in re.split(r"[\s,]+", said.get("baseurl", "")) if url] or None,
+        "mirrorlist": said.get("mirrorlist"),
+        "metalink": said.get("metalink"),
+        "description": said.get("name"),
+        "enabled": said.get("enabled", "1").lower() not in _FALSE,
+        "gpgcheck": said.get("gpgcheck", "").lower() not in (*_FALSE, ""),
+        "repo_gpgcheck": said.get("repo_gpgcheck", "").lower() not in (*_FALSE, ""),
+        "signed_by": [url[7:] if url.startswith("file:///") else url for url in keys] or None,
+        "priority": int(priority) if priority.isdigit() else None,
+    }
+    others = [(key, value) for key, value in said.items() if key not in OWN]
+    options = ["%s=%s" % (key, " ".join(value.split())) for key, value in sorted(others)]
+    found["other_options"] = options or None
+    return found

@@ -1,0 +1,290 @@
+"""The repository type: a source of packages and its key (target; ``check`` on both sides).
+
+The key is in place before the file that names it, and is removed after it.
+"""
+
+import posixpath
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+
+from remote_runtime.base import Diff, Properties, StateType
+from remote_runtime.errors import ResourceError
+from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.lean.digest import sha256
+from remote_runtime.resources.repository import conflicts, deb822, keys, places, repo_file, rules
+
+MODE = 0o644
+_ONLY = {
+    "dnf": ("mirrorlist", "metalink", "priority", "repo_gpgcheck"),
+    "apt": ("suites", "components", "types", "architectures"),
+}
+
+
+class Key(NamedTuple):
+    """The key that is to be on the host: where, and its bytes; None where those that are there are
+    right."""
+
+    path: str
+    data: Optional[bytes]
+
+
+class Resource(StateType):
+    """One repository."""
+
+    _installed = ""  # the key file of its own that the file names
+    _found_keys: List[str] = []  # their fingerprints
+    _source: Optional[bytes] = None  # the key, if it is read from a path of the host
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        return rules.problems(properties)
+
+    @classmethod
+    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        return rules.warnings(properties)
+
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        if properties.get("ensure") == "absent":
+            return []
+        return [(places.sources("apt" if properties.get("suites") else "dnf", name), True)]
+
+    @property
+    def _path(self) -> str:
+        return places.sources(self.provider, self.name)
+
+    def unsupported(self, host: HostReader) -> str:
+        if self.ensure == "absent" or not self.properties:
+            return ""
+        other = "dnf" if self.provider == "apt" else "apt"
+        strange = [key for key in _ONLY[other] if key in self.properties]
+        if strange:
+            return "%s is a property for %s; this host uses %s" % (strange[0], other, self.provider)
+        if self.provider == "apt" and not (self.properties.get("suites") and self._has_url()):
+            return "url and suites are required on a host with apt"
+        return ""
+
+    def _has_url(self) -> bool:
+        return bool(self.properties.get("url") or self.properties.get("urls"))
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        source = str(self.properties.get("key") or "")
+        if source.startswith("/"):
+            self._source = host.files.read(source, keys.LARGEST)
+        node = host.files.lstat(self._path)
+        if node is None:
+            return None
+        text = host.files.read(self._path).decode("utf-8", "replace")
+        found = self._parsed(text)
+        if found is None:
+            return None
+        found["type"] = node.kind
+        modes = [node.mode & 0o7777]
+        named = found["signed_by"] or ()
+        own = [path for path in places.keys(self.provider, self.name) if path in named]
+        self._installed, self._found_keys = own[0] if own else "", []
+        found["fingerprint"] = found["key"] = None
+        key = host.files.lstat(self._installed) if self._installed else None
+        if key is not None and key.kind == "file":
+            data = host.files.read(self._installed, keys.LARGEST)
+            found["key"] = _digest(data)
+            self._found_keys = _fingerprints(data)
+            found["fingerprint"] = ", ".join(self._found_keys) or None
+            modes.append(key.mode & 0o7777)
+        found["mode"] = "%04o" % next((mode for mode in modes if mode != MODE), MODE)
+        reads = self.ensure != "absent" and self.properties.get("enabled") is not False
+        if self.properties and reads:
+            found["lists"] = "outdated" if host.lists.pending(self.provider) else "current"
+        return found
+
+    def _parsed(self, text: str) -> Optional[Dict[str, Any]]:
+        """What the file says of the repository, None where it says nothing."""
+        if self.provider != "apt":
+            section = repo_file.sections(text).get(self.name)
+            return None if section is None else repo_file.state_of(section)
+        stanzas = deb822.read(text)
+        found = deb822.state_of(stanzas[0] if stanzas else {})
+        found["stanzas"] = len(stanzas)
+        return found
+
+    def desired(self) -> Mapping[str, Any]:
+        key = self._known_key()
+        return self._desired(self._signed_by(key), key)
+
+    def _desired(self, signed_by: List[str], key: Optional[Key]) -> Dict[str, Any]:
+        found = dict(self._parsed(self._section(signed_by)) or {})
+        found.update(type="file", mode="%04o" % MODE)
+        if self.properties.get("enabled") is not False:
+            found["lists"] = "current"
+        if key is None and self.properties.get("key"):
+            del found["signed_by"]  # it depends on the form of the key
+        elif key is None:
+            found["fingerprint"] = found["key"] = None
+        if self.properties.get("fingerprint"):
+            wanted = rules.fingerprints(self.properties["fingerprint"])
+            same = sorted(wanted) == sorted(self._found_keys)
+            found["fingerprint"] = ", ".join(self._found_keys if same else wanted)
+        if key is not None and key.data is not None:
+            found["key"] = _digest(key.data)
+            found["fingerprint"] = ", ".join(_fingerprints(key.data)) or None
+        return found
+
+    def _section(self, signed_by: List[str]) -> str:
+        """The text that says what is desired."""
+        if self.provider == "apt":
+            return deb822.written(deb822.stanza_of(self.properties, signed_by))
+        return repo_file.written(self.name, self.properties, signed_by)
+
+    def _signed_by(self, key: Optional[Key]) -> List[str]:
+        return [key.path] if key is not None else list(self.properties.get("signed_by") or [])
+
+    # -- the key ----------------------------------------------------------------------------------
+
+    def _known_key(self) -> Optional[Key]:
+        """The key as far as it is known without a look at the host or a server."""
+        given = self.properties.get("key")
+        if not given:
+            return None
+        data = rules.inline(given) if self._source is None else self._source
+        if data is not None:
+            return self._placed(data)
+        expected = self.properties.get("fingerprint")
+        wanted = rules.fingerprints(expected) if expected else [""]
+        if self._installed and sorted(self._found_keys) == sorted(wanted):
+            return Key(self._installed, None)
+        return None
+
+    def _placed(self, data: bytes) -> Key:
+        """A key in the form, and at the path, that the package manager wants."""
+        paths = places.keys(self.provider, self.name)
+        data = keys.normalized(data)
+        if self.provider == "apt":
+            return Key(paths[0 if keys.is_armored(data) else 1], data)
+        return Key(paths[0], data if keys.is_armored(data) else keys.armored(data))
+
+    def _key(self, host: HostReader) -> Optional[Key]:
+        """The key, read from the host or from a server if it has to be. ``ResourceError``."""
+        known = self._known_key()
+        given = self.properties.get("key")
+        if not given or (known is not None and self._source is None):
+            return known
+        data = self._source
+        if data is None:
+            data = host.downloads.read(given, keys.LARGEST)
+        expected = self.properties.get("fingerprint")
+        try:
+            found = keys.read(data)
+        except ValueError as error:
+            raise _refused(given, str(error)) from error
+        why = rules.compare(found, expected) if expected else ""
+        if why:
+            raise _refused(given, why)
+        return self._placed(data)
+
+    # -- changing ---------------------------------------------------------------------------------
+
+    def apply(self, host: Host, diff: Diff) -> None:
+        key = self._key(host)
+        signed_by = self._signed_by(key)
+        wanted = self._desired(signed_by, key)
+        if diff.keys != ["lists"]:
+            self._require_keys(host, key, signed_by)
+            for line in conflicts.find(host, self.provider, self.name, wanted):
+                host.warn(line)
+            before = self._installed
+            self._write_key(host, key)
+            self._write(host, signed_by)
+            if before and before not in signed_by:
+                self._remove_key(host, before)
+            if wanted["enabled"]:
+                host.lists.outdate(self.provider, self.name)
+        if wanted["enabled"] and host.lists.pending(self.provider):
+            host.lists.refresh(self.provider)
+
+    def _require_keys(self, host: Host, key: Optional[Key], signed_by: List[str]) -> None:
+        for path in signed_by if key is None else ():
+            if path.startswith("/") and not host.files.exists(path):
+                raise ResourceError(
+                    "the key %s does not exist" % path,
+                    kind="resource.missing",
+                    hint="install it in an earlier resource, or use key",
+                )
+
+    def _write_key(self, host: Host, key: Optional[Key]) -> None:
+        if key is None:
+            return
+        node = host.files.lstat(key.path)
+        if key.data is None:  # the one that is there
+            if node is not None and node.mode & 0o7777 != MODE:
+                host.files.set_attributes(key.path, MODE, -1, -1)
+            return
+        _make_directory(host, posixpath.dirname(key.path))
+        same = node is not None and node.kind == "file" and node.mode & 0o7777 == MODE
+        if not same or host.files.read(key.path, keys.LARGEST) != key.data:
+            host.files.write(key.path, key.data, mode=MODE)
+
+    def _write(self, host: Host, signed_by: List[str]) -> None:
+        node = host.files.lstat(self._path)
+        text = before = ""
+        if node is not None and node.kind == "file":
+            text = before = host.files.read(self._path).decode("utf-8", "surrogateescape")
+        same = False
+        if self.provider == "apt":
+            wanted = self._section(signed_by)
+            same = self._parsed(before) == self._parsed(wanted)
+            text = wanted
+        else:
+            _make_directory(host, posixpath.dirname(self._path))
+            text = repo_file.replaced(before, self.name, self._section(signed_by))
+            same = self._parsed(before) == self._parsed(text)
+        if same and node is not None and node.kind == "file":
+            if node.mode & 0o7777 != MODE:
+                host.files.set_attributes(self._path, MODE, -1, -1)
+            return
+        host.files.write(self._path, text.encode("utf-8", "surrogateescape"), mode=MODE)
+
+    def remove(self, host: Host) -> None:
+        if self.provider == "apt":
+            host.files.unlink(self._path)
+        else:
+            text = host.files.read(self._path).decode("utf-8", "surrogateescape")
+            left = repo_file.replaced(text, self.name, None)
+            if repo_file.is_empty(left):
+                host.files.unlink(self._path)
+            else:
+                data = left.encode("utf-8", "surrogateescape")
+                host.files.write(self._path, data, mode=MODE)
+        if self._installed:
+            self._remove_key(host, self._installed)
+
+    def _remove_key(self, host: Host, path: str) -> None:
+        if not conflicts.mentions(host, self.provider, self.name, path):
+            host.files.unlink(path)
+
+
+def _make_directory(host: Host, path: str) -> None:
+    if host.files.stat(path) is None:
+        above = posixpath.dirname(path)
+        if host.files.stat(above) is None and posixpath.dirname(above) == places.ETC:
+            host.files.mkdir(above, 0o755)
+        host.files.mkdir(path, 0o755)
+
+
+def _digest(data: bytes) -> str:
+    return "sha256:%s" % sha256(data).hexdigest()[:16]
+
+
+def _fingerprints(data: bytes) -> List[str]:
+    try:
+        return keys.read(data).primary
+    except ValueError:
+        return []
+
+
+def _refused(where: str, why: str) -> ResourceError:
+    return ResourceError(
+        "the key %s is refused: %s" % (where, why),
+        kind="resource.repository.key",
+        hint="check key and fingerprint; nothing was changed",
+    )

@@ -1,0 +1,176 @@
+"""What the properties of a repository may be (both sides)."""
+
+import base64
+import binascii
+import re
+from typing import Any, Iterator, List, Mapping, Optional, Tuple
+
+from remote_runtime.resources.repository import deb822, keys, repo_file
+
+INLINE, BINARY = "-----BEGIN", "base64:"
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:\S+\Z")
+_DOWNLOADS = ("http://", "https://")
+_DIGITS = re.compile(r"(?:[0-9A-F]{40}|[0-9A-F]{64})\Z")
+
+Wrong = Tuple[str, str]
+
+
+def problems(properties: Mapping[str, Any]) -> List[Wrong]:
+    """What is wrong, as (property, message)."""
+    if properties.get("ensure") == "absent":
+        return []
+    return [*_addresses(properties), *_suites(properties), *_keys(properties), *_more(properties)]
+
+
+def fingerprints(text: str) -> List[str]:
+    """The fingerprints that a property names, in capital letters without spaces."""
+    return [re.sub(r"\s+|^0[xX]", "", one).upper() for one in text.split(",")]
+
+
+def inline(key: str) -> Optional[bytes]:
+    """The bytes of a key that the property itself contains, None for one that is elsewhere.
+    ``ValueError`` for broken base64."""
+    if "\n" in key or key.startswith(INLINE):
+        return key.encode("utf-8", "surrogateescape")
+    if key.startswith(BINARY):
+        try:
+            return base64.b64decode(key[len(BINARY) :], validate=True)
+        except binascii.Error:
+            raise ValueError("it is not base64") from None
+    return None
+
+
+def is_download(key: str) -> bool:
+    """Whether a key has to be fetched from a server."""
+    return "\n" not in key and key.lower().startswith(_DOWNLOADS)
+
+
+def compare(found: keys.Keys, expected: str) -> str:
+    """Why keys are not those of the property ``fingerprint``, "" where they are."""
+    wanted = fingerprints(expected)
+    strange = [one for one in found.primary if one not in wanted]
+    missing = [one for one in wanted if one not in found.primary]
+    if not (strange or missing):
+        return ""
+    for one in missing:
+        if one in found.subkeys:
+            return "%s is a subkey; use the fingerprint of its key, %s" % (one, found.primary[0])
+    has = "it has the fingerprint %s" % ", ".join(found.primary)
+    return "%s, not %s" % (has, ", ".join(wanted))
+
+
+def _addresses(properties: Mapping[str, Any]) -> Iterator[Wrong]:
+    given = [k for k in ("url", "urls", "mirrorlist", "metalink") if properties.get(k)]
+    if not given:
+        yield "", "url is required"
+    if "url" in given and "urls" in given:
+        yield "urls", "use either url or urls"
+    both = [key for key in given if key in ("mirrorlist", "metalink")]
+    if len(both) > 1:
+        yield "metalink", "use either mirrorlist or metalink"
+    for key in given:
+        for url in [properties[key]] if isinstance(properties[key], str) else properties[key]:
+            why = _wrong_address(url)
+            if why:
+                yield key, why
+
+
+def _wrong_address(url: str) -> str:
+    if url.startswith("ppa:"):
+        owner, _, name = url[4:].partition("/")
+        return "write the address: https://ppa.launchpadcontent.net/%s/%s/ubuntu" % (owner, name)
+    if re.match(r"deb(-src)?\s", url):
+        return "only the address belongs here; the suite and the components have their properties"
+    if _ADDRESS.match(url):
+        return ""
+    return "%r is not a URL, such as https://deb.example.org/debian" % url
+
+
+def _suites(properties: Mapping[str, Any]) -> Iterator[Wrong]:
+    suites, components = properties.get("suites"), properties.get("components")
+    if not suites:
+        for key in ("components", "types", "architectures"):
+            if properties.get(key):
+                yield key, "%s requires suites" % key
+        return
+    flat = [suite for suite in suites if suite.endswith("/")]
+    if flat and len(flat) < len(suites):
+        yield "suites", "%r is a directory, the others are suites: use two resources" % flat[0]
+    elif flat and components:
+        yield "components", "a flat repository (%s) has no components" % flat[0]
+    elif not flat and not components:
+        yield "components", "suites require components, such as [main]"
+
+
+def _keys(properties: Mapping[str, Any]) -> Iterator[Wrong]:
+    key, expected = properties.get("key"), properties.get("fingerprint")
+    if expected:
+        for one in fingerprints(expected):
+            if not _DIGITS.match(one):
+                yield "fingerprint", "%r is not a fingerprint: it has 40 or 64 digits" % one
+                return
+    if not key:
+        if expected:
+            yield "fingerprint", "fingerprint requires key"
+        return
+    if properties.get("signed_by"):
+        yield "signed_by", "use either key or signed_by"
+    if is_download(key):
+        if not expected:
+            yield "key", "a key from a URL requires its fingerprint"
+        return
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:\S*\Z", key) and not key.startswith(BINARY):
+        yield "key", "only http and https can be downloaded, not %s" % key.partition(":")[0]
+        return
+    yield from _key_itself(key, expected)
+
+
+def _key_itself(key: str, expected: Optional[str]) -> Iterator[Wrong]:
+    try:
+        data = inline(key)
+        if data is None:
+            return
+        if len(data) > keys.LARGEST:
+            raise ValueError("it is larger than %d bytes" % keys.LARGEST)
+        found = keys.read(data)
+    except ValueError as error:
+        yield "key", str(error)
+        return
+    why = compare(found, expected) if expected else ""
+    if why:
+        yield "key", why
+
+
+def _more(properties: Mapping[str, Any]) -> Iterator[Wrong]:
+    lower = {key.lower() for key in properties.get("options") or {}}
+    if len(lower) < len(properties.get("options") or {}):
+        yield "options", "an option is there twice"
+    for key in sorted(lower):
+        own = deb822.OWN.get(key) or repo_file.OWN.get(key)
+        if own:
+            yield "options", "%s has a property of its own: %s" % (key, own)
+
+
+def warnings(properties: Mapping[str, Any]) -> List[Tuple[str, str, str]]:
+    """(property, message, hint) for what is allowed and hardly meant."""
+    found = []
+    if properties.get("ensure") != "absent" and properties.get("gpgcheck") is False:
+        hint = "set key, and leave gpgcheck out"
+        found.append(("gpgcheck", "packages are installed whoever made them", hint))
+    for key in ("url", "urls"):
+        value = properties.get(key) or []
+        for url in [value] if isinstance(value, str) else value:
+            if _has_password(url):
+                message = "every user of the host can read the password in the file"
+                hint = "put it in a file of /etc/apt/auth.conf.d with mode 0600"
+                found.append((key, message, hint))
+    return found
+
+
+def _has_password(url: str) -> bool:
+    from urllib.parse import urlsplit
+
+    try:
+        return bool(urlsplit(url).password)
+    except ValueError:
+        return False

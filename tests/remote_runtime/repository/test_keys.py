@@ -1,0 +1,89 @@
+"""OpenPGP keys without gpg."""
+
+import base64
+import unittest
+
+from remote_runtime.resources.repository import keys
+from tests.remote_runtime.repository.signed import FINGERPRINT, KEY, OTHER_FINGERPRINT, OTHER_KEY
+
+BINARY = keys.dearmored(KEY.encode())
+PRIVATE = "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nabcd\n-----END PGP PRIVATE KEY BLOCK-----\n"
+
+
+def packet(tag, body):
+    """A packet of the new format."""
+    size = len(body)
+    length = bytes([size]) if size < 192 else b"\xff" + size.to_bytes(4, "big")
+    return bytes([0xC0 | tag]) + length + body
+
+
+class KeysTest(unittest.TestCase):
+    def test_both_forms(self):
+        """The fingerprint is the same of the armored and the binary form."""
+        self.assertEqual(keys.read(KEY.encode()).primary, [FINGERPRINT])
+        self.assertEqual(keys.read(BINARY).primary, [FINGERPRINT])
+        self.assertTrue(keys.is_armored(KEY.encode()))
+        self.assertFalse(keys.is_armored(BINARY))
+
+    def test_armor(self):
+        """A binary key becomes the text that gpg writes."""
+        self.assertEqual(keys.armored(BINARY).decode(), KEY)
+        self.assertEqual(keys.dearmored(keys.armored(BINARY)), BINARY)
+
+    def test_several_keys(self):
+        """Two blocks in one text are two keys, with headers and other line ends, too."""
+        headed = OTHER_KEY.replace("\n\n", "\nVersion: GnuPG v1\nComment:\n\n", 1)
+        both = ("junk before\n" + KEY + "\n" + headed).replace("\n", "\r\n").encode()
+        found = keys.read(keys.dearmored(both)).primary
+        self.assertEqual(found, [FINGERPRINT, OTHER_FINGERPRINT])
+
+    def test_line_ends(self):
+        """apt reads no key with the line ends of Windows: they are replaced."""
+        self.assertEqual(keys.normalized(KEY.replace("\n", "\r\n").encode()), KEY.encode())
+        self.assertEqual(keys.normalized(BINARY), BINARY)
+
+    def test_versions(self):
+        """Keys of version 4 are hashed with SHA-1, later ones with SHA-256; older are refused."""
+        lengths = {}
+        for version in (4, 5, 6):
+            body = bytes([version]) + b"x" * 300
+            lengths[version] = len(keys.read(packet(6, body)).primary[0])
+        self.assertEqual(lengths, {4: 40, 5: 64, 6: 64})
+        with self.assertRaisesRegex(ValueError, "version 3"):
+            keys.read(packet(6, b"\x03" + b"x" * 20))
+
+    def test_subkeys(self):
+        """Subkeys are told apart."""
+        found = keys.read(BINARY + packet(14, b"\x04subkey"))
+        self.assertEqual((found.primary, len(found.subkeys)), ([FINGERPRINT], 1))
+
+    def test_what_is_no_key(self):
+        """Every other file is refused with what it is."""
+        cases = (
+            (b"", "empty"),
+            (b"<!DOCTYPE html>\n<html>", "begins with '<!DOCTYPE html>'"),
+            (b"\x00\x00\x00\x20\x01\x01\x00\x02KBXf rest", "keybox"),
+            (PRIVATE.encode(), "private key"),
+            (packet(5, b"\x04secret"), "private key"),
+            (packet(13, b"a user"), "not an OpenPGP public key"),
+            (BINARY[:40], "cut off"),
+            (KEY.encode()[:-40], "last line"),
+            (KEY.replace("m", "!").encode(), "not base64"),
+            (b"\xa7" + b"x" * 20, "not an OpenPGP public key"),
+            (base64.b64encode(BINARY), "not an OpenPGP public key"),
+        )
+        for data, why in cases:
+            with self.subTest(why), self.assertRaisesRegex(ValueError, why):
+                keys.read(data)
+
+    def test_any_cut(self):
+        """A key that is cut anywhere is refused or read, and nothing else."""
+        for at in range(len(BINARY)):
+            try:
+                keys.read(BINARY[:at])
+            except ValueError as error:
+                self.assertTrue(str(error))
+
+
+if __name__ == "__main__":
+    unittest.main()
