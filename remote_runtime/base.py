@@ -35,6 +35,7 @@ __all__ = [
     "Diff",
     "Effect",
     "Ended",
+    "FilePartStateType",
     "Item",
     "Missing",
     "PackageEffect",
@@ -141,6 +142,15 @@ class ResourceType(object):
 
         Runs on the controller, for all resources of the type in a manifest that hold no template
         and have no control.
+        """
+        return []
+
+    @classmethod
+    def contents(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        """Return the absolute paths of files whose content it sets: True for all of it, False for a
+        part.
+
+        Runs on the controller, for a resource whose name and state hold no template.
         """
         return []
 
@@ -329,6 +339,11 @@ class StateType(object):
         """As ``ResourceType.conflicts``: two places and what both manage."""
         return []
 
+    @classmethod
+    def contents(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        """As ``ResourceType.contents``: files whose content it sets, all of it or a part."""
+        return []
+
     def unsupported(self, host: "HostReader") -> str:
         """Why this resource cannot be managed on a host, or ""."""
         return ""
@@ -378,6 +393,21 @@ class PathStateType(StateType):
     def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         """The path itself. See the base class."""
         return [(name, properties.get("ensure") != "absent")]
+
+
+class FilePartStateType(PathStateType):
+    """A state type whose resources are named by the path of a file of which they keep a part. What
+    is present or absent is the part; ``read`` returns None where it is not in the file."""
+
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        """The file, which is never removed. See the base class."""
+        return [(name, True)]
+
+    @classmethod
+    def contents(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        """A part of the file. See the base class."""
+        return [(name, False)]
 
 
 class AccountStateType(StateType):

@@ -30,7 +30,8 @@ class PathEffect(NamedTuple):
     ``something``: it exists, and the rest is unknown. If ``mode``, ``uid``, ``gid`` or ``content``
     is None, it does not change; an absent path has nothing below it. ``firm``: each run sets owner
     and mode again, not only when it creates the path. ``once``: no run manages the path again,
-    since it came with something else, such as a package.
+    since it came with something else, such as a package. ``part``: the resource manages a part of
+    the content, so that others may manage other parts.
     """
 
     path: str
@@ -42,6 +43,7 @@ class PathEffect(NamedTuple):
     target: str = ""
     firm: bool = True
     once: bool = False
+    part: bool = False
 
 
 class MountEffect(NamedTuple):

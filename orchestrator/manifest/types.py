@@ -100,6 +100,7 @@ class Type:
         doubts: Doubts = lambda name, properties: [],
         claims: Claims = lambda name, properties: [],
         conflicts: Conflicts = lambda resources: [],
+        contents: Claims = lambda name, properties: [],
         own: bool = False,
     ) -> None:
         self.name = name
@@ -110,6 +111,7 @@ class Type:
         self.doubts = doubts
         self.claims = claims
         self.conflicts = conflicts
+        self.contents = contents
         common = _properties(common_schema())
         self.properties = common | _properties(schema)
         if "subscribe" in self.properties:  # a list of references in every type, like require
@@ -145,6 +147,7 @@ class Type:
             doubts=self.doubts,
             claims=self.claims,
             conflicts=self.conflicts,
+            contents=self.contents,
             own=self.own,
         )
 
@@ -214,6 +217,7 @@ def load_type(name: str) -> Type | None:
         doubts=resource.doubts,
         claims=resource.claims,
         conflicts=resource.conflicts,
+        contents=resource.contents,
     )
 
 

@@ -15,6 +15,7 @@ from remote_runtime.base import (
     Change,
     Diff,
     Effect,
+    FilePartStateType,
     Item,
     Missing,
     PathEffect,
@@ -272,7 +273,8 @@ class StateResource(ResourceType):
         """See the base class."""
         if isinstance(self._type, AccountStateType):
             return self._account_pins(self._type.account)
-        if not isinstance(self._type, PathStateType):
+        by_path = isinstance(self._type, PathStateType)
+        if not by_path or isinstance(self._type, FilePartStateType):
             return ()
         if state.found is None:
             return [PathEffect(self.name, "absent")]

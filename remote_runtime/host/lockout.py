@@ -1,11 +1,12 @@
 """Refuses changes after which nobody could log in any more (target)."""
 
-from typing import Any, Mapping
+from typing import Any, Dict, Mapping
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import HostReader
 
 _CLOSED = ("nologin", "false", "true")  # shells that let nobody in
+_SSHD = "/etc/ssh/sshd_config"
 
 
 def require_login(host: HostReader, user: str, what: str) -> None:
@@ -29,6 +30,36 @@ def require_key(host: HostReader, user: str, what: str) -> None:
             kind="resource.account.lockout",
             hint="log in with another key for this change",
         )
+
+
+def require_root_login(host: HostReader, path: str, before: bytes, after: bytes) -> None:
+    """``ResourceError`` where a new configuration of sshd no longer lets root in, and only root is
+    logged in for this run."""
+    if path != _SSHD and not (path.startswith(_SSHD + ".d/") and path.endswith(".conf")):
+        return
+    if _refuses_root(before) or not _refuses_root(after):
+        return
+    if any(host.accounts.uid(user) for user in host.accounts.logins()):
+        return  # somebody else is, who becomes root
+    raise ResourceError(
+        "PermitRootLogin no in %s could lock out root, whom this run needs" % path,
+        kind="resource.account.lockout",
+        hint="connect as another user who can become root; with"
+        ' validate: "sshd -t -f {}", sshd checks the file first',
+    )
+
+
+def _refuses_root(data: bytes) -> bool:
+    """Whether sshd lets root in nowhere, by the first line that says so."""
+    said: Dict[str, str] = {}
+    for line in data.decode("utf-8", "replace").splitlines():
+        words = line.replace("=", " ", 1).split()
+        if len(words) > 1 and words[0].lower() in ("match", "permitrootlogin"):
+            word, value = words[0].lower(), words[1].strip('"').lower()
+            if word == "permitrootlogin" and "match" in said and value != "no":
+                return False
+            said.setdefault(word, value)
+    return said.get("permitrootlogin") == "no"
 
 
 def risk_of(host: HostReader, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:

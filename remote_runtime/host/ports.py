@@ -96,17 +96,19 @@ class Files(FileReader):
         uid: int = OURS,
         gid: int = OURS,
         validate: str = "",
+        part: bool = False,
     ) -> None:
         """Put a regular file with these bytes there, in one rename. Refused over a directory.
 
         Extended attributes and ACL of a replaced file are kept. ``validate`` is a command with
         ``{}`` for the finished file: if it fails, nothing is replaced; a preview runs it, too.
+        ``part``: the resource manages a part of the content only.
         """
         self._require_parent(path)
         node = self.lstat(path)
         if node is not None and node.kind not in ("file", "symlink"):
             _refuse(path, node, "use another path")
-        self._write(path, data, mode=mode, uid=uid, gid=gid, validate=validate)
+        self._write(path, data, mode=mode, uid=uid, gid=gid, validate=validate, part=part)
 
     def rewrite(self, path: str, data: bytes, *, validate: str = "") -> None:
         """Give a regular file these bytes, in one rename; it keeps owner, mode, extended attributes
@@ -120,8 +122,8 @@ class Files(FileReader):
             raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
         if node.kind != "file":
             _refuse(path, node, "use the path of a regular file")
-        real, mode = self.real(path), node.mode
-        self._write(real, data, mode=mode, uid=node.uid, gid=node.gid, validate=validate)
+        real, mode, uid = self.real(path), node.mode, node.uid
+        self._write(real, data, mode=mode, uid=uid, gid=node.gid, validate=validate, part=True)
 
     def mkdir(self, path: str, mode: int, uid: int = OURS, gid: int = OURS) -> None:
         """Create a directory. Refused where anything is at the path."""
@@ -200,7 +202,15 @@ class Files(FileReader):
     # -- what an implementation does, once the rules above are met ------------------------------
 
     def _write(
-        self, path: str, data: bytes, *, mode: int, uid: int, gid: int, validate: str
+        self,
+        path: str,
+        data: bytes,
+        *,
+        mode: int,
+        uid: int,
+        gid: int,
+        validate: str,
+        part: bool,
     ) -> None:
         raise NotImplementedError
 

@@ -214,7 +214,7 @@ class FileOverlay(object):
         path = found.path
         node = self._node(effect, found)._replace(since=since, by=by)
         unsure = not sure and effect.kind == "directory"
-        node = node._replace(firm=effect.firm, once=effect.once)
+        node = node._replace(firm=effect.firm, once=effect.once, part=effect.part)
         node = node._replace(unsure=unsure, via=tuple(link for link, _ in found.links))
         others = self.others(path)
         for other in [path, *others]:

@@ -38,6 +38,7 @@ class Node(NamedTuple):
     implied: bool = False
     firm: bool = False
     once: bool = False
+    part: bool = False
     inode: Optional[Tuple[int, int]] = None
     mount: Optional[MountEffect] = None
     via: Tuple[str, ...] = ()
@@ -86,7 +87,8 @@ def undoes(new: Node, old: Node) -> bool:
         return False
     if new.kind != old.kind:
         return True
-    if new.content is not None and old.content is not None and new.kind == "file":
+    both_parts = new.part and old.part
+    if new.content is not None and old.content is not None and not both_parts:
         try:
             if new.content.sha256 != old.content.sha256:
                 return True

@@ -85,7 +85,7 @@ class Target:
     def id(self, resource: str) -> str:
         """``file#a`` as it is called in an event: with the directory in front of the name."""
         kind, _, name = resource.partition("#")
-        return f"{kind}#{self.directory}/{name}" if kind in ("file", "link") else resource
+        return f"{kind}#{self.directory}/{name}" if kind in ("edit", "file", "link") else resource
 
     def push(self, site: str, *options: str) -> Run:
         """Push a site to this host only."""

@@ -12,20 +12,18 @@ _DECIDING = frozenset(("ensure", "creates", "cwd", "cleanup"))
 
 
 def contradictions(resources: Iterable[Declared]) -> list[Problem]:
-    """One problem for each resource that creates a path which another one removes, and for each
-    two of one type that undo each other otherwise.
+    """One problem for each resource that creates a path which another one removes, or that changes
+    a part of a file which another one sets as a whole, and for each two of one type that undo each
+    other otherwise.
 
     Conditional resources and names with templates are skipped, since these may never conflict.
     """
     resources = list(resources)
     there: list[tuple[str, Declared]] = []
     gone: dict[str, Declared] = {}
-    for declared in resources:
-        if declared.control or declared.foreach or not isinstance(declared.name, str):
-            continue
-        if _DECIDING.intersection(declared.templated):
-            continue
-        for path, present in declared.type.claims(declared.name, declared.raw):
+    decided = [declared for declared in resources if _is_decided(declared)]
+    for declared in decided:
+        for path, present in declared.type.claims(str(declared.name), declared.raw):
             path = posixpath.normpath(path)
             if present:
                 there.append((path, declared))
@@ -38,7 +36,35 @@ def contradictions(resources: Iterable[Declared]) -> list[Problem]:
         remover = _remover(path, gone)
         if remover is not None and remover is not declared:
             found.setdefault((declared.id, remover.id), _problem(path, declared, remover))
-    return list(found.values())
+    return [*found.values(), *_parts(decided)]
+
+
+def _is_decided(declared: Declared) -> bool:
+    conditional = declared.control or declared.foreach or not isinstance(declared.name, str)
+    return not (conditional or _DECIDING.intersection(declared.templated))
+
+
+def _parts(resources: Iterable[Declared]) -> Iterator[Problem]:
+    """A problem for each resource that changes a part of a file whose whole content another one
+    sets.
+    """
+    wholes: dict[str, Declared] = {}
+    parts: list[tuple[str, Declared]] = []
+    for declared in resources:
+        for path, whole in declared.type.contents(str(declared.name), declared.raw):
+            if whole:
+                wholes.setdefault(path, declared)
+            else:
+                parts.append((path, declared))
+    for path, declared in parts:
+        whole_of = wholes.get(path)
+        if whole_of is not None and whole_of is not declared:
+            yield Problem(
+                f"{declared.id} changes a part of {path}, and {whole_of.id} ({whole_of.position})"
+                " sets its whole content: on every run they undo each other",
+                declared.position,
+                "write the part into the content, or leave the content out",
+            )
 
 
 def _remover(path: str, gone: dict[str, Declared]) -> Declared | None:

@@ -7,10 +7,7 @@ _EXEC = "ccm's type is exec, with command"
 _PACKAGE = "ccm's type is package"
 _REPOSITORY = "ccm's type is repository"
 _SYSTEMD = "ccm's type is service"
-_EDIT = (
-    "ccm has no type for parts of a file: manage all of it with file, or one in a .d directory, or"
-    " use exec with an unless that looks for the text"
-)
+_EDIT = "ccm's type is edit, with line, block, settings or replace"
 _APPLY = "ccm's type is apply, which runs the resources of another manifest"
 _ARCHIVE = "ccm's type is archive; creates names a file of the archive"
 
@@ -19,7 +16,10 @@ _TYPES = {
     "template": "ccm's type is file, with content: \"{{ template('NAME.j2') }}\"",
     "directory": "ccm's type is file, with ensure: directory",
     "symlink": "ccm's type is link, with target",
-    **dict.fromkeys(("lineinfile", "blockinfile", "replace", "ini_file", "augeas"), _EDIT),
+    **dict.fromkeys(
+        ("lineinfile", "blockinfile", "replace", "ini_file", "file_line", "ini_setting", "augeas"),
+        _EDIT,
+    ),
     **dict.fromkeys(("apt", "yum", "dnf", "zypper", "apk", "pacman", "packages"), _PACKAGE),
     **dict.fromkeys(("apt_repository", "deb822_repository", "yum_repository"), _REPOSITORY),
     **dict.fromkeys(("yumrepo", "apt_source"), _REPOSITORY),

@@ -98,7 +98,15 @@ class Files(FileReader, ports.Files):
         self._commands, self._changed = commands, changed
 
     def _write(
-        self, path: str, data: bytes, *, mode: int, uid: int, gid: int, validate: str
+        self,
+        path: str,
+        data: bytes,
+        *,
+        mode: int,
+        uid: int,
+        gid: int,
+        validate: str,
+        part: bool,
     ) -> None:
         from remote_runtime.system.attributes import Attributes
 

@@ -25,7 +25,15 @@ class Files(FileReader, ports.Files):
         self._record = record
 
     def _write(
-        self, path: str, data: bytes, *, mode: int, uid: int, gid: int, validate: str
+        self,
+        path: str,
+        data: bytes,
+        *,
+        mode: int,
+        uid: int,
+        gid: int,
+        validate: str,
+        part: bool,
     ) -> None:
         self._door.obstacles(path).writing(len(data), uid, gid, mode)
         own_uid, own_gid = self._own(path)
@@ -36,6 +44,7 @@ class Files(FileReader, ports.Files):
             uid=own_uid if uid < 0 else uid,
             gid=own_gid if gid < 0 else gid,
             content=Bytes(data),
+            part=part,
         )
         if validate:
             from remote_runtime.host.validation import preview

@@ -44,6 +44,11 @@ class Resource(PathType):
 
         return rules.problems(name, properties)
 
+    @classmethod
+    def contents(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        given = any(properties.get(key) is not None for key in ("content", "source"))
+        return [(name, True)] if given and properties.get("ensure") != "absent" else []
+
     def wanted(self) -> List[str]:
         for key in ("content", "source"):
             value = self.properties.get(key)
@@ -256,7 +261,7 @@ class Resource(PathType):
                 wording.EMPTY,
                 lambda: self._store(empty, want),
                 changes=[Change("ensure", "absent", "present")],
-                effects=[self._effect("file", want, empty)],
+                effects=[self._effect("file", want, empty)._replace(part=True)],
                 rehearse=lambda: self._rehearse_store(empty, want),
             )
         ]

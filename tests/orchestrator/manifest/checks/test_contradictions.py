@@ -68,3 +68,16 @@ def test_what_a_type_finds(tmp_path: Path) -> None:
     assert "on every run they undo each other" in warning
     assert told(tmp_path, there, gone.replace("user: anna", "user: carl")) == []
     assert told(tmp_path, there, gone.replace("}}]", ", control: {if: Facts.x == 1}}}]")) == []
+
+
+def test_a_part_of_a_whole(tmp_path: Path) -> None:
+    """An edit of a file whose content another resource sets is told; that of a bare file is not."""
+    edit = "edit: [{/etc/app: {line: x}}]"
+    for content, expected in (("content: y,", 1), ("content: '{{ Facts.x }}',", 1), ("", 0)):
+        whole = f"file: [{{/etc/app: {{{content} {ABOUT}, mode: '0644'}}}}]"
+        assert len(told(tmp_path, whole, edit)) == expected, content
+    (warning,) = told(
+        tmp_path, f"file: [{{/etc/app: {{content: y, {ABOUT}, mode: '0644'}}}}]", edit
+    )
+    assert warning.startswith("4: edit#/etc/app changes a part of /etc/app, and file#/etc/app (")
+    assert "sets its whole content: on every run they undo each other" in warning

@@ -18,7 +18,7 @@ KNOWN = ["apply", "archive", "exec", "file", "package", "service"]
         ("ansible.builtin.apt", "type is package"),
         ("ansible.builtin.service", "type is service"),
         ("yum", "type is package"),
-        ("lineinfile", "no type for parts of a file"),
+        ("lineinfile", "ccm's type is edit, with line"),
         ("cron", "/etc/cron.d"),
         ("git", "git clone"),
         ("shell", "type is exec"),

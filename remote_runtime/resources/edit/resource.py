@@ -1,0 +1,152 @@
+"""The edit type: parts of a text file that others own (target; ``check`` on both sides)."""
+
+from typing import Any, List, Mapping, Optional, Tuple
+
+from remote_runtime.base import Diff, FilePartStateType, Missing, Properties
+from remote_runtime.errors import ResourceError
+from remote_runtime.host.file_text import FileText
+from remote_runtime.host.ports import Host, HostReader, Node
+
+_MODE = 0o644  # of a file that is created
+_NOUNS = {"line": "line", "block": "block", "settings": "settings", "replace": "text"}
+
+
+class Resource(FilePartStateType):
+    """The edits of one file, which are one write."""
+
+    def __init__(self, name: str, properties: Properties) -> None:
+        super().__init__(name, properties)
+        self.noun = "file"
+        if properties.get("edits") is None:
+            kinds = [kind for kind in _NOUNS if properties.get(kind) is not None]
+            self.noun = _NOUNS[kinds[0]] if kinds else "line"
+        self._found = b""
+        self._after: Optional[bytes] = None
+        self._mode = _MODE
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        from remote_runtime.resources.edit import rules
+
+        return rules.problems(name, properties)
+
+    @classmethod
+    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        from remote_runtime.resources.edit import rules
+
+        return rules.doubts(name, properties)
+
+    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        node = self._node(host)
+        if node is None:
+            self._found, self._after = b"", self._edited(b"")
+            return None
+        self._mode = node.mode
+        self._found = self._content(host, node)
+        self._after = self._edited(self._found)
+        if self.ensure == "absent" and self._after == self._found:
+            return None
+        return {"content": FileText(self._found, node.mode)}
+
+    def _node(self, host: HostReader) -> Optional[Node]:
+        node = host.files.stat(self.name)
+        if node is not None or self.ensure == "absent" or not self.properties:
+            return node
+        if self.properties.get("create") is not True:
+            raise Missing(
+                "%s does not exist" % self.name,
+                hint="set create: true, or manage it in an earlier file resource",
+            )
+        return None
+
+    def _content(self, host: HostReader, node: Node) -> bytes:
+        from remote_runtime.resources.edit.document import LARGEST
+
+        if node.kind != "file":
+            what = "device, socket or pipe" if node.kind == "other" else node.kind
+            raise ResourceError("%s is a %s, not a file" % (self.name, what))
+        if node.size > LARGEST:
+            raise ResourceError(
+                "%s has %d bytes, and edit changes files of at most %d"
+                % (self.name, node.size, LARGEST),
+                kind="resource.file.size",
+                hint="check the path; to manage all of a large file, use a file resource",
+            )
+        return host.files.read(self.name, LARGEST)
+
+    def _edited(self, data: bytes) -> bytes:
+        """The content with all edits. ``ResourceError`` for one that does not fit the file."""
+        after = self._edited_once(data)
+        if after != data and self._edited_once(after) != after:
+            raise self._failure("every run would change it again: the edits undo each other")
+        return after
+
+    def _edited_once(self, data: bytes) -> bytes:
+        from remote_runtime.resources.edit import rules
+        from remote_runtime.resources.edit.document import Document
+
+        try:
+            document = Document(data)
+            for spec in rules.specs_of(self.properties):
+                edit = rules.edit_of(spec)
+                (edit.absent if spec.get("ensure") == "absent" else edit.present)(document)
+            return document.data()
+        except ValueError as error:
+            raise self._failure(str(error)) from error
+
+    def _failure(self, why: str) -> ResourceError:
+        return ResourceError(
+            "%s was not changed: %s" % (self.name, why),
+            kind="resource.edit",
+            hint="look at the file, and write an edit that fits it",
+        )
+
+    def desired(self) -> Mapping[str, Any]:
+        if self._after is None:
+            return {}
+        return {"content": FileText(self._after, self._mode)}
+
+    def remaining(self) -> Mapping[str, Any]:
+        return self.desired()
+
+    def left(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        """The part that it is about, as a digest; see the base class."""
+        from remote_runtime.lean import jsontext
+        from remote_runtime.lean.digest import sha256
+        from remote_runtime.resources.edit import rules
+        from remote_runtime.resources.edit.document import Document
+
+        node = host.files.stat(self.name)
+        if node is None:
+            return None
+        try:
+            document = Document(self._content(host, node))
+            parts = [rules.edit_of(one).part(document) for one in rules.specs_of(self.properties)]
+        except ValueError as error:
+            raise self._failure(str(error)) from error
+        return {"part": str(sha256(jsontext.dumps(parts).encode("utf-8")).hexdigest())}
+
+    def apply(self, host: Host, diff: Diff) -> None:
+        if self._after is None:
+            raise ResourceError("the content of %s is not known yet" % self.name)
+        validate = str(self.properties.get("validate") or "")
+        if self.properties.get("force") is not True:
+            from remote_runtime.host.lockout import require_root_login
+
+            require_root_login(host, self.name, self._found, self._after)
+        if diff.new:
+            dangling = host.files.lstat(self.name) is not None
+            path = host.files.real(self.name) if dangling else self.name
+            host.files.write(path, self._after, mode=_MODE, validate=validate, part=True)
+            return
+        node = host.files.stat(self.name)
+        if node is None or self._content(host, node) != self._found:
+            raise ResourceError(
+                "%s was changed by another process during the run" % self.name,
+                kind="resource.file.moved",
+                hint="find out what changes it, and push again",
+            )
+        host.files.rewrite(self.name, self._after, validate=validate)
+
+    def remove(self, host: Host) -> None:
+        self.apply(host, Diff({}, {}))
