@@ -356,6 +356,10 @@ class StateType(object):
         """The state as it is to be; keys that are left out are left as they are."""
         raise NotImplementedError
 
+    def state_of(self, found: Optional[Mapping[str, Any]]) -> str:
+        """The value of ``ensure`` that a state has."""
+        return "absent" if found is None else "present"
+
     def apply(self, host: "Host", diff: Diff) -> None:
         """Bring about what differs. ``ResourceError`` says why that cannot be done."""
         raise NotImplementedError

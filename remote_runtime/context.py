@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from remote_runtime.reporting.masking import Mask
     from remote_runtime.system.accounts import Accounts
     from remote_runtime.system.files import Files
+    from remote_runtime.system.kernel.mounts import MountTable
     from remote_runtime.system.kernel.parameters import Kernel
     from remote_runtime.system.process.commands import Commands
 
@@ -110,6 +111,7 @@ class Context(object):
         self._world: Optional["HostOverlay"] = None
         self._planned = False
         self._kernel: Optional["Kernel"] = None
+        self._mounts: Optional["MountTable"] = None
         self.blobs = blobs
         self.cancellation = cancellation
         self.options = options
@@ -203,6 +205,18 @@ class Context(object):
 
             self._kernel = Kernel(self._doors[0], lambda: self.acted)
         return self._kernel
+
+    @property
+    def mounts(self) -> "MountTable":
+        """The door to what is mounted."""
+        world = self._world if self._turn.noop else None
+        if world is not None:
+            return world.mounts
+        if self._mounts is None:
+            from remote_runtime.system.kernel.mounts import MountTable
+
+            self._mounts = MountTable(lambda: self.acted)
+        return self._mounts
 
     @property
     def commands(self) -> "Commands":

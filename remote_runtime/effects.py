@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Callable, List, NamedTuple, Optional, Sequence
 if TYPE_CHECKING:
     from remote_runtime.content import Content
     from remote_runtime.system.account_files import Group, User
+    from remote_runtime.system.kernel.mounts import Mounted
 
 ASSUMED, UNKNOWN = "assumed", "unknown"
 _ORDER = ("", ASSUMED, UNKNOWN)
@@ -51,7 +52,8 @@ class MountEffect(NamedTuple):
     empty one in memory; or one that is unmounted.
 
     ``size`` is the capacity of an empty one in bytes and ``inodes`` the number of files with its
-    root, 0 for no limit.
+    root, 0 for no limit. ``entry`` is what the table of mounts has then, where that is known.
+    ``table_only``: what is in it stays. ``reloads``: nothing but that systemd reads fstab.
     """
 
     path: str
@@ -64,6 +66,9 @@ class MountEffect(NamedTuple):
     inodes: int = 0
     read_only: bool = False
     no_execution: bool = False
+    entry: "Optional[Mounted]" = None
+    table_only: bool = False
+    reloads: bool = False
 
 
 class AccountEffect(NamedTuple):

@@ -12,6 +12,7 @@ from remote_runtime.reporting.masking import MASKED
 _STATES = {
     "absent": "remove",
     "directory": "create directory",
+    "mounted": "mount",
     "running": "start",
     "stopped": "stop",
     "restarted": "restart",

@@ -92,7 +92,7 @@ class StateResource(ResourceType):
     def observe(self) -> State:
         """See the base class."""
         found = self._type.read(self._supported())
-        return State("absent" if found is None else "present", found=found)
+        return State(self._type.state_of(found), found=found)
 
     def _diff(self, found: Any) -> Optional[Diff]:
         """What differs; None where nothing does."""
@@ -157,11 +157,14 @@ class StateResource(ResourceType):
         step = self._step(diff)
         if self.ensure == "absent":
             message = "Would have removed the %s" % self._noun
-            changes = [Change("ensure", "present", "absent"), *self._changes(diff)]
+            changes = [
+                Change("ensure", self._type.state_of(diff.found), "absent"),
+                *self._changes(diff),
+            ]
             return self._action("removing", message, step, changes)
         message = "Would have %s the %s" % ("created" if diff.new else "updated", self._noun)
         doing = "creating" if diff.new else "updating"
-        changes = [Change("ensure", "absent", "present")] if diff.new else []
+        changes = [Change("ensure", "absent", self.ensure)] if diff.new else []
         return self._action(doing, message, step, changes + self._changes(diff))
 
     def _changes(self, diff: Diff) -> List[Change]:

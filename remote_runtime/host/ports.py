@@ -25,6 +25,7 @@ from remote_runtime.retries import ONCE, Tries
 if TYPE_CHECKING:
     from remote_runtime.changes import Ended
     from remote_runtime.host.command import Command
+    from remote_runtime.host.mount_ports import MountReader, Mounts
     from remote_runtime.host.package_ports import Downloads, PackageListReader, PackageLists
     from remote_runtime.system.account_files import Group, User
     from remote_runtime.system.kernel.settings import Setting
@@ -482,6 +483,12 @@ class HostReader(object):
         return lists
 
     @property
+    def mounts(self) -> "MountReader":
+        """What is mounted."""
+        mounts: MountReader = self.parts("mounts")
+        return mounts
+
+    @property
     def downloads(self) -> "Downloads":
         """Files of web servers."""
         downloads: Downloads = self.parts("downloads")
@@ -497,10 +504,20 @@ class Host(HostReader):
     kernel: Kernel
 
     def __init__(
-        self, files: Files, accounts: Accounts, commands: Commands, kernel: Kernel
+        self,
+        files: Files,
+        accounts: Accounts,
+        commands: Commands,
+        kernel: Kernel,
     ) -> None:
         super().__init__(files, accounts, commands, kernel)
         self.warn: Callable[[str], object] = str
+
+    @property
+    def mounts(self) -> "Mounts":
+        """What is mounted."""
+        mounts: Mounts = self.parts("mounts")
+        return mounts
 
     @property
     def lists(self) -> "PackageLists":

@@ -28,6 +28,7 @@ from remote_runtime.overlay.commands import OverlayCommands
 from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.overlay.files import OverlayFiles
 from remote_runtime.overlay.kernel import OverlayKernel
+from remote_runtime.overlay.planned_mounts import PlannedMounts
 from remote_runtime.overlay.planned_nodes import UNTOLD
 from remote_runtime.overlay.uncertainty import LinkedAction, Note, UnknownRegions
 
@@ -77,6 +78,7 @@ class HostOverlay(object):
         self.files = OverlayFiles(files, layer, clouds)
         self.accounts = OverlayAccounts(accounts, clouds)
         self.kernel = OverlayKernel(self.files, clouds)
+        self.mounts = PlannedMounts(layer, clouds)
         self.commands = OverlayCommands(
             commands,
             layer,
@@ -114,6 +116,8 @@ class HostOverlay(object):
         other.accounts.planned = dict(self.accounts.planned)
         other.accounts.tables = dict(self.accounts.tables)
         other.kernel.planned = dict(self.kernel.planned)
+        other.mounts.planned = dict(self.mounts.planned)
+        other.mounts.reloaded = self.mounts.reloaded
         return other
 
     def lay(self, effects: Tuple[Effect, ...], doubt: Uncertainty, by: str) -> List[PathConflict]:
@@ -134,7 +138,7 @@ class HostOverlay(object):
                 why = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % by)
                 self.clouds.add(UnknownEffect(why, _named(effect)), self.sequence, by)
             elif isinstance(effect, MountEffect):
-                self.layer.mount(effect, self.sequence, by)
+                self._mount(effect, by)
             elif isinstance(effect, PathEffect):
                 other = self.layer.put(effect, self.sequence, by, sure=not doubt.level)
                 if effect.path in _ACCOUNTS:
@@ -146,6 +150,14 @@ class HostOverlay(object):
             else:
                 self._put(effect, by)
         return clashes
+
+    def _mount(self, effect: MountEffect, by: str) -> None:
+        if effect.reloads:
+            self.mounts.reloaded = self.sequence
+            return
+        if not effect.table_only:
+            self.layer.mount(effect, self.sequence, by)
+        self.mounts.planned[effect.path] = effect, self.sequence
 
     def _lay_doubtful(self, path: str, doubt: Uncertainty) -> None:
         """What a file will hold is no surer than what that was taken from."""

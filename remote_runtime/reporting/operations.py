@@ -57,6 +57,8 @@ def _told(effect: Effect) -> Iterator[Tuple[str, str, str]]:
     if isinstance(effect, PathEffect):
         yield "path", effect.path, _state_of(effect)
     elif isinstance(effect, MountEffect):
+        if effect.reloads:
+            return
         yield "mount", effect.path, PRESENT if effect.present else ABSENT
     elif isinstance(effect, KernelEffect):
         yield "path", effect.path, "something" if effect.present else ABSENT
@@ -77,7 +79,7 @@ def _parts(effect: Effect) -> Iterator[Part]:
     for part in _told(effect):
         yield part
     if isinstance(effect, MountEffect) and effect.present:
-        yield ("mount",) + tuple(effect)
+        yield ("mount",) + tuple(effect)[:10]
 
 
 def _parts_of_path(effect: PathEffect) -> Iterator[Part]:

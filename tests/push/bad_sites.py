@@ -169,4 +169,19 @@ SITES = {
         "        - h: {blacklist: true}\n        - i: {option: x}\n        - j: {options: 7}\n",
         [f"site.yaml:{line}:" for line in range(4, 19)],
     ),
+    "rules of a mount": (
+        "ccm:\n  resources:\n    - mount:\n"
+        "        - srv/x: {device: tmpfs}\n        - /a/../b: {device: tmpfs}\n"
+        "        - /a/: {device: tmpfs}\n        - /a: {}\n        - /: {ensure: absent}\n"
+        "        - /proc: {ensure: unmounted}\n        - /b: {device: '', type: tmpfs}\n"
+        "        - /c: {device: srv/c, options: bind}\n        - /d: {device: x, options: 'a b'}\n"
+        "        - /e: {device: x, options: [ro]}\n        - /f: {device: x, dump: 2}\n"
+        "        - /g: {device: x, pass: 3}\n        - /h: {device: x, pass: first}\n"
+        "        - /i: {device: x, ensure: mount}\n        - /j: {device: x, nofail: perhaps}\n"
+        "        - /k: {device: x, options: remount}\n        - /l: {device: x, type: 'a b'}\n"
+        "        - /m: {devise: x}\n        - /n: {type: swap, options: bind}\n"
+        '        - /o: {device: "a\\nb"}\n        - /p: {device: x, force: true}\n'
+        "        - /usr: {ensure: absent}\n",
+        [f"site.yaml:{line}:" for line in range(4, 26)],
+    ),
 }  # fmt: skip

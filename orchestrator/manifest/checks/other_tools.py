@@ -37,8 +37,8 @@ _TYPES = {
     "wait_for": "ccm's type is wait",
     "set_fact": "put values under data at the top of the manifest",
     "vars": "put values under data at the top of the manifest",
-    "sysctl": "use file for a file in /etc/sysctl.d, and an exec that subscribes to it",
-    "mount": "use file for a systemd .mount unit, and service for the unit",
+    **dict.fromkeys(("modprobe", "kmod", "kernel_module"), "ccm's type is module"),
+    "fstab": "ccm's type is mount",
     "hostname": "use exec with hostnamectl, and unless",
     "debug": "ccm shows what it changes; pre_message prints a line before the run",
     "notify": "add subscribe to the resource that reacts",
@@ -52,6 +52,12 @@ _PROPERTIES = {
     "with_dict": "foreach",
     "enabled": "enable",
     "src": "source",
+    "opts": "options",
+    "params": "options",
+    "fstype": "type",
+    "passno": "pass",
+    "sysctl_file": "file",
+    "ignoreerrors": "ignore_unknown",
     "cmd": "command",
     "chdir": "cwd",
     "version": "ensure",
@@ -82,5 +88,5 @@ def property_hint(word: str, known: list[str]) -> str:
         return f"the name of a resource is its key: - NAME: {{...}}; properties: {', '.join(known)}"
     if word == "become":
         return "become is a setting of the run: use --become, or become in the inventory"
-    own = _PROPERTIES.get(word)
+    own = "device" if word == "src" and "device" in known else _PROPERTIES.get(word)
     return f"ccm calls it {own}" if own in known else ""

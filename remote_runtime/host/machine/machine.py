@@ -15,6 +15,10 @@ def reader(doors: "Union[Context, HostOverlay]", context: "Optional[Context]" = 
     package lists and no downloads."""
 
     def part(name: str) -> Any:
+        if name == "mounts":
+            from remote_runtime.host.machine import mounts
+
+            return mounts.MountReader(lambda: doors.mounts)
         if context is None:
             raise AttributeError(name)
         return _part(context, name, changing=False)
@@ -41,7 +45,16 @@ def machine(
     runs = commands.Commands(context, log)
     core = kernel.Kernel(lambda: context.kernel, runs)
     made = Host(paths, theirs, runs, core)
-    made.parts = lambda name: _part(context, name, changing=True)
+
+    def part(name: str) -> Any:
+        if name == "mounts":
+            from remote_runtime.host.machine import mounts
+
+            forget = context.files.walker.forget
+            return mounts.Mounts(lambda: context.mounts, paths, runs, forget)
+        return _part(context, name, changing=True)
+
+    made.parts = part
     made.warn = warn
     return made
 

@@ -37,6 +37,10 @@ class Overlay(Host):
             return made[name]
 
         def make(name: str) -> Any:
+            if name == "mounts":
+                from remote_runtime.host.overlay import mounts
+
+                return mounts.Mounts(record, paths, runs)
             if context is None:
                 raise AttributeError(name)
             if name == "downloads":

@@ -19,9 +19,10 @@ class Resource(StateType):
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         words = str(properties.get("options") or "x=1").split()
         bad = [word for word in words if not word.partition("=")[0].replace("_", "a").isalnum()]
-        return (
-            [("options", "options are words such as numdummies=2, not %r" % bad[0])] if bad else []
-        )
+        wrong = [("options", "options are words such as numdummies=2, not %r" % w) for w in bad[:1]]
+        if properties.get("blacklist") and properties.get("ensure") != "absent":
+            wrong.append(("blacklist", "blacklist requires ensure: absent"))
+        return wrong
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         found: Dict[str, Any] = {

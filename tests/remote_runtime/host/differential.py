@@ -126,7 +126,11 @@ def compared(case: Case, root: str, counts: Counter[str]) -> str:
     foreseen, before, views = _foreseen(case, root)
     now = context()
     host = machine(now)
-    look = _Look(HostReader(host.files, host.accounts, host.commands, host.kernel), root, lambda: 0)
+    look = _Look(
+        HostReader(host.files, host.accounts, host.commands, host.kernel),
+        root,
+        lambda: 0,
+    )
     try:
         told = _differing("before", before, _seen(root), counts)
         for number, (step, said) in enumerate(zip(case.steps, foreseen)):

@@ -8,30 +8,26 @@ from remote_runtime.base import Action, ResourceType, State
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.command import of_command
 from remote_runtime.host.machine.machine import machine
+from remote_runtime.host.mount_ports import Mounts
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.host.ports import Accounts, Commands, Files, HostReader, Kernel
+from remote_runtime.system.kernel.fstab import Entry
+from remote_runtime.system.kernel.mounts import Mounted
 from remote_runtime.system.read_only import ReadOnly
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items
 from tests.remote_runtime.host.kinds import kind_of, run, thing
 
 READS = {
-    *(
-        "lstat",
-        "stat",
-        "real",
-        "read",
-        "entries",
-        "uid",
-        "gid",
-        "find",
-        "user",
-        "group",
-        "group_name",
-    ),
+    *("lstat", "stat", "real", "read", "entries", "uid", "gid", "find", "user", "group"),
+    *("group_name", "login_keys"),
+    "tries",  # of the last command
     *("user_name", "groups_of", "logins", "exists", "is_created", "require_start"),
+    *("at", "is_source", "is_swap", "is_stale", "require_mountable"),
     *("value", "is_known", "is_loaded", "settings"),
     *("look", "holds"),  # guards of the user, which look in previews, too
 }
+ENTRY = Entry("tmpfs", "/mnt", "tmpfs", "size=4k", "0", "0")
+MOUNTED = Mounted("0:7", "/", "/mnt", ("rw",), "tmpfs", "tmpfs")
 RUNS = ("run", "execute")
 OURS = {"uid": os.geteuid(), "gid": os.getegid()}
 
@@ -101,6 +97,12 @@ class SafetyTest(DirectoryTest):
             ("add_group", lambda: accounts.add_group("ccm-bad")),
             ("set_gid", lambda: accounts.set_gid("nogroup", 4711)),
             ("remove_group", lambda: accounts.remove_group("nogroup")),
+            ("mount", lambda: host.mounts.mount(ENTRY)),
+            ("remount", lambda: host.mounts.remount(MOUNTED, ENTRY)),
+            ("unmount", lambda: host.mounts.unmount(MOUNTED)),
+            ("swap_on", lambda: host.mounts.swap_on(self.path("file"), "sw")),
+            ("swap_off", lambda: host.mounts.swap_off(self.path("file"))),
+            ("reload", lambda: host.mounts.reload()),
             ("load", lambda: host.kernel.load("dummy")),
             ("unload", lambda: host.kernel.unload("dummy")),
             ("set_value", lambda: host.kernel.set_value("kernel/domainname", "ccm-bad")),
@@ -111,7 +113,7 @@ class SafetyTest(DirectoryTest):
         methods, and no byte changes; in a push each of them does change something."""
         self.assertEqual(
             {name for name, _ in self.attacks(None) + self.attacks_on_the_rest(None)} | {*RUNS},
-            set().union(*map(writes_of, (Files, Commands, Accounts, Kernel))),
+            set().union(*map(writes_of, (Files, Commands, Accounts, Kernel, Mounts))),
         )
         before = held(self.root), accounts()
 
@@ -152,7 +154,7 @@ class SafetyTest(DirectoryTest):
         for noop in (False, True):
             run(kind_of(lambda host: seen.append(host), desired={}), thing(), noop=noop)
         for host in seen:
-            for port in (host.files, host.accounts, host.commands, host.kernel):
+            for port in (host.files, host.accounts, host.commands, host.kernel, host.mounts):
                 self.assertEqual(set(writes_of(port)) & {"write", "unlink", "run"}, set())
 
     def test_no_way_from_the_overlay_to_a_door_that_writes(self) -> None:

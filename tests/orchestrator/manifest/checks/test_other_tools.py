@@ -21,6 +21,7 @@ KNOWN = ["apply", "archive", "exec", "file", "package", "service"]
         ("lineinfile", "ccm's type is edit, with line"),
         ("cron", "/etc/cron.d"),
         ("git", "git clone"),
+        ("community.general.modprobe", "type is module"),
         ("shell", "type is exec"),
     ],
 )
@@ -35,6 +36,8 @@ def test_a_type_that_exists_needs_no_hint() -> None:
     """Words that nobody is known to use have no hint of their own."""
     assert type_hint("sevice", KNOWN) == ""
     assert property_hint("comand", ["command"]) == ""
+    assert property_hint("src", ["device", "type"]) == "ccm calls it device"
+    assert property_hint("opts", ["options"]) == "ccm calls it options"
 
 
 @pytest.mark.parametrize(

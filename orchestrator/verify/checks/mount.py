@@ -1,0 +1,166 @@
+"""mount: what findmnt and swapon print of the table of file systems and of mounts (controller)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.subject import Subject
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+_END = "# end"
+_TABLE = "findmnt --json --list --fstab --output SOURCE,TARGET,FSTYPE,OPTIONS,FREQ,PASSNO; echo %s"
+_LIVE = "findmnt --json --list --output SOURCE,TARGET,FSTYPE,OPTIONS,UUID,LABEL; echo %s"
+_SWAPS = "swapon --show=NAME --noheadings --raw; echo %s"
+_SAME = "stat -L -c %%d:%%i %s %s; echo %s"
+_REAL = "readlink -f %s; readlink -f %s; echo %s"
+_FIELDS = {
+    "device": "source",
+    "type": "fstype",
+    "options": "options",
+    "dump": "freq",
+    "pass": "passno",
+}
+_FLAGS = {"ro": "rw", "nosuid": "suid", "nodev": "dev", "noexec": "exec"}
+_WITHOUT_DEVICE = ("tmpfs", "proc", "sysfs", "devpts", "ramfs", "mqueue", "hugetlbfs")
+
+Row = dict[str, Any]
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """The entry and what is mounted, or neither."""
+    ensure = subject.text("ensure") or "mounted"
+    swaps = subject.text("type") == "swap"
+    found = []
+    if ensure == "absent":
+        found.append(
+            equal("entry", "none", lambda host: "one" if _entry(host, subject) else "none")
+        )
+    elif ensure != "unmounted" or subject.get("device") is not None:
+        found += [_field(subject, key) for key in _FIELDS if subject.get(key) is not None]
+        if subject.get("nofail"):
+            found.append(equal("nofail", "nofail", lambda host: _nofail(host, subject)))
+    if ensure == "present":
+        return found
+    if swaps:
+        wanted = "in use" if ensure == "mounted" else "not in use"
+        return [*found, equal("mounted", wanted, lambda host: _swap(host, subject))]
+    if ensure != "mounted":
+        gone = equal("mounted", "nothing", lambda host: _source(_live(host, subject.name)))
+        return [*found, gone]
+    device = subject.text("device")
+    found.append(equal("mounted", device, lambda host: _mounted(host, subject)))
+    flags = [word for word in _words(subject.text("options")) if word in _FLAGS]
+    if flags:
+        wanted = ",".join(sorted(flags))
+        found.append(
+            equal("active_options", wanted, lambda host: _active(_live(host, subject.name), flags))
+        )
+    return found
+
+
+def _rows(host: Host, command: str) -> list[Row]:
+    """What findmnt lists. RuntimeError."""
+    asked = host.run(command, _END)
+    lines = str(asked.stdout).splitlines()
+    if asked.rc or lines[-1:] != [_END]:
+        raise RuntimeError(asked.stderr.strip() or "the host did not print all of it")
+    text = "\n".join(lines[:-1]).strip()
+    found: list[Row] = json.loads(text)["filesystems"] if text else []
+    return found
+
+
+def _entry(host: Host, subject: Subject) -> Row | None:
+    """The entry of the table; None for none."""
+    found = None
+    for row in _rows(host, _TABLE):
+        key = row["source"] if row["fstype"] == "swap" else (row["target"].rstrip("/") or "/")
+        if key == (subject.text("device") or subject.name if _swaps(subject) else subject.name):
+            found = row
+    return found
+
+
+def _swaps(subject: Subject) -> bool:
+    """Whether it is swap space."""
+    return subject.text("type") == "swap"
+
+
+def _field(subject: Subject, key: str) -> Expectation:
+    """One field of the entry."""
+    wanted = subject.text(key)
+
+    def find(host: Host) -> str:
+        """As findmnt reads it."""
+        row = _entry(host, subject)
+        if row is None:
+            return "no entry"
+        text = str(row[_FIELDS[key]] if row[_FIELDS[key]] is not None else 0)
+        if key == "options":
+            own = {*_words(wanted), *(["nofail"] if subject.get("nofail") else [])}
+            return wanted if set(_words(text)) - {"rw"} == own - {"rw"} else text
+        return text
+
+    return equal(key, wanted, find)
+
+
+def _nofail(host: Host, subject: Subject) -> str:
+    """Whether the entry has the option."""
+    row = _entry(host, subject)
+    return "nofail" if row is not None and "nofail" in _words(row["options"]) else "missing"
+
+
+def _swap(host: Host, subject: Subject) -> str:
+    """Whether the host swaps there."""
+    asked = host.run(_SWAPS, _END)
+    lines = str(asked.stdout).splitlines()
+    if asked.rc or lines[-1:] != [_END]:
+        raise RuntimeError(asked.stderr.strip() or "the host did not print its swap space")
+    return "in use" if (subject.text("device") or subject.name) in lines else "not in use"
+
+
+def _live(host: Host, point: str) -> Row | None:
+    """What is mounted on top at a path."""
+    found = [row for row in _rows(host, _LIVE) if row["target"] == point]
+    return found[-1] if found else None
+
+
+def _source(row: Row | None) -> str:
+    """What is mounted, in words."""
+    return "nothing" if row is None else str(row["source"])
+
+
+def _mounted(host: Host, subject: Subject) -> str:
+    """The desired device, if it is what is mounted."""
+    device, row = subject.text("device"), _live(host, subject.name)
+    if row is None:
+        return "nothing"
+    kind = subject.text("type")
+    names = {row["source"], f"UUID={row.get('uuid')}", f"LABEL={row.get('label')}"}
+    if {"bind", "rbind"} & set(_words(subject.text("options"))):
+        return device if _pair(host, _SAME, device, subject.name) else _source(row)
+    if kind not in ("", "auto", "none", row["fstype"]):
+        return str(row["fstype"])
+    if device in names or row["fstype"] in _WITHOUT_DEVICE:
+        return device
+    return device if _pair(host, _REAL, device, str(row["source"])) else _source(row)
+
+
+def _pair(host: Host, command: str, one: str, other: str) -> bool:
+    """Whether a command prints the same for two paths."""
+    asked = host.run(command, one, other, _END)
+    lines = str(asked.stdout).splitlines()
+    return lines[2:] == [_END] and lines[0] == lines[1]
+
+
+def _active(row: Row | None, flags: list[str]) -> str:
+    """Which of the flags are set."""
+    now = _words(str(row["options"])) if row is not None else []
+    return ",".join(sorted(flag for flag in flags if flag in now)) or "none"
+
+
+def _words(options: str) -> list[str]:
+    """The options without the one that stands for the usual ones."""
+    return [word for word in options.split(",") if word not in ("", "defaults")]

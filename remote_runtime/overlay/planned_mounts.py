@@ -1,0 +1,58 @@
+"""The predicted mounts when a resource runs (target)."""
+
+import os
+from typing import Dict, List, Optional, Tuple
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.effects import MountEffect
+from remote_runtime.overlay.file_overlay import FileOverlay
+from remote_runtime.overlay.uncertainty import UnknownRegions
+from remote_runtime.system.kernel import mounts
+from remote_runtime.system.kernel.fstab import Entry
+from remote_runtime.system.kernel.mounts import Mounted, MountTable
+
+
+class PlannedMounts(MountTable):
+    """The mounts of the host with planned changes, by mount point; swap space by its device."""
+
+    def __init__(self, layer: FileOverlay, clouds: UnknownRegions) -> None:
+        super().__init__(lambda: 0)
+        self._layer, self._clouds = layer, clouds
+        self.planned: Dict[str, Tuple[MountEffect, int]] = {}
+        self.reloaded = 0  # when systemd was told last
+
+    def at(self, point: str) -> Optional[Mounted]:
+        effect, since = self.planned.get(point, (None, 0))
+        there = super().at(point) is not None if effect is None else effect.present
+        self._clouds.heed("path", point, there, since)
+        if effect is None:
+            return super().at(point)
+        if not effect.present and len(super().stack(point)) > 1:
+            raise Unknowable("what is mounted at %s then is not known" % point)
+        if effect.present and effect.entry is None:
+            raise Unknowable("what a unit mounts at %s is not known" % point)
+        found: Optional[Mounted] = effect.entry if effect.present else None
+        return found
+
+    def is_source(self, mounted: Mounted, wanted: Entry) -> bool:
+        effect, _ = self.planned.get(mounted.point, (None, 0))
+        if effect is not None and effect.entry == mounted:
+            return mounted.source == wanted.device
+        return super().is_source(mounted, wanted)
+
+    def is_swap(self, device: str) -> bool:
+        effect, since = self.planned.get(device, (None, 0))
+        self._clouds.heed("path", device, True, since)
+        return super().is_swap(device) if effect is None else effect.present
+
+    def is_stale(self) -> bool:
+        found = self._layer.find(os.path.join(mounts.ETC, "fstab"), follow=True)
+        if found.node is not None and os.path.isdir(os.path.dirname(mounts.LOADED)):
+            return found.node.since > self.reloaded
+        return not self.reloaded and super().is_stale()
+
+    def points(self) -> List[str]:
+        """Where something will be mounted."""
+        gone = [point for point, (effect, _) in self.planned.items() if not effect.present]
+        now = [one.point for one in self.all() if one.point not in gone]
+        return now + [point for point, (effect, _) in self.planned.items() if effect.present]

@@ -1,0 +1,235 @@
+"""The mount type: an entry of fstab and what is mounted (target; ``check`` on both sides)."""
+
+import os
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+from remote_runtime.base import Diff, Properties, StateType
+from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.system.kernel import fstab, mounts
+from remote_runtime.system.kernel.fstab import SWAP, Entry
+from remote_runtime.system.kernel.mounts import Mounted
+from remote_runtime.validation import rules
+
+NEEDED = ("/", "/dev", "/proc", "/run", "/sys", "/usr")
+"""Mount points that no host runs without."""
+
+FIELDS = ("device", "type", "options", "dump", "pass")
+_GONE = ("absent", "unmounted")
+_MOST = 16  # file systems on top of each other
+
+
+class Resource(StateType):
+    """One mount point, or one device for swap."""
+
+    default_ensure = "mounted"
+    partial = True
+    _old: Optional[Entry] = None  # as it is in the table
+    _now: Optional[Mounted] = None
+    _right = False  # whether what is mounted is what has to be
+    _stale = False  # whether systemd has an older table
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        given = properties.get
+        wrong = [("name", message) for message in rules.of_path(name)]
+        ensure = given("ensure") or cls.default_ensure
+        if name in NEEDED and ensure in _GONE:
+            wrong.append(("name", "%s cannot be unmounted; the host needs it" % name))
+        if ensure == "absent":
+            return wrong
+        device, options = str(given("device") or ""), str(given("options") or "")
+        if not device and given("type") != SWAP and ensure != "unmounted":
+            wrong.append(("", "it needs device"))
+        if device and fstab.is_binding(options) and not device.startswith("/"):
+            wrong.append(("device", "the directory of a bind mount must be absolute"))
+        if given("type") == SWAP and fstab.is_binding(options):
+            wrong.append(("options", "swap space cannot be a bind mount"))
+        if "remount" in fstab.words_of(options):
+            wrong.append(("options", "leave out remount; ccm remounts where options differ"))
+        return wrong
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    @property
+    def _is_swap(self) -> bool:
+        return self.properties.get("type") == SWAP
+
+    @property
+    def _key(self) -> str:
+        """What the entry is found by."""
+        return str(self.properties.get("device") or self.name) if self._is_swap else self.name
+
+    @property
+    def _managed(self) -> bool:
+        """Whether the entry has to be there."""
+        return self.ensure != "unmounted" or bool(self.properties.get("device"))
+
+    def state_of(self, found: Optional[Mapping[str, Any]]) -> str:
+        if found is not None and self.ensure == "present" and self._old is not None:
+            return "present"
+        if found is None:
+            return "absent"
+        return "unmounted" if found.get("mounted") is None else "mounted"
+
+    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        self._old = fstab.find(self._table(host), self._key)
+        found = self._of_table() if self._old is not None else {}
+        found.update(self._of_swap(host) if self._is_swap else self._of_mount(host))
+        self._stale = host.mounts.is_stale()
+        found["fstab_loaded"] = not self._stale
+        if self._old is None and found["mounted"] is None and self.ensure != "unmounted":
+            return None
+        return found
+
+    def _of_table(self) -> Dict[str, Any]:
+        old = self._old or Entry._make([""] * len(Entry._fields))
+        found: Dict[str, Any] = {"device": old.device, "type": old.type, "options": old.options}
+        wanted = self._options
+        if wanted is not None and fstab.means_same(wanted, old.options):
+            found["options"] = wanted
+        for key, text in (("dump", old.dump), ("pass", old.passno)):
+            found[key] = int(text) if text.isdigit() else None
+        return found
+
+    def _of_swap(self, host: HostReader) -> Dict[str, Any]:
+        return {"mounted": self._key if host.mounts.is_swap(self._key) else None}
+
+    def _of_mount(self, host: HostReader) -> Dict[str, Any]:
+        self._now = now = host.mounts.at(self.name)
+        entry = self._wanted
+        self._right = now is not None and bool(entry.device) and host.mounts.is_source(now, entry)
+        if now is None:
+            return {"mounted": None}
+        found: Dict[str, Any] = {"mounted": now.source}
+        if self._right:
+            found["mounted"] = entry.device
+            differs = fstab.differing(entry.options, now.options, now.on_system)
+            found["active_options"] = ",".join(now.options) if differs else entry.options
+        return found
+
+    @property
+    def _options(self) -> Optional[str]:
+        """The desired options; None to keep those of the table."""
+        text = self.properties.get("options")
+        if not self.properties.get("nofail"):
+            return None if text is None else str(text)
+        text = str(text or (self._old.options if self._old else "defaults"))
+        return text if "nofail" in fstab.words_of(text) else text + ",nofail"
+
+    @property
+    def _wanted(self) -> Entry:
+        """The entry as it has to be: what the resource leaves out stays."""
+        given, old = self.properties, self._old
+        options = self._options or (old.options if old else "sw" if self._is_swap else "defaults")
+        usual = "none" if fstab.is_binding(options) else "auto"
+        return Entry(
+            device=str(
+                given.get("device") or (self.name if self._is_swap else old.device if old else "")
+            ),
+            point="none" if self._is_swap else self.name,
+            type=str(given.get("type") or (old.type if old else usual)),
+            options=options,
+            dump=str(given.get("dump", old.dump if old else "0")),
+            passno=str(given.get("pass", old.passno if old else "0")),
+        )
+
+    def desired(self) -> Mapping[str, Any]:
+        entry, given = self._wanted, self.properties
+        wanted: Dict[str, Any] = {}
+        if self._managed:
+            wanted = {"device": entry.device, "type": entry.type, "options": entry.options}
+            wanted.update(
+                (key, given[key]) for key in ("dump", "pass") if given.get(key) is not None
+            )
+            if self._stale:
+                wanted["fstab_loaded"] = True
+        if self.ensure == "unmounted":
+            wanted["mounted"] = None
+        elif self.ensure == "mounted":
+            wanted["mounted"] = entry.device
+            if self._right:
+                wanted["active_options"] = entry.options
+        return wanted
+
+    # -- acting -----------------------------------------------------------------------------------
+
+    def apply(self, host: Host, diff: Diff) -> None:
+        entry = self._wanted
+        if self._is_swap:
+            self._swap(host, diff, entry)
+        elif self.ensure == "unmounted":
+            self._unmount(host)
+        elif self.ensure == "mounted":
+            self._mount(host, diff, entry)
+        # The table comes last: what could not be mounted is not in it.
+        if self._managed and any(key in diff for key in FIELDS):
+            self._rewrite(host, fstab.with_entry(self._table(host), entry, self._key))
+        if self._managed and host.mounts.is_stale():
+            host.mounts.reload()
+
+    def _swap(self, host: Host, diff: Diff, entry: Entry) -> None:
+        if "mounted" in diff and self.ensure == "mounted":
+            host.mounts.swap_on(entry.device, entry.options)
+        elif "mounted" in diff:
+            host.mounts.swap_off(entry.device)
+
+    def _mount(self, host: Host, diff: Diff, entry: Entry) -> None:
+        now = self._now
+        if "mounted" in diff or now is None:
+            host.mounts.require_mountable(entry)
+            if now is not None:
+                host.mounts.unmount(now)
+            self._make_point(host, entry)
+            host.mounts.mount(entry)
+            return
+        old = self._old.options if self._old else entry.options
+        changed = "options" in diff and fstab.for_kernel(old) != fstab.for_kernel(entry.options)
+        if "active_options" in diff or changed:
+            host.mounts.remount(now, entry)
+
+    def _unmount(self, host: Host) -> None:
+        for _ in range(_MOST):
+            now = host.mounts.at(self.name)
+            if now is None:
+                return
+            host.mounts.unmount(now)
+
+    def remove(self, host: Host) -> None:
+        if self._is_swap and host.mounts.is_swap(self._key):
+            host.mounts.swap_off(self._key)
+        elif not self._is_swap:
+            self._unmount(host)
+        if self._old is not None:
+            self._rewrite(host, fstab.without_entry(self._table(host), self._key))
+        if host.mounts.is_stale():
+            host.mounts.reload()
+
+    def _make_point(self, host: Host, entry: Entry) -> None:
+        """Create the mount point with the directories above it; for a file a file."""
+        node = host.files.stat(entry.device) if fstab.is_binding(entry.options) else None
+        if self._now is not None:
+            return  # what is unmounted has one
+        missing, path = [], self.name
+        while path != "/" and host.files.stat(path) is None:
+            missing.append(path)
+            path = os.path.dirname(path)
+        for path in reversed(missing):
+            if path == self.name and node is not None and node.kind != "directory":
+                host.files.write(path, b"", mode=0o644)
+            else:
+                host.files.mkdir(path, 0o755)
+
+    @staticmethod
+    def _table(host: HostReader) -> str:
+        path = os.path.join(mounts.ETC, "fstab")
+        if host.files.stat(path) is None:
+            return ""
+        return host.files.read(path).decode("utf-8", "surrogateescape")
+
+    @staticmethod
+    def _rewrite(host: Host, text: str) -> None:
+        path, data = os.path.join(mounts.ETC, "fstab"), text.encode("utf-8", "surrogateescape")
+        if host.files.stat(path) is None:
+            host.files.write(path, data, mode=0o644)
+        else:
+            host.files.rewrite(path, data)

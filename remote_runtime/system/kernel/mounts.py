@@ -1,0 +1,227 @@
+"""What is mounted, and what uses it (target)."""
+
+import os
+from typing import Callable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+from remote_runtime.system.kernel import fstab
+from remote_runtime.system.kernel.fstab import Entry
+from remote_runtime.system.octal import unescape
+from remote_runtime.system.paths import is_within
+
+PROC = "/proc"
+ETC = "/etc"
+DISKS = "/dev/disk"
+BLOCKS = "/sys/block"
+LOADED = "/run/systemd/systemd-units-load"
+FILESYSTEMS = "/proc/filesystems"
+HELPERS = ("/sbin/mount.", "/usr/sbin/mount.")
+_BY = ("uuid", "label", "partuuid", "partlabel", "id")
+_UNNAMED = ("none", "auto", "")
+_MOST = 5  # users of a mount that are named
+
+
+class Mounted(NamedTuple):
+    """A line of mountinfo: ``root`` of the file system on ``device`` is seen at ``point``."""
+
+    device: str
+    root: str
+    point: str
+    options: Tuple[str, ...]
+    type: str
+    source: str
+    on_system: Tuple[str, ...] = ()
+
+
+class MountTable(object):
+    """What is mounted on the machine, read again after each change only."""
+
+    def __init__(self, acted: Callable[[], int]) -> None:
+        self._acted = acted
+        self._read_at = -1
+        self._all: List[Mounted] = []
+        self._swaps: List[str] = []
+
+    def _read(self) -> None:
+        if self._acted() != self._read_at:
+            self.forget()
+            self._read_at = self._acted()
+
+    def forget(self) -> None:
+        """Read it again."""
+        self._all, self._swaps, self._read_at = list(_mounted()), list(_swaps()), -1
+
+    def all(self) -> Sequence[Mounted]:
+        """In the order in which they were mounted."""
+        self._read()
+        return self._all
+
+    def stack(self, point: str) -> List[Mounted]:
+        """What is mounted right at a path, the last on top."""
+        return [one for one in self.all() if one.point == point]
+
+    def at(self, point: str) -> Optional[Mounted]:
+        """What is on top there, None for nothing."""
+        found = self.stack(point)
+        return found[-1] if found else None
+
+    def is_swap(self, device: str) -> bool:
+        """Whether the host swaps to a device or file."""
+        self._read()
+        return resolved(device) in self._swaps
+
+    def around(self, path: str) -> Optional[Mounted]:
+        """The mount that a path without links is on."""
+        found = [one for one in self.all() if is_within(path, one.point)]
+        return max(reversed(found), key=lambda one: len(one.point), default=None)
+
+    def is_stale(self) -> bool:
+        """Whether systemd has read the table of file systems before it was changed."""
+        try:
+            loaded = os.stat(LOADED).st_mtime_ns
+            return os.stat(os.path.join(ETC, "fstab")).st_mtime_ns > loaded
+        except OSError:
+            return False  # another init, or no table
+
+    def is_source(self, mounted: Mounted, wanted: Entry) -> bool:
+        """Whether what is mounted is that of an entry."""
+        device = wanted.device
+        if fstab.is_binding(wanted.options):
+            return self._is_seen(mounted, os.path.realpath(device))
+        if wanted.type not in _UNNAMED and not _same_type(mounted.type, wanted.type):
+            return False
+        if mounted.source == device or _has_no_device(mounted.type):
+            return True
+        if mounted.source.startswith("/dev/loop") and os.path.isfile(device):
+            return _backing(mounted.source) == os.path.realpath(device)
+        if device.startswith("/") or "=" in device:
+            return os.path.realpath(mounted.source) == resolved(device)
+        return mounted.source.rstrip("/") == device.rstrip("/")
+
+    def _is_seen(self, mounted: Mounted, path: str) -> bool:
+        around = self.around(path)
+        if around is None:
+            return False
+        rest = path[len(around.point.rstrip("/")) :]
+        root = (around.root.rstrip("/") + rest) or "/"
+        if is_within(path, mounted.point) and around == mounted:
+            return mounted.root == root
+        return (mounted.device, mounted.root) == (around.device, root)
+
+
+def resolved(device: str) -> str:
+    """The path of a device by its path, UUID or label; "" for one that is not there."""
+    key, equals, value = device.partition("=")
+    if equals and key.lower() in _BY and not device.startswith("/"):
+        name = value.strip('"').replace("/", "\\x2f").replace(" ", "\\x20")
+        path = os.path.join(DISKS, "by-" + key.lower(), name)
+        return os.path.realpath(path) if os.path.lexists(path) else ""
+    return os.path.realpath(device)
+
+
+def users(point: str) -> List[str]:
+    """The processes that use what is mounted at a path, as far as that can be seen."""
+    found = []
+    for name in sorted(filter(str.isdigit, os.listdir(PROC)), key=int):
+        directory = os.path.join(PROC, name)
+        if _same_mounts(directory) and any(is_within(one, point) for one in _paths(directory)):
+            found.append("%s (%s)" % (_program(directory), name))
+        if len(found) == _MOST:
+            break
+    return found
+
+
+def is_known_type(kind: str) -> Optional[bool]:
+    """Whether the host has a type of file systems, or a program for it; None where a module may
+    bring it."""
+    if kind in _UNNAMED or any(os.path.exists(directory + kind) for directory in HELPERS):
+        return True
+    try:
+        with open(FILESYSTEMS) as file:
+            return True if kind in file.read().split() else None
+    except OSError:
+        return None
+
+
+def _has_no_device(kind: str) -> bool:
+    try:
+        with open(FILESYSTEMS) as file:
+            return any(line.split() == ["nodev", kind] for line in file) and kind not in (
+                "nfs", "nfs4", "cifs", "9p", "ceph", "overlay", "fuse", "virtiofs", "btrfs"
+            )  # fmt: skip
+    except OSError:
+        return kind == "tmpfs"
+
+
+def _same_type(now: str, wanted: str) -> bool:
+    return now == wanted or (now, wanted) in (("nfs4", "nfs"), ("fuseblk", "ntfs"))
+
+
+def _backing(device: str) -> str:
+    path = os.path.join(BLOCKS, os.path.basename(device), "loop/backing_file")
+    try:
+        with open(path) as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def _mounted() -> Iterator[Mounted]:
+    for line in _lines("self/mountinfo"):
+        fields = line.split(" ")
+        if "-" not in fields[6:]:
+            continue
+        end = fields.index("-", 6)
+        words = [unescape(field) for field in (*fields[2:6], *fields[end + 1 : end + 4])]
+        device, root, point, options, kind, source, on_system = words
+        yield Mounted(
+            device=device,
+            root=root,
+            point=point,
+            options=tuple(options.split(",")),
+            type=kind,
+            source=source,
+            on_system=tuple(on_system.split(",")),
+        )
+
+
+def _swaps() -> Iterator[str]:
+    for line in list(_lines("swaps"))[1:]:
+        yield os.path.realpath(unescape(line.split()[0]))
+
+
+def _lines(name: str) -> Iterator[str]:
+    try:
+        with open(os.path.join(PROC, name), "rb") as file:
+            for line in file:
+                yield os.fsdecode(line).rstrip("\n")
+    except OSError:
+        return  # a kernel without it
+
+
+def _paths(directory: str) -> Iterator[str]:
+    links = ["cwd", "root", "exe"]
+    try:
+        links += ["fd/" + name for name in os.listdir(os.path.join(directory, "fd"))]
+    except OSError:
+        pass  # it has ended, or is another user's
+    for link in links:
+        try:
+            yield os.readlink(os.path.join(directory, link))
+        except OSError:
+            continue
+
+
+def _same_mounts(directory: str) -> bool:
+    try:
+        own = os.stat(os.path.join(PROC, "self/ns/mnt"))
+        return os.path.samestat(os.stat(os.path.join(directory, "ns/mnt")), own)
+    except OSError:
+        return False
+
+
+def _program(directory: str) -> str:
+    try:
+        with open(os.path.join(directory, "comm")) as file:
+            return file.read().strip()
+    except OSError:
+        return "?"

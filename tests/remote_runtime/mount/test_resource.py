@@ -1,0 +1,169 @@
+import os
+from typing import Any, Dict, List
+from unittest import mock
+
+from remote_runtime.resources.mount.resource import Resource
+from remote_runtime.system.kernel import mounts
+from tests.remote_runtime.fakes import DirectoryTest, item, one
+from tests.remote_runtime.host.kinds import run
+
+ROOT = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
+RUNS = "remote_runtime.host.machine.commands.Commands.run"
+
+
+class MountTest(DirectoryTest):
+    """On tables that are files, with the programs behind the port."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.ran: List[List[str]] = []
+        for name in ("etc", "self"):
+            os.mkdir(self.path(name))
+        patches: List[Any] = [
+            mock.patch.object(mounts, "PROC", self.root),
+            mock.patch.object(mounts, "ETC", self.path("etc")),
+            mock.patch.object(mounts, "LOADED", self.path("loaded")),
+            mock.patch("os.geteuid", return_value=0),
+            mock.patch(RUNS, self.performed),
+        ]
+        for patch in patches:
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.write("etc/fstab", b"/dev/sda1 / ext4 defaults 0 1\n")
+        self.point = self.path("point")
+        os.mkdir(self.point)
+        self.mounted("")
+
+    def mounted(self, line: str) -> None:
+        self.write("self/mountinfo", (ROOT + line).encode())
+
+    def line(self, source: str = "tmpfs", flags: str = "rw", system: str = "rw") -> str:
+        return "2 1 0:9 / %s %s - tmpfs %s %s\n" % (self.point, flags, source, system)
+
+    def performed(self, argv: Any) -> None:
+        """As the programs leave it: what is asked for."""
+        self.ran.append(list(argv))
+        if argv[0] == "umount":
+            self.mounted("")
+        elif argv[0] == "mount":
+            words = argv[argv.index("-o") + 1].split(",") if "-o" in argv else []
+            flags = [word for word in words if word in ("ro", "nodev", "noexec", "nosuid")]
+            system = [word for word in words if word.startswith("size=")]
+            self.mounted(self.line("tmpfs", ",".join(["rw"] + flags), ",".join(["rw"] + system)))
+
+    def event(self, noop: bool = False, **properties: Any) -> Dict[str, Any]:
+        wanted = item("mount", self.point, properties=properties)
+        return one(run(Resource, wanted, noop=noop))
+
+    def both(self, **properties: Any) -> Dict[str, Any]:
+        """The event of a push, whose preview says the same and runs nothing."""
+        before = list(self.ran), self.read("etc/fstab"), self.read("self/mountinfo")
+        preview = self.event(noop=True, **properties)
+        now = list(self.ran), self.read("etc/fstab"), self.read("self/mountinfo")
+        self.assertEqual(now, before)
+        event = self.event(**properties)
+        self.assertEqual(preview["error"], event["error"])
+        self.assertEqual(preview["changes"], event["changes"])
+        return event
+
+    def test_mounted(self) -> None:
+        """The entry is written and the file system mounted; then it is stable, in other words
+        too."""
+        wanted = {"device": "tmpfs", "type": "tmpfs", "options": "size=1m,nodev,nofail"}
+        event = self.both(**wanted)
+        self.assertEqual(event["changes"][0]["to"], "mounted")
+        self.assertEqual(
+            self.ran,
+            [["mount", "-t", "tmpfs", "-o", "size=1m,nodev", "tmpfs", self.point]],
+        )
+        self.assertIn(b"tmpfs\tsize=1m,nodev,nofail\t0\t0\n", self.read("etc/fstab"))
+        self.assertEqual(self.both(**wanted)["status"], "stable")
+        other = dict(wanted, options="nodev,defaults,size=1024k", nofail=True)
+        self.assertEqual(self.both(**other)["changes"][0]["what"], "options")
+        self.assertEqual(self.both(device="tmpfs")["status"], "stable")
+
+    def test_other_options(self) -> None:
+        """They are changed while it is mounted, also where the table is right and the mount is
+        not."""
+        self.mounted(self.line())
+        self.write("etc/fstab", b"tmpfs %s tmpfs ro,nosuid 0 0\n" % self.point.encode())
+        event = self.both(device="tmpfs", type="tmpfs", options="nosuid,ro")
+        self.assertEqual([c["what"] for c in event["changes"]], ["active_options"])
+        self.assertEqual(self.ran, [["mount", "-o", "remount,nosuid,ro", "tmpfs", self.point]])
+        self.both(device="tmpfs", type="tmpfs", options="defaults")
+        self.assertEqual(self.ran[-1], ["mount", "-o", "remount,rw,suid", "tmpfs", self.point])
+
+    def test_gone(self) -> None:
+        """Unmounted and no entry; without device, ``unmounted`` leaves the entry."""
+        self.mounted(self.line())
+        entry = b"tmpfs %s tmpfs\n# kept\n" % self.point.encode()
+        self.write("etc/fstab", entry)
+        self.both(ensure="unmounted")
+        self.assertEqual(self.ran, [["umount", self.point]])
+        self.assertEqual(self.read("etc/fstab"), entry)
+        self.assertEqual(self.both(ensure="unmounted")["status"], "stable")
+        self.assertEqual(self.both(ensure="absent")["changes"][0]["from"], "unmounted")
+        self.assertEqual(self.read("etc/fstab"), b"# kept\n")
+        self.assertEqual(self.both(ensure="absent")["status"], "stable")
+
+    def test_the_table_only(self) -> None:
+        """``present`` mounts nothing, and leaves what is mounted."""
+        self.both(ensure="present", device="LABEL=x", type="ext4")
+        self.mounted(self.line("other"))
+        event = self.both(ensure="present", device="LABEL=x", type="ext4")
+        self.assertEqual((event["status"], event["final_ensure"]), ("stable", "present"))
+        self.assertEqual(self.ran, [])
+
+    def test_what_is_refused(self) -> None:
+        """Before anything is changed, in a preview too."""
+        before = self.read("etc/fstab")
+        refused = (
+            ({"device": self.path("no"), "options": "bind"}, "does not exist"),
+            ({"device": "UUID=x-x", "type": "ext4"}, "the device UUID=x-x does not exist"),
+            ({"device": self.write("file"), "options": "bind"}, "has to be a file"),
+        )
+        for properties, error in refused:
+            self.assertIn(error, self.both(**properties)["error"][0])
+        self.mounted(self.line() + "3 2 0:8 / %s/in rw - tmpfs x rw\n" % self.point)
+        self.assertIn("is mounted below it", self.both(ensure="absent")["error"][0])
+        self.mounted(self.line())
+        with mock.patch("os.geteuid", return_value=1000):
+            self.assertIn("only root", self.both(ensure="unmounted")["error"][0])
+        self.assertEqual(self.read("etc/fstab"), before)
+        self.assertEqual(self.ran, [])
+
+    def test_systemd(self) -> None:
+        """It reads the table again where that is newer than what it has read."""
+        self.write("loaded")
+        os.utime(self.path("loaded"), (1000, 1000))
+        self.write("etc/fstab", b"tmpfs %s tmpfs\n" % self.point.encode())
+        self.mounted(self.line())
+
+        def reload(port: Any) -> None:
+            self.ran.append(["reload"])
+            os.utime(self.path("loaded"))
+
+        with (
+            mock.patch("remote_runtime.host.machine.mounts.Mounts.reload", reload),
+            mock.patch("remote_runtime.host.machine.commands.CommandReader.require"),
+        ):
+            event = self.both(device="tmpfs", type="tmpfs")
+            self.assertEqual([c["what"] for c in event["changes"]], ["fstab_loaded"])
+            self.assertEqual(self.ran, [["reload"]])
+            self.assertEqual(self.both(device="tmpfs", type="tmpfs")["status"], "stable")
+
+    def test_rules(self) -> None:
+        """What no host can do without stays; each mistake is about its property."""
+        for name in ("/", "/proc", "/usr"):
+            for ensure in ("absent", "unmounted"):
+                found = Resource.check(name, {"ensure": ensure, "force": True})
+                self.assertEqual([key for key, _ in found], ["name"])
+        for properties, key in (
+            ({}, ""),
+            ({"device": "srv/x", "options": "bind"}, "device"),
+            ({"device": "x", "options": "ro,remount"}, "options"),
+            ({"type": "swap", "options": "bind"}, "options"),
+        ):
+            self.assertEqual([one for one, _ in Resource.check("/x", properties)], [key])
+        self.assertEqual(Resource.check("/swapfile", {"type": "swap"}), [])
+        self.assertEqual(Resource.check("/x", {"ensure": "unmounted"}), [])
