@@ -136,6 +136,7 @@ class Context(object):
         self.on_depart: Callable[[int, float], None] = lambda index, seconds: None
         self._channel = channel
         self._turn = _Turn(0, options.noop, mask, [])
+        self._items = items
         self._peers: Dict[str, List[Item]] = {}
         for item in each_of(items, managed=True):
             self._peers.setdefault(item.type, []).append(item)
@@ -166,6 +167,10 @@ class Context(object):
     def peers(self, type_name: str) -> List[Item]:
         """Every item of a type in the run, children included, in the order written."""
         return self._peers.get(type_name, [])
+
+    def resources(self) -> Iterator[Item]:
+        """Every item of the run, also those that are not managed, children included."""
+        return each_of(self._items)
 
     # -- the target, in a preview with what earlier resources would have done ---------------------
 

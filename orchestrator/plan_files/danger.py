@@ -106,7 +106,7 @@ def _may_be_mode(type_name: str, what: str) -> bool:
 
     Numbers in other properties and versions of packages look like modes.
     """
-    if what == "mode" or what.startswith("/"):
+    if what == "mode" or what.startswith(("/", "mode of ")):
         return True
     return what not in _NO_MODES and _has_tree(type_name)
 

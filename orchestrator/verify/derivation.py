@@ -75,6 +75,7 @@ def derive(
     """
     checks: list[Check] = []
     left_out: Counter[str] = Counter()
+    run = _every(plan.resources)
     for item, reason in _walked(plan.resources):
         if reason == MONITORED and item.health_checks:
             checks.append(_commanded(item, []))
@@ -82,7 +83,7 @@ def derive(
         if reason:
             left_out[reason] += 1
             continue
-        check = _check(item, plan, read, of_type(item.type))
+        check = _check(item, plan, read=read, expectations=of_type(item.type), run=run)
         if check is None:
             left_out[UNOBSERVABLE] += 1
         else:
@@ -91,7 +92,12 @@ def derive(
 
 
 def _check(
-    item: Item, plan: Plan, read: Callable[[str], bytes], expectations: Expectations | None
+    item: Item,
+    plan: Plan,
+    *,
+    read: Callable[[str], bytes],
+    expectations: Expectations | None,
+    run: Sequence[Item],
 ) -> Check | None:
     if item.deferred_error:
         return Check(item, (), item.deferred_error)
@@ -99,12 +105,20 @@ def _check(
     try:
         if item.deferred_render:
             properties = {**properties, **plan.render(item.index, read)}
-        made = expectations(Subject(item.name, properties)) if expectations else []
+        made = expectations(Subject(item.name, properties, run)) if expectations else []
     except ResourceError as error:
         return Check(item, (), str(error))
     if item.health_checks or any(one.commands for one in made):
         return _commanded(item._replace(properties=properties), made)
     return Check(item, made) if made else None
+
+
+def _every(resources: Sequence[PlannedResource]) -> list[Item]:
+    """Every item of a plan, children included."""
+    found = []
+    for entry in resources:
+        found += [entry.item, *_every(entry.children)]
+    return found
 
 
 def _commanded(item: Item, made: Sequence[Expectation]) -> Check:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+from remote_runtime.item import Item
 
 
 class Subject(NamedTuple):
-    """``properties`` are final, as the plan carries them; what is not given is not in there."""
+    """``properties`` are final, as the plan carries them; what is not given is not in there.
+
+    ``run`` has every resource of the plan.
+    """
 
     name: str
     properties: dict[str, Any]
+    run: Sequence[Item] = ()
 
     def get(self, key: str, default: Any = None) -> Any:
         """The desired value of a property."""

@@ -251,6 +251,13 @@ class OverlayFiles(ReadOnly, Files):
             (names.discard if node.kind == "absent" else names.add)(name)
         return sorted(names)
 
+    def listing(self, path: str) -> List[Tuple[str, Status]]:
+        found = self._find(path, follow=True)
+        if not (self._clouds or found.laid or self._layer.is_touched(found.path)):
+            return self._host.listing(path)
+        each = [(name, self.status(os.path.join(path, name))) for name in self.entries(path)]
+        return [(name, status) for name, status in each if status is not None]
+
     def obstacles(self, path: str, follow: bool = False) -> "Preconditions":
         from remote_runtime.system import preconditions
 

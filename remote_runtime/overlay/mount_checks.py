@@ -47,6 +47,12 @@ class MountPreconditions(Preconditions):
         elif self._mount.read_only:
             raise self._refused("set the attributes of", errno.EROFS)
 
+    def changing_link(self, uid: int, gid: int) -> None:
+        if self._mount is None:
+            self._host.changing_link(uid, gid)
+        elif self._mount.read_only:
+            raise self._refused("set the owner of", errno.EROFS)
+
     def removing(self, tree: bool = False) -> None:
         for point in self._points:
             raise refusal("remove", point, errno.EBUSY)

@@ -117,6 +117,16 @@ class Preconditions(object):
                 raise self._failure(doing, errno.EPERM)
             self._owned(doing, (uid, gid, mode), (now.uid, now.gid))
 
+    def changing_link(self, uid: int, gid: int) -> None:
+        """To give a symlink itself an owner and a group."""
+        doing = "set the owner of"
+        self._writable(doing, self._spot.directory)
+        if self._spot.there and os.geteuid() != 0:
+            found = os.lstat(self._spot.there)
+            if found.st_uid != os.geteuid():
+                raise self._failure(doing, errno.EPERM)
+            self._owned(doing, (uid, gid, 0), (found.st_uid, found.st_gid))
+
     def _require_changeable(self, doing: str) -> None:
         there = self._spot.there
         self._writable(doing, there or self._spot.directory)

@@ -19,7 +19,7 @@ class ReadOnly(object):
         )
 
     temporary = create_directory = set_attributes = set_directory_attributes = _refuse
-    remove = remove_tree = _refuse
+    set_link_owner = set_one_of_many = sync_all = remove = remove_tree = _refuse
 
 
 def read_only(files: Files) -> Files:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.verify.below import below
 from orchestrator.verify.expectation import Expectation, equal
 from orchestrator.verify.paths import (
     absent,
@@ -37,7 +38,7 @@ def expectations(subject: Subject) -> list[Expectation]:
     if mode:
         wanted, mask = _mode(mode, is_directory)
         found.append(equal("mode", wanted, lambda host: host.file(path).mode & mask, _octal))
-    return found
+    return found + below(subject) if is_directory else found
 
 
 def _content(subject: Subject) -> list[Expectation]:

@@ -1,8 +1,8 @@
 """What of a file a kept plan is held to, and what a drift is told by (target)."""
 
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence
 
-from remote_runtime.base import PathType, Properties
+from remote_runtime.base import Action, PathEffect, PathType, Properties
 from remote_runtime.changes import HASHED, content_before, told_by_size
 from remote_runtime.plans.observed import attributes_of, of_path
 
@@ -11,8 +11,12 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Status
 
 
-def observation(resource: PathType, status: "Optional[Status]") -> Any:
-    """The attributes; of a file that is to go what it holds, too."""
+def observation(resource: PathType, state: Any) -> Any:
+    """The attributes; of a file that is to go what it holds, too, and what differs below."""
+    status: "Optional[Status]" = state.status
+    below = differences(resource, state)
+    if below:
+        return dict(attributes_of(status), **below)
     if resource.ensure != "absent" or status is None or status.kind != "file":
         return attributes_of(status)
     held = content_before(resource.context.files, resource.name, status, None)
@@ -34,7 +38,33 @@ def remembered(resource: PathType) -> Properties:
     path = resource.name
     found = of_path(resource.context, path, status, hashed=its_own and not large)
     left_out = ("mtime",) if its_own else ("mtime", "size")
-    return {"ensure": state.ensure, **{k: v for k, v in found.items() if k not in left_out}}
+    found = {k: v for k, v in found.items() if k not in left_out}
+    return {"ensure": state.ensure, **found, **differences(resource, state)}
+
+
+def differences(resource: PathType, state: Any) -> Dict[str, Any]:
+    """What is not as desired below a directory, if that is managed."""
+    below = getattr(state, "below", None)
+    if below is None:
+        return {}
+    accounts, given = resource.context.accounts, resource.properties
+    uid = accounts.number("user", str(given.get("owner", "")))
+    gid = accounts.number("group", str(given.get("group", "")))
+    found: Dict[str, Any] = below.differences(
+        -1 if uid is None else uid, -1 if gid is None else gid
+    )
+    return found
+
+
+def traces(resource: PathType, actions: Sequence[Action]) -> Dict[str, str]:
+    """Who changed what differs below a directory; {} where nothing does."""
+    effects = [one for action in actions for one in action.effects or ()]
+    paths = [one.path for one in effects if isinstance(one, PathEffect)]
+    if resource.ensure != "directory" or all(path == resource.name for path in paths):
+        return {}
+    from remote_runtime.plans.observed import newest_traces
+
+    return newest_traces(resource.context, paths)
 
 
 def _size(said: Any, context: "Context") -> Optional[int]:

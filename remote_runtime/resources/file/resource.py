@@ -1,6 +1,6 @@
 """The file type (target; ``check`` on both sides)."""
 
-from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime import requirements
 from remote_runtime.base import (
@@ -20,6 +20,7 @@ from remote_runtime.resources.file.content import desired
 
 if TYPE_CHECKING:
     from remote_runtime.resources.file.backups import Backup
+    from remote_runtime.resources.file.below import Below
     from remote_runtime.resources.file.write_ahead import Store
     from remote_runtime.system.files import Status
     from remote_runtime.system.preconditions import Preconditions
@@ -82,14 +83,30 @@ class Resource(PathType):
             behind = self.context.files.status(self.name, follow=True)
             if behind is not None and behind.kind == "directory":
                 status = behind
-        ensure = "directory" if status.kind == "directory" else "present"
-        return State(ensure, status=status)
+        if status.kind != "directory":
+            return State("present", status=status)
+        return State("directory", status=status, below=self._below(status))
+
+    def _below(self, status: "Status") -> "Optional[Below]":
+        """What is in the directory, if that is managed."""
+        given = self.properties
+        if self.ensure != "directory" or True not in (given.get("recurse"), given.get("purge")):
+            return None
+        from remote_runtime.resources.file.below import Below
+
+        return Below(self, status)
 
     def observation(self, state: Any) -> Any:
         """See the base class."""
         from remote_runtime.resources.file import digests
 
-        return digests.observation(self, state.status)
+        return digests.observation(self, state)
+
+    def traces(self, actions: Sequence[Action]) -> Dict[str, str]:
+        """Of the path below that was changed last, if any differs. See the base class."""
+        from remote_runtime.resources.file import digests
+
+        return digests.traces(self, actions) or super().traces(actions)
 
     def remembered(self) -> Properties:
         """See the base class."""
@@ -104,8 +121,10 @@ class Resource(PathType):
             from remote_runtime.resources.file import removal
 
             return removal.actions(self, status)
-        decide = self._directory if self.ensure == "directory" else self._file
-        actions, unmet = decide(status)
+        if self.ensure == "directory":
+            actions, unmet = self._directory(status, getattr(state, "below", None))
+        else:
+            actions, unmet = self._file(status)
         if actions:
             requirements.raise_first(unmet, actions)
         return actions
@@ -353,7 +372,9 @@ class Resource(PathType):
 
     # -- a directory ------------------------------------------------------------------------------
 
-    def _directory(self, status: "Optional[Status]") -> Tuple[List[Action], List[Missing]]:
+    def _directory(
+        self, status: "Optional[Status]", below: "Optional[Below]"
+    ) -> Tuple[List[Action], List[Missing]]:
         """What is left to do, and what keeps it from being done."""
         if status is None:
             want, unmet = self._wanted(None)
@@ -366,7 +387,8 @@ class Resource(PathType):
                 hint="use another path, or the directory that it leads to",
             )
         want, unmet = self._wanted(status)
-        return self._attribute_action(self._attributes(status, want), want), unmet
+        own = self._attribute_action(self._attributes(status, want), want)
+        return own if below is None else below.actions(own, want.uid, want.gid), unmet
 
     def _making(self, want: Wanted, above: Sequence[PathEffect]) -> Action:
         return Action(

@@ -3,7 +3,16 @@
 from typing import Any, Dict, List, Tuple
 
 from remote_runtime.resources.file.modes import parse_mode
+from remote_runtime.resources.file.system_directories import is_of_system
 from remote_runtime.validation import rules
+
+_BELOW = {
+    "recurse": "",
+    "purge": "",
+    "dir_mode": "recurse",
+    "file_mode": "recurse",
+    "keep": "purge",
+}
 
 
 def problems(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
@@ -12,6 +21,7 @@ def problems(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
         [("name", message) for message in rules.of_path(name)]
         + _of_content(properties)
         + _of_removal(name, properties)
+        + _of_below(name, properties)
         + _of_mode(properties)
     )
 
@@ -52,7 +62,27 @@ def _of_removal(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
     return []
 
 
+def _of_below(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
+    found: List[Tuple[str, str]] = []
+    ensure = properties.get("ensure", "present")
+    for key, needed in _BELOW.items():
+        if properties.get(key) in (None, False) or ensure == "absent":
+            continue
+        if ensure != "directory":
+            found.append((key, "%s requires ensure: directory" % key))
+        elif needed and properties.get(needed) is not True:
+            found.append((key, "%s requires %s: true" % (key, needed)))
+        elif not needed and is_of_system(name, key == "purge"):
+            found.append((key, "%s is not allowed for a directory of the system" % key))
+    for pattern in properties.get("keep") or ():
+        if isinstance(pattern, str) and not set(pattern.split("/")).isdisjoint(("..", ".")):
+            found.append(("keep", "a pattern must not hold . or .. as a part: %r" % pattern))
+    return found
+
+
 def _of_mode(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
-    if not isinstance(properties.get("mode"), str):
-        return []
-    return [("mode", message) for message in rules.of_text(parse_mode, properties["mode"])]
+    found: List[Tuple[str, str]] = []
+    for key in ("mode", "dir_mode", "file_mode"):
+        if isinstance(properties.get(key), str):
+            found += [(key, text) for text in rules.of_text(parse_mode, properties[key])]
+    return found

@@ -84,4 +84,43 @@ def kept(world: World) -> Scenario:
     )
 
 
-SCENARIOS = (content, directory, absent, backup, kept)
+def recursion(world: World) -> Scenario:
+    """A directory with files, another one and a link, whose modes differ."""
+    top = world.path("srv")
+    inner, file = world.path("srv", "sub"), world.write("srv/sub/file", f"{SECRET}\n", 0o600)
+    os.chmod(inner, 0o700)
+    link = world.path("srv", "link")
+    os.symlink("/nowhere", link)
+    breaks = {
+        "mode": lambda: os.chmod(top, 0o700),
+        "below: the mode of a file": lambda: os.chmod(file, 0o600),
+        "below: the mode of a directory": lambda: os.chmod(inner, 0o700),
+        **ownership(top),
+    }
+    if ROOT:
+        breaks["below: an owner"] = lambda: os.chown(file, STRANGER, -1)
+        breaks["below: a group"] = lambda: os.chown(inner, -1, STRANGER)
+        breaks["below: a link"] = lambda: os.lchown(link, STRANGER, -1)
+    breaks["type"] = lambda: os.rename(top, world.path("aside"))
+    wanted = {"ensure": "directory", "mode": "0750", "recurse": True, "file_mode": "0640"}
+    return Scenario(top, {**wanted, **OWNED}, breaks)
+
+
+def purge(world: World) -> Scenario:
+    """A directory with files that no resource names, some of which are kept."""
+    top = world.path("conf")
+    world.write("conf/keep.local", "x")
+    world.write("conf/sub/extra", "x")
+    breaks = {
+        "type": lambda: os.rename(top, world.path("aside")),
+        "mode": lambda: os.chmod(top, 0o700),
+        "other files": lambda: world.write("conf/extra", "x"),
+        "other files: an empty directory": lambda: os.mkdir(world.path("conf", "sub")),
+        "other files: a link": lambda: os.symlink("x", world.path("conf", "link")),
+        **ownership(top),
+    }
+    wanted = {"ensure": "directory", "mode": "0755", "purge": True, "keep": ["*.local"]}
+    return Scenario(top, {**wanted, **OWNED}, breaks)
+
+
+SCENARIOS = (content, directory, absent, backup, kept, recursion, purge)

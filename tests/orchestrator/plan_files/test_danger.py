@@ -59,6 +59,15 @@ GONE = ("ensure", "present", "absent")
                 Danger(MODES, "b", "scaffold#/d", "0600 → 0640"),
             ],
         ),
+        # What a directory manages in itself.
+        (
+            told("file", "/d", ("/d/a", "file", "absent"), ("mode of b, c/", "0600", "0640")),
+            [
+                Danger(REMOVES, "/d/a", "file#/d"),
+                Danger(MODES, "mode of b, c/", "file#/d", "0600 → 0640"),
+            ],
+        ),
+        (told("file", "/d", ("group of b", "1000", "1007")), []),
         (
             told("file", "/x", ("mode", "0600", "4755")),
             [Danger(MODES, "file#/x", how="0600 → 4755")],

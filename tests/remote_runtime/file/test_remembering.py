@@ -72,7 +72,7 @@ class LargeTest(DirectoryTest):
             path = self.huge("a", more)
             os.utime(path, (5, 5))
             resource = self.resource(ensure="absent")
-            seen.append(observation(resource, resource.observe().status)["content"])
+            seen.append(observation(resource, resource.observe())["content"])
         self.assertEqual(seen, ["%d bytes of 5" % HUGE, "%d bytes of 5" % (HUGE + 1)])
 
     def test_what_is_remembered(self) -> None:
@@ -99,4 +99,4 @@ class SmallTest(DirectoryTest):
         resource = Resource(self.file("a", content="y"), None, context())
         self.assertIn("checksum", remembered(resource))
         going = Resource(self.file("a", ensure="absent"), None, context())
-        self.assertEqual(len(observation(going, going.observe().status)["content"]), 64)
+        self.assertEqual(len(observation(going, going.observe())["content"]), 64)

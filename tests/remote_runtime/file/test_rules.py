@@ -32,6 +32,16 @@ class RulesTest(unittest.TestCase):
             ("/x", {"content": "a", "validate": "check"}, "validate"),
             ("/x", {"content": "a", "validate": "check '{}"}, "validate"),
             ("/x", {"validate": "check {}"}, "validate"),
+            ("/x", {"ensure": "directory", "backup": True}, "backup"),
+            ("/x", {"ensure": "directory", "replace": False}, "replace"),
+            ("/x", {"recurse": True}, "recurse"),
+            ("/x", {"purge": True}, "purge"),
+            ("/x", {"ensure": "directory", "dir_mode": "0755"}, "dir_mode"),
+            ("/x", {"ensure": "directory", "file_mode": "0644"}, "file_mode"),
+            ("/x", {"ensure": "directory", "recurse": True, "file_mode": "9"}, "file_mode"),
+            ("/x", {"ensure": "directory", "keep": ["a"]}, "keep"),
+            ("/x", {"ensure": "directory", "purge": True, "keep": ["../a"]}, "keep"),
+            ("/etc", {"ensure": "directory", "recurse": True}, "recurse"),
         ):
             found = Resource.check(name, dict(properties))
             self.assertEqual([key for key, _ in found], [where], (name, properties))

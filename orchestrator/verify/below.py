@@ -1,0 +1,206 @@
+"""What is below a directory that a resource manages with recurse or purge (controller)."""
+
+from __future__ import annotations
+
+import fnmatch
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.subject import Subject
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+_SHOWN = 3  # paths of a report
+_FORM = r"%y %u %U %g %G %m %P\0"
+_BACKUP = re.compile(r"\.(.+)\.~\d{1,9}~", re.DOTALL)
+
+
+class PathRecord(NamedTuple):
+    """What ``find`` says of a path below: its kind as a letter, names and numbers of its owners."""
+
+    kind: str
+    user: str
+    uid: str
+    group: str
+    gid: str
+    mode: str
+    path: str
+
+
+def below(subject: Subject) -> list[Expectation]:
+    """The expectations of ``recurse`` and ``purge``."""
+    found = []
+    if subject.get("recurse"):
+        found.append(_attributes(subject))
+    if subject.get("purge"):
+        found.append(_no_others(subject))
+    return found
+
+
+def _attributes(subject: Subject) -> Expectation:
+    owner, group = subject.text("owner"), subject.text("group")
+    modes = {
+        "d": subject.text("dir_mode") or subject.text("mode"),
+        "f": subject.text("file_mode"),
+    }
+    words = [f"owner {owner}", f"group {group}", f"directories {modes['d']}"]
+    words += [f"files {modes['f']}"] if modes["f"] else []
+
+    def find(host: Host) -> list[str]:
+        """The paths with other attributes."""
+        return [one.path for one in _left(host, subject, _owned(subject)) if not fits(one)]
+
+    def fits(one: PathRecord) -> bool:
+        """Whether a path has the attributes; devices, sockets and pipes are left alone."""
+        if one.kind not in "fdl":
+            return True
+        names = (owner in ("", one.uid if owner.isdecimal() else one.user)) and (
+            group in ("", one.gid if group.isdecimal() else one.group)
+        )
+        return names and (not modes.get(one.kind) or _has_mode(one, modes[one.kind]))
+
+    return Expectation(
+        "below", ", ".join(words), find=find, holds=lambda found: not found, tell=_tell
+    )
+
+
+def _has_mode(one: PathRecord, text: str) -> bool:
+    """Whether the permissions are those; a directory may also be entered by who may read it."""
+    digits = text.lower().removeprefix("0o")
+    wanted, mode = int(digits, 8), int(one.mode, 8)
+    if one.kind == "f":
+        return mode == wanted
+    wanted |= (wanted & 0o444) >> 2 | (wanted & 0o222) >> 1
+    return mode & (0o7777 if wanted > 0o777 or len(digits) > 4 else 0o777) == wanted
+
+
+def _no_others(subject: Subject) -> Expectation:
+    named = _named(subject)
+    above = {parent for path in named for parent in _parents(path)}
+    keep = [str(pattern) for pattern in subject.get("keep") or ()]
+
+    def find(host: Host) -> list[str]:
+        """The paths that a purge would remove."""
+        left, held = [], set(above)
+        for one in reversed(_left(host, subject, named, keep)):
+            if one.path not in held and one.kind:
+                left.append(one.path)
+            else:
+                held.add(posixpath.dirname(one.path))
+        return sorted(left)
+
+    return Expectation("other files", "none", find=find, holds=lambda found: not found, tell=_tell)
+
+
+def _tell(host: Any, found: Sequence[str]) -> str:
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return ", ".join(found[:_SHOWN]) + more
+
+
+def _left(
+    host: Host, subject: Subject, others: set[str], keep: Sequence[str] | None = None
+) -> list[PathRecord]:
+    """What is below, the outer paths first. What is left alone has no kind for a purge (``keep``),
+    and is left out otherwise."""
+    top = subject.name
+    real = str(host.check_output("cd %s && pwd -P", top)).strip()
+    points = _mount_points(str(host.check_output("cat /proc/self/mountinfo")), real)
+    listed = str(host.check_output("find %s -xdev -printf %s", f"{top}/.", _FORM))
+    paths = [PathRecord(*line.split(" ", 6)) for line in listed.split("\0") if line]
+    if not any(one.path == "" for one in paths):
+        raise RuntimeError("find did not list the directory")
+    backed = _backed(subject)
+    alone: set[str] = set()
+    found = []
+    for one in sorted((p for p in paths if p.path), key=lambda one: one.path.split("/")):
+        directory, name = posixpath.split(one.path)
+        if directory in alone:
+            alone.add(one.path)
+            continue
+        backup = _BACKUP.fullmatch(name)
+        is_backup = backup is not None and posixpath.join(directory, backup.group(1)) in backed
+        if one.path in others | points or is_backup or _is_kept(one.path, keep or ()):
+            alone.add(one.path)
+            if keep is not None:
+                found.append(one._replace(kind=""))
+            continue
+        found.append(one)
+    return found
+
+
+def _is_kept(path: str, keep: Sequence[str]) -> bool:
+    parts = path.split("/")
+    for pattern in keep:
+        if "/" not in pattern:
+            if fnmatch.fnmatchcase(parts[-1], pattern):
+                return True
+            continue
+        wanted = pattern.strip("/").split("/")
+        if len(wanted) == len(parts) and all(map(fnmatch.fnmatchcase, parts, wanted)):
+            return True
+    return False
+
+
+def _mount_points(text: str, real: str) -> set[str]:
+    points = (line.split(" ")[4] for line in text.splitlines() if line.count(" ") > 4)
+    plain = (
+        re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), point) for point in points
+    )
+    inside = real.rstrip("/") + "/"
+    return {point.removeprefix(inside) for point in plain if point.startswith(inside)}
+
+
+def _inside(subject: Subject, paths: Iterator[str]) -> set[str]:
+    top = subject.name.rstrip("/") + "/"
+    plain = (posixpath.normpath(path) for path in paths if path.startswith("/"))
+    return {path.removeprefix(top) for path in plain if path.startswith(top)}
+
+
+def _owned(subject: Subject) -> set[str]:
+    """The paths whose attributes another resource manages."""
+
+    own = {"owner", "group", "mode"}
+    return _inside(
+        subject, (item.name for item in subject.run if not own.isdisjoint(item.properties))
+    )
+
+
+def _backed(subject: Subject) -> set[str]:
+    return _inside(
+        subject, (item.name for item in subject.run if item.properties.get("backup") is True)
+    )
+
+
+def _named(subject: Subject) -> set[str]:
+    """Every path that a resource names."""
+
+    def paths() -> Iterator[str]:
+        """Names, paths in properties, and the files of a tree."""
+        for item in subject.run:
+            yield item.name
+            for text in _texts(item.properties):
+                yield text.partition("#")[2] if "#/" in text else text
+            for value in item.properties.values():
+                if isinstance(value, dict) and "$tree" in value:
+                    inner = [entry["path"] for entry in value["files"]]
+                    for path in [*inner, *value["directories"]]:
+                        yield posixpath.join(item.name, path)
+
+    return _inside(subject, paths())
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
+
+
+def _parents(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]

@@ -1,0 +1,100 @@
+"""What other resources of a run name below a directory (target)."""
+
+import os
+import re
+from typing import TYPE_CHECKING, Any, Iterator, List, Set
+
+from remote_runtime import registry
+from remote_runtime.item import Item
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+_ATTRIBUTES = ("owner", "group", "mode")
+_BACKUP = re.compile(r"\.(.+)\.~[0-9]{1,9}~\Z", re.DOTALL)
+
+
+class Others(object):
+    """The paths, relative to a directory, that are left to other resources.
+
+    ``named`` are those that any resource names in some way, ``owned`` those whose attributes are
+    another one's. Those that a control or a selection leaves out count as well.
+    """
+
+    def __init__(self, context: "Context", top: str, real: str) -> None:
+        self._context = context
+        self._tops = [directory.rstrip("/") + "/" for directory in (top, real)]
+        self.named: Set[str] = set()
+        self.owned: Set[str] = set()
+        self._backed: Set[str] = set()
+        for item in context.resources():
+            self._add(item)
+        self.above = {above for path in self.named for above in _parents(path)}
+
+    def _add(self, item: Item) -> None:
+        paths = self._inside(_paths(item))
+        self.named.update(paths)
+        its_own = self._inside([item.name]) if item.name.startswith("/") else []
+        if item.type == "file" or any(key in item.properties for key in _ATTRIBUTES):
+            self.owned.update(its_own)
+        if item.properties.get("backup") is True:
+            self._backed.update(its_own)
+
+    def _inside(self, paths: List[str]) -> List[str]:
+        """Those below the directory, also where they lead through links."""
+        found = []
+        for path in paths:
+            for way in (path, self._resolved(path)):
+                below = [way[len(top) :] for top in self._tops if way.startswith(top)]
+                if below:
+                    found.append(below[0])
+                    break
+        return found
+
+    def _resolved(self, path: str) -> str:
+        directory, name = os.path.split(path)
+        if self._context.noop:
+            directory = self._context.places(directory)[1]
+        else:
+            directory = os.path.realpath(directory)
+        return os.path.join(directory, name)
+
+    def is_backup(self, path: str) -> bool:
+        """Whether it is a backup of a file of another resource."""
+        directory, name = os.path.split(path)
+        found = _BACKUP.match(name)
+        return found is not None and os.path.join(directory, found.group(1)) in self._backed
+
+
+def _paths(item: Item) -> List[str]:
+    """Every path that a resource names: itself, what it makes sure of, and in its properties."""
+    properties = item.properties
+    claimed = registry.resource_class(item.type).claims(item.name, properties)
+    found = [path for path, _ in claimed]
+    found += [item.name, *_texts(properties)]
+    for value in properties.values():
+        if isinstance(value, dict) and "$tree" in value:
+            entries = [entry["path"] for entry in value.get("files", ())]
+            entries += value.get("directories", ())
+            found += [os.path.join(item.name, entry) for entry in entries]
+    paths = [text.partition("#")[2] if "#/" in text else text for text in found]
+    return [os.path.normpath(path) for path in paths if path.startswith("/") and "\n" not in path]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a value of a property."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            for text in _texts(one):
+                yield text
+    elif isinstance(value, list):
+        for one in value:
+            for text in _texts(one):
+                yield text
+
+
+def _parents(path: str) -> List[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]

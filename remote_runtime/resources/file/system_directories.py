@@ -1,0 +1,25 @@
+"""Directories of the system, whose content no resource manages as a whole (both sides)."""
+
+from remote_runtime.system.paths import is_within
+
+_KERNEL = ("/dev", "/proc", "/sys")  # with all below
+_INSIDE = {
+    "/": "bin boot etc home lib lib32 lib64 libx32 run sbin tmp usr var",
+    "/usr": "bin include lib lib32 lib64 libexec libx32 local sbin share",
+    "/usr/local": "bin lib sbin share",
+    "/etc": "alternatives default init.d pam.d security ssh ssl systemd",
+    "/var": "cache lib log mail run spool tmp",
+    "/var/lib": "apt ccm dpkg rpm systemd",
+    "/var/spool": "cron",
+}
+_COMMON = ("/media", "/mnt", "/opt", "/root", "/srv")  # one owner may suit all that is in them
+
+
+def is_of_system(path: str, purged: bool) -> bool:
+    """Whether a path is that of a directory of the system; some only count if it is ``purged``."""
+    if path == "/" or (purged and path in _COMMON):
+        return True
+    above, _, name = path.rpartition("/")
+    if name in _INSIDE.get(above or "/", "").split():
+        return True
+    return any(is_within(path, top) for top in _KERNEL)

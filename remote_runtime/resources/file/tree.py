@@ -1,0 +1,159 @@
+"""What is below a directory, looked at in one walk (target). Links are not followed."""
+
+import fnmatch
+import os
+from typing import TYPE_CHECKING, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.errors import ResourceError
+from remote_runtime.resources.file.others import Others
+from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
+from remote_runtime.system.preconditions import mount_points
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.system.files import Status
+
+MOST = 100000  # paths below one directory
+_PROBE = ".ccm-any-name"
+
+
+class Scope(NamedTuple):
+    """What a walk is for; ``keep`` are the patterns of what is not purged."""
+
+    recurse: bool
+    purge: bool
+    keep: Sequence[str] = ()
+
+
+class Entry(NamedTuple):
+    """Something below a directory, by its relative and its absolute path; whether its attributes
+    are managed, and whether it goes unless something in it stays."""
+
+    shown: str
+    path: str
+    status: "Status"
+    managed: bool
+    purged: bool
+
+
+class Walk(object):
+    """One walk. Outer directories come before what is in them.
+
+    Other file systems are left out, bind mounts too. ``ResourceError`` for too many paths.
+    """
+
+    def __init__(
+        self, context: "Context", top: str, *, real: str, status: "Status", scope: Scope
+    ) -> None:
+        """``real`` is the directory at ``top`` without links."""
+        self._context, self._files = context, context.files
+        self._top, self._status, self._scope = top.rstrip("/"), status, scope
+        self._points = self._mounted(real)
+        self.others = Others(context, top, real)
+        self.entries: List[Entry] = []
+        self.unknown: Optional[Unknowable] = None  # why a preview does not know all of them
+        if context.world is not None and scope.recurse:
+            for path in sorted(self.others.named - self.others.owned):
+                self._probe(self.full(path))  # which need not be there yet
+        self._walk()
+
+    def _mounted(self, real: str) -> Set[str]:
+        points = set(mount_points())
+        if self._context.world is not None:
+            points.update(self._context.world.layer.mount_points(real))
+        inside = real.rstrip("/") + "/"
+        return {point[len(inside) :] for point in points if point.startswith(inside)}
+
+    def _walk(self) -> None:
+        waiting = [("", self._scope.recurse, self._scope.purge)]
+        while waiting:  # not recursive: whoever may write there decides how deep it is
+            self._context.check_cancelled()
+            at, managed, purged = waiting.pop()
+            inside = []
+            for name, status in self._listing(at, managed, purged):
+                path = "%s/%s" % (at, name) if at else name
+                entry = self._entry(path, status, managed, purged)
+                self.entries.append(entry)
+                if len(self.entries) > MOST:
+                    raise ResourceError(
+                        "more than %d paths are below %s; nothing was changed" % (MOST, self._top),
+                        kind="resource.file.tree",
+                        hint="manage directories further down, or use an exec",
+                    )
+                if entry.status.kind == "directory" and (entry.managed or entry.purged):
+                    inside.append((path, entry.managed, entry.purged))
+            waiting += reversed(inside)
+
+    def _listing(self, at: str, managed: bool, purged: bool) -> List[Tuple[str, "Status"]]:
+        directory = self.full(at) if at else self._top + "/."  # the top may be a link to one
+        if self._context.world is not None:
+            self._probe(directory)
+        try:
+            return self._files.listing(directory)
+        except Unknowable:
+            return self._listed_one_by_one(at, managed, purged)
+        except ResourceError:
+            if at and self._files.status(directory) is None:
+                return []  # another process has removed it meanwhile
+            raise
+
+    def _entry(self, path: str, status: "Status", managed: bool, purged: bool) -> Entry:
+        full, others = self.full(path), self.others
+        foreign = path in self._points or others.is_backup(path)
+        if status.kind == "directory" and status.device != self._status.device:
+            foreign = True
+        managed = managed and not foreign and path not in others.owned
+        if purged:
+            purged = not foreign and path not in others.named and not _is_kept(path, self._scope)
+        return Entry(path, full, status=status, managed=managed, purged=purged)
+
+    def full(self, path: str) -> str:
+        """The absolute path."""
+        return "%s/%s" % (self._top, path)
+
+    def _listed_one_by_one(
+        self, at: str, managed: bool, purged: bool
+    ) -> List[Tuple[str, "Status"]]:
+        """In a preview: the same without what is left alone, whatever it will be."""
+        others, found = self.others, []
+        for name in self._files.entries(self.full(at) if at else self._top + "/."):
+            path = "%s/%s" % (at, name) if at else name
+            if (managed and path not in others.owned) or (purged and path not in others.named):
+                try:
+                    status = self._files.status(self.full(path))
+                except Unknowable as error:
+                    self.unknown = self.unknown or error
+                    continue
+                if status is not None:
+                    found.append((name, status))
+        return found
+
+    def _probe(self, directory: str) -> None:
+        """In a preview: note whether earlier resources may bring anything to a directory."""
+        try:
+            self._files.status(os.path.join(directory, _PROBE))
+        except Unknowable as error:
+            told = Unknowable(error.message.replace("/" + _PROBE, ""))
+            self.unknown = self.unknown or told
+        except ResourceError as error:
+            if error.kind != NOT_A_DIRECTORY:
+                raise
+
+
+def _is_kept(path: str, scope: Scope) -> bool:
+    """Whether a pattern matches the relative path, or without a slash the name."""
+    parts = path.split("/")
+    for pattern in scope.keep:
+        wanted = pattern.strip("/").split("/")
+        if len(wanted) == 1 and "/" not in pattern:
+            if fnmatch.fnmatchcase(parts[-1], pattern):
+                return True
+        elif len(wanted) == len(parts) and all(map(fnmatch.fnmatchcase, parts, wanted)):
+            return True
+    return False
+
+
+def shown(path: str) -> str:
+    """A path for people: bytes that are no UTF-8 as escapes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
