@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.expectation import Expectation, equal
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ def expectations(subject: Subject) -> list[Expectation]:
                 tell=lambda host, _: f"version {_installed(host, name)}",
             )
         ]
+    if subject.get("only_upgrade"):
+        return _of_upgrade(name, ensure)
     found = [
         Expectation(
             "state",
@@ -45,7 +47,38 @@ def expectations(subject: Subject) -> list[Expectation]:
                 tell=lambda host, installed: str(installed),
             )
         )
+    if subject.get("hold") is not None:
+        words = {True: "on hold", False: "not on hold"}
+        wanted = words[subject.get("hold")]
+        found.append(equal("hold", wanted, lambda host: words[_is_held(host, name)]))
     return found
+
+
+def _of_upgrade(name: str, ensure: str) -> list[Expectation]:
+    """A version, if the package is installed at all."""
+    if ensure == "latest":
+        return []
+    return [
+        Expectation(
+            "version",
+            f"{ensure}, or not installed",
+            find=lambda host: _installed(host, name) if _is_installed(host, name) else None,
+            holds=lambda installed: installed is None or installed.is_version(ensure),
+            tell=lambda host, installed: str(installed),
+        )
+    ]
+
+
+def _is_held(host: Host, name: str) -> bool:
+    """Whether dpkg has it on hold, or a list of dnf's version locks names it."""
+    asked = host.run("dpkg-query -f '${Status} ${Version}' -W %s", name)
+    if asked.rc == 0 and asked.stdout.split():
+        return bool(asked.stdout.split()[0] == "hold")
+    locks = host.run("cat /etc/dnf/plugins/versionlock.list /etc/dnf/versionlock.toml")
+    if not locks.stdout and "No such file" not in locks.stderr:
+        raise RuntimeError(asked.stderr.strip() or "neither dpkg nor dnf tells of holds")
+    lock = rf"(?m)(^|[\s\"':]){re.escape(name)}(-[0-9]|[\"'\s]|$)"
+    return re.search(lock, locks.stdout) is not None
 
 
 def _is_installed(host: Host, name: str) -> bool:

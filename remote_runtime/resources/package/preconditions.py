@@ -36,6 +36,15 @@ class Preconditions(object):
             "release it with `apt-mark unhold %s`" % self._name,
         )
 
+    def downgrade(self, installed: Installed) -> Obstacle:
+        """Why an older version is not installed."""
+        now = self._provider.shown(installed.version)
+        return Obstacle(
+            "%s is installed in the newer version %s, and allow_downgrade is false"
+            % (self._name, now),
+            "request %s, or set allow_downgrade to true" % now,
+        )
+
     def installation(self, installed: Installed, available: Available) -> Optional[Obstacle]:
         """Why it cannot be installed, None where nothing is known to be in its way."""
         held = self.hold(installed)

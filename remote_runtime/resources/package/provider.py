@@ -15,6 +15,7 @@ from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN
 
 if TYPE_CHECKING:
+    from remote_runtime.errors import ResourceError
     from remote_runtime.resources.package.probing import Probe
 
 # The same words on every host, so that a report says it once for all of them.
@@ -111,6 +112,7 @@ class PackageProvider(Provider):
         self._available_at: Tuple[object, ...] = ()
         self._own_actions = 0
         self._wished: Set[str] = set()
+        self._holds: Dict[str, bool] = {}  # that predictions begin with
         self.changed_ahead: Dict[int, ChangedAhead] = {}
         self._probe: Optional["Probe"] = None
         self.refreshed = False  # the lists, by this run
@@ -158,6 +160,8 @@ class PackageProvider(Provider):
         effect = self.planned_versions().get(plain)
         wished = self.context.noop and plain in self._wished
         automatic = found.automatic and not wished
+        if self.context.noop:
+            found = found._replace(held=self._holds.get(plain, found.held))
         if effect is None:
             return found._replace(automatic=automatic)
         if effect and not found.version:
@@ -172,6 +176,22 @@ class PackageProvider(Provider):
     def wished(self, name: str) -> None:
         """Note that a preview has a resource install a package for its own sake."""
         self._wished.add(self.plain(name))
+
+    def is_held(self, name: str, installed: Installed) -> bool:
+        """Whether a package is kept at its version, where ``installed`` is what is there."""
+        return installed.held
+
+    def set_hold(self, name: str, held: bool) -> None:
+        """Keep a package at its version, or let it change again. ``ResourceError``."""
+        raise NotImplementedError
+
+    def hold_trouble(self) -> "Optional[ResourceError]":
+        """Why nothing can be put on hold on this host, None where it can."""
+        return None
+
+    def plan_hold(self, name: str, held: bool) -> None:
+        """Have predictions begin with a hold, or without it."""
+        self._holds[self.plain(name)] = held
 
     def mark_manual(self, name: str) -> None:
         """Have a package count as installed for its own sake."""

@@ -17,6 +17,7 @@ from remote_runtime.base import (
 from remote_runtime.effects import UNKNOWN, once
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import wording
+from remote_runtime.resources.package.hold import Hold
 from remote_runtime.resources.package.provider import (
     ABSENT,
     DOWNLOAD,
@@ -70,7 +71,7 @@ class Resource(ResourceType):
             )
         installed = self.provider.planned(self.name)
         self.context.saw("package", self.name, bool(installed.version))
-        if not self.provider.needs_lists(self.ensure, installed):
+        if not self._needs_lists(installed):
             return State(self._reported(installed), installed=installed, available=Available())
         outdated = self._freshen()
         available = self._available(installed)
@@ -90,8 +91,12 @@ class Resource(ResourceType):
             raise Missing(obstacle.message, would=self._would(state), hint=obstacle.hint)
         return state
 
+    def _needs_lists(self, installed: Installed) -> bool:
+        left = self._only_upgrade and not installed.version
+        return not left and self.provider.needs_lists(self.ensure, installed)
+
     def _listed_now(self, installed: Installed) -> Available:
-        if not self.provider.needs_lists(self.ensure, installed):
+        if not self._needs_lists(installed):
             return Available()
         return self.provider.available(self.name)
 
@@ -117,7 +122,11 @@ class Resource(ResourceType):
 
     def remembered(self) -> Properties:
         """What is installed; what could be changes by itself. See the base class."""
-        return {"ensure": self._reported(self.provider.status(self.name))}
+        installed = self.provider.status(self.name)
+        found: Properties = {"ensure": self._reported(installed)}
+        if self._hold.wanted is not None:
+            found["hold"] = self.provider.is_held(self.name, installed)
+        return found
 
     def found(self) -> Properties:
         """What is installed, and what would be installed now. See the base class."""
@@ -186,7 +195,23 @@ class Resource(ResourceType):
         """Return why it cannot be installed and what to do, or None."""
         if self.ensure == ABSENT or self._settled(installed, available):
             return None
-        return self._preconditions().installation(installed, available)
+        if self.properties.get("allow_downgrade") is False and self._is_older(installed):
+            return self._preconditions().downgrade(installed)
+        return self._preconditions().installation(self._hold.counts(installed), available)
+
+    def _is_older(self, installed: Installed) -> bool:
+        """Whether a version is asked for that is older than the one that is installed."""
+        now = installed.version if self.ensure not in (PRESENT, LATEST) else ""
+        return bool(now) and self.provider.compare(now, self.ensure) > 0
+
+    @property
+    def _only_upgrade(self) -> bool:
+        return self.properties.get("only_upgrade") is True
+
+    @property
+    def _hold(self) -> Hold:
+        given = None if self.ensure == ABSENT else self.properties.get("hold")
+        return Hold(self.provider, self.name, given)
 
     def _preconditions(self) -> "Preconditions":
         from remote_runtime.resources.package.preconditions import Preconditions
@@ -198,7 +223,7 @@ class Resource(ResourceType):
         if self.ensure == ABSENT:
             return not version
         if not version:
-            return False
+            return self._only_upgrade
         if self.ensure == LATEST:
             # Newer than the candidate is settled too: there is nothing to upgrade to.
             candidate = available.candidate
@@ -207,13 +232,18 @@ class Resource(ResourceType):
 
     def actions(self, state: State, refresh: bool) -> List[Action]:
         """Install, upgrade, downgrade or remove. Nothing here is a refresh."""
-        if self._settled(state.installed, state.available):
-            return [self._marking()] if self._is_to_mark(state.installed) else []
+        installed = state.installed
+        if self._settled(installed, state.available):
+            if self.ensure == ABSENT or not installed.version:
+                return []
+            marks = [self._marking()] if self._is_to_mark(installed) else []
+            return marks + self._hold.actions(self.context, installed, False)
         step = self._step(state)
         held = self._preconditions().hold(state.installed) if step.operation.removal else None
         if held is not None:
             raise ResourceError(held.message, hint=held.hint)
         foreseen: Sequence[VersionChange] = ()
+        self._hold.lift(installed)
         if self.context.noop:
             foreseen = self._foreseen(state, step)
         elif self.context.promised:
@@ -228,7 +258,7 @@ class Resource(ResourceType):
             raise Missing(error.message, would=self._would(state), hint=error.hint) from error
         if self._is_to_mark(state.installed) and not self.provider.marks_changed:
             planned.append(self._marking())
-        return planned
+        return planned + self._hold.actions(self.context, installed, True)
 
     def _is_to_mark(self, installed: Installed) -> bool:
         """Whether it is there for another package only, and would go with that."""
@@ -278,7 +308,7 @@ class Resource(ResourceType):
 
         installed = self.provider.status(self.name)
         available = Available()
-        if self.provider.needs_lists(self.ensure, installed):
+        if self._needs_lists(installed):
             if "update_cache" in self.properties:
                 from remote_runtime.text import duration
 
@@ -302,12 +332,15 @@ class Resource(ResourceType):
         def act() -> None:
             from remote_runtime.resources.package import batch
 
-            done = batch.carry_out(
-                self.provider,
-                batch.Wish(self.item, step.operation, state.installed),
-                others=lambda: self._coming(step.operation),
-                lock_timeout=self._lock_timeout(),
-                tried=self._tried,
+            done = self._hold.released(
+                state.installed,
+                lambda: batch.carry_out(
+                    self.provider,
+                    batch.Wish(self.item, step.operation, state.installed),
+                    others=lambda: self._coming(step.operation),
+                    lock_timeout=self._lock_timeout(),
+                    tried=self._tried,
+                ),
             )
             changes[1:] = self._others(done)
 
@@ -392,8 +425,10 @@ class Resource(ResourceType):
     def unsettled(self, state: State) -> str:
         """Why the package is not as desired, with how far the package manager got."""
         if self._settled(state.installed, state.available):
-            marked = not self._is_to_mark(state.installed)
-            return "" if marked else "%s is marked as installed automatically" % self.name
+            if self._is_to_mark(state.installed):
+                return "%s is marked as installed automatically" % self.name
+            right = not state.installed.version or self._hold.is_right(state.installed)
+            return "" if right else "the hold of %s is not as desired" % self.name
         return "%s is %s, not %s (package manager: %s)" % (
             self.name,
             state.ensure,

@@ -24,6 +24,8 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     elif ensure not in (PRESENT, ABSENT, LATEST) and not re.search("[0-9]", ensure):
         found.append(("ensure", "%r is not present, absent, latest or a version" % ensure))
     found += rules.of_tries(properties)
+    if ensure == PRESENT and properties.get("only_upgrade"):
+        found.append(("only_upgrade", "present upgrades nothing: use ensure: latest or a version"))
     for key in _DURATIONS:
         found += _check_duration(key, properties.get(key, "0"))
     return found

@@ -11,9 +11,22 @@ ON_A_HOST = True
 
 DPKG_QUERY = """\
 case "$1" in
-    -W) for f in packages/*; do echo "${f#packages/} $(cat "$f") all installed install"; done ;;
+    -W) for f in packages/*; do
+        want=install; [ ! -e "holds/${f#packages/}" ] || want=hold
+        echo "${f#packages/} $(cat "$f") all installed $want"
+        done ;;
     -f) [ -e "packages/$4" ] || exit 1
-        echo "install ok installed $(cat "packages/$4")" ;;
+        want=install; [ ! -e "holds/$4" ] || want=hold
+        echo "$want ok installed $(cat "packages/$4")" ;;
+esac
+"""
+APT_MARK = """\
+mkdir -p holds
+for last; do :; done
+case "$1" in
+    hold) touch "holds/$last" ;;
+    unhold) rm -f "holds/$last" ;;
+    showhold) ls holds ;;
 esac
 """
 APT_CACHE = """\
@@ -40,6 +53,7 @@ def host(world: World, version: str) -> Path:
     """The file that stands for the package app, and dpkg's own."""
     world.program("dpkg-query", DPKG_QUERY)
     world.program("apt-cache", APT_CACHE)
+    world.program("apt-mark", APT_MARK)
     world.program("apt-get", APT_GET)
     world.write("packages/dpkg", "1.21\n")
     file = Path(world.path("packages", "app"))
@@ -90,4 +104,30 @@ def absent(world: World) -> Scenario:
     return scenario(world, "1.0", "absent", state="1.0")
 
 
-SCENARIOS = (present, cached, version, latest, absent)
+def on_hold(world: World) -> Scenario:
+    """A package of another version that is to stay at the requested one."""
+    made = scenario(world, "1.0", "2.0", state="", version="1.0")
+    world.write("holds/app", "")
+    return made._replace(
+        properties={"ensure": "2.0", "hold": True, "allow_downgrade": False},
+        breaks={**made.breaks, "hold": lambda: world.remove("holds/app")},
+    )
+
+
+def released(world: World) -> Scenario:
+    """A package on hold that may change again."""
+    made = scenario(world, "1.0", "present", state="")
+    world.write("holds/app", "")
+    return made._replace(
+        properties={"ensure": "present", "hold": False},
+        breaks={**made.breaks, "hold": lambda: world.write("holds/app", "")},
+    )
+
+
+def upgraded(world: World) -> Scenario:
+    """A package that is upgraded if it is there."""
+    made = scenario(world, "1.0", "2.0", version="1.0")
+    return made._replace(properties={"ensure": "2.0", "only_upgrade": True})
+
+
+SCENARIOS = (present, cached, version, latest, absent, on_hold, released, upgraded)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 FILE = "/var/lib/apt/extended_states"
 MANUAL = ("apt-mark", "manual")
+_HOLDS = {True: "hold", False: "unhold"}
 
 
 def automatic(path: str = FILE) -> Set[str]:
@@ -32,3 +33,12 @@ def mark(commands: "Commands", name: str, environment: Mapping[str, str]) -> Non
     result = commands.run([*MANUAL, name], env=environment)
     if result.code != 0:
         raise apt_errors.explain("marking %s as installed manually" % name, result)
+
+
+def hold(commands: "Commands", name: str, held: bool, environment: Mapping[str, str]) -> None:
+    """Keep a package at its version, or let it change again. ``ResourceError``."""
+    from remote_runtime.resources.package.apt import errors as apt_errors
+
+    result = commands.run(["apt-mark", _HOLDS[held], name], env=environment)
+    if result.code != 0:
+        raise apt_errors.explain("apt-mark %s %s" % (_HOLDS[held], name), result)

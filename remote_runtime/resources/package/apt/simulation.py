@@ -60,6 +60,21 @@ def status(database: str, versions: Mapping[str, str], shown: str, native: str) 
     return "".join(stanza + "\n\n" for stanza in kept)
 
 
+def with_holds(database: str, holds: Mapping[str, bool], native: str) -> str:
+    """dpkg's database with these packages on hold, or not."""
+    if not holds:
+        return database
+    kept = []
+    for stanza in stanzas(database):
+        held = holds.get(_name(stanza, native))
+        words = field(stanza, "Status").split()
+        if held is not None and len(words) == 3 and words[0] in ("install", "hold"):
+            new = " ".join(["hold" if held else "install", *words[1:]])
+            stanza = stanza.replace("Status: " + " ".join(words), "Status: " + new, 1)
+        kept.append(stanza + "\n\n")
+    return "".join(kept)
+
+
 def by_version(shown: str, native: str) -> Dict[Tuple[str, str], str]:
     """What ``apt-cache show`` printed, by name and version."""
     found: Dict[Tuple[str, str], str] = {}

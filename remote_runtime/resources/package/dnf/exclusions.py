@@ -12,6 +12,7 @@ _DROP_INS = ("usr/share/dnf5/libdnf.conf.d", "etc/dnf/libdnf5.conf.d")
 _REPOSITORIES = ("etc/yum.repos.d", "etc/distro.repos.d", "etc/dnf/repos.override.d")
 _LOCKS = "etc/dnf/plugins/versionlock.list"  # of dnf 4's plugin
 _NEW_LOCKS = "etc/dnf/versionlock.toml"  # of dnf 5
+_PLUGIN = "usr/lib*/python3*/*-packages/dnf-plugins/versionlock.py"
 _KEYS = ("exclude", "excludepkgs")
 _LOCKED_NAME = re.compile(r"^\s*name\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE)
 
@@ -29,6 +30,18 @@ def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
             where = "the version lock %s in /%s" % (pattern, path)
             return (where, "release it with `dnf versionlock delete %s`" % name)
     return None
+
+
+def is_locked(name: str, root: str = "/") -> bool:
+    """Whether a version lock keeps a package at its version."""
+    return any(_names(pattern, name) for _, pattern in _locks(root))
+
+
+def can_lock(root: str = "/") -> bool:
+    """Whether the plugin of dnf 4 that locks versions is installed."""
+    import glob
+
+    return bool(glob.glob(os.path.join(root, _PLUGIN)))
 
 
 def left(what: str, name: str, root: str = "/") -> ResourceError:

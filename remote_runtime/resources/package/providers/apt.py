@@ -101,6 +101,12 @@ class Provider(PackageProvider):
         """See the base class."""
         apt_marks.mark(self.context.commands, name, ENVIRONMENT)
 
+    def set_hold(self, name: str, held: bool) -> None:
+        """See the base class."""
+        apt_marks.hold(self.context.commands, name, held, ENVIRONMENT)
+        self._database = None
+        self._holds.pop(self.plain(name), None)
+
     def _queried(self) -> dpkg.Database:
         # A database without any package makes dpkg-query fail without a word.
         result = self.context.commands.run(dpkg.QUERY, env=ENVIRONMENT, limit=_LIMIT)
@@ -218,12 +224,13 @@ class Provider(PackageProvider):
         from remote_runtime.resources.package.apt import simulation as apt_simulation
 
         versions = self.planned_versions()
-        if not versions:
+        if not (versions or self._holds):
             return []
         database = dpkg.text()
         shown = self._show(versions)
         try:
             text = apt_simulation.status(database, versions, shown, self._architecture)
+            text = apt_simulation.with_holds(text, self._holds, self._architecture)
         except KeyError as error:
             name, version = error.args[0]
             raise Unknowable(

@@ -118,6 +118,36 @@ class Provider(PackageProvider):
         argv = dnf_marks.mark(self.context.commands, name)
         self._transaction(what, argv, self.context.options.lock_timeout)
 
+    def is_held(self, name: str, installed: Installed) -> bool:
+        """By a version lock. See the base class."""
+        from remote_runtime.resources.package.dnf import exclusions as dnf_exclusions
+
+        planned = self._holds.get(self.plain(name)) if self.context.noop else None
+        return dnf_exclusions.is_locked(name) if planned is None else planned
+
+    def hold_trouble(self) -> Optional[ResourceError]:
+        """dnf 4 locks versions with a plugin. See the base class."""
+        from remote_runtime.resources.package.dnf import exclusions as dnf_exclusions
+        from remote_runtime.resources.package.dnf import marks as dnf_marks
+
+        if dnf_marks.is_new(self.context.commands) or dnf_exclusions.can_lock():
+            return None
+        if self.planned_versions():
+            return Unknowable("an earlier package may bring dnf's plugin versionlock")
+        return ResourceError(
+            "dnf cannot lock versions on this host: its plugin versionlock is missing",
+            "package.plugin",
+            "install python3-dnf-plugin-versionlock in an earlier package resource",
+        )
+
+    def set_hold(self, name: str, held: bool) -> None:
+        """See the base class."""
+        doing = "add" if held else "delete"
+        what = "dnf versionlock %s %s" % (doing, name)
+        argv = ("dnf", "versionlock", doing, "-y", name)
+        self._transaction(what, argv, self.context.options.lock_timeout)
+        self.forget_lists()
+
     def exclusion(self, name: str) -> Optional[Tuple[str, str]]:
         """See the base class."""
         from remote_runtime.resources.package.dnf import exclusions as dnf_exclusions
