@@ -220,7 +220,7 @@ class Context(object):
         if self._mounts is None:
             from remote_runtime.system.kernel.mounts import MountTable
 
-            self._mounts = MountTable(lambda: self.acted)
+            self._mounts = MountTable(self._doors[0], lambda: self.acted)
         return self._mounts
 
     @property

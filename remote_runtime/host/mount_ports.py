@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
 
 class MountReader(object):
-    """Reads what is mounted. The table of file systems is a file like others."""
+    """Reads what is mounted, and the table of file systems."""
+
+    def table(self) -> str:
+        """The text of fstab, "" where there is none."""
+        raise NotImplementedError
 
     def at(self, point: str) -> "Optional[Mounted]":
         """What is mounted on top at a path, None for nothing."""

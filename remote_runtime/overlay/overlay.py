@@ -78,7 +78,7 @@ class HostOverlay(object):
         self.files = OverlayFiles(files, layer, clouds)
         self.accounts = OverlayAccounts(accounts, clouds)
         self.kernel = OverlayKernel(self.files, clouds)
-        self.mounts = PlannedMounts(layer, clouds)
+        self.mounts = PlannedMounts(self.files, layer, clouds)
         self.commands = OverlayCommands(
             commands,
             layer,

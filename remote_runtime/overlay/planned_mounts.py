@@ -1,7 +1,7 @@
 """The predicted mounts when a resource runs (target)."""
 
 import os
-from typing import Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Dict, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import MountEffect
@@ -11,15 +11,21 @@ from remote_runtime.system.kernel import mounts
 from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.kernel.mounts import Mounted, MountTable
 
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+
 
 class PlannedMounts(MountTable):
     """The mounts of the host with planned changes, by mount point; swap space by its device."""
 
-    def __init__(self, layer: FileOverlay, clouds: UnknownRegions) -> None:
-        super().__init__(lambda: 0)
+    def __init__(self, files: "Files", layer: FileOverlay, clouds: UnknownRegions) -> None:
+        super().__init__(files, lambda: 0)
         self._layer, self._clouds = layer, clouds
         self.planned: Dict[str, Tuple[MountEffect, int]] = {}
         self.reloaded = 0  # when systemd was told last
+
+    def table(self) -> str:
+        return self.read_table()
 
     def at(self, point: str) -> Optional[Mounted]:
         effect, since = self.planned.get(point, (None, 0))

@@ -23,6 +23,10 @@ class MountReader(mount_ports.MountReader):
     def _door(self) -> MountTable:
         return self._find_door()
 
+    def table(self) -> str:
+        """See the base class."""
+        return self._door.table()
+
     def at(self, point: str) -> Optional[Mounted]:
         """See the base class."""
         return self._door.at(point)

@@ -148,7 +148,7 @@ class Mounts(MountReader, mounts.Mounts):
 
     def _remounts(self, now: Mounted, entry: Entry) -> None:
         words = tuple(fstab.for_kernel(entry.options))
-        later = now._replace(options=words, on_system=words)
+        later = now._replace(options=words, source=entry.device, on_system=words)
         effects: List[Effect] = [MountEffect(entry.point, entry=later, table_only=True)]
         changed = fstab.differing(entry.options, now.options, now.on_system)
         if {"ro", "rw", "noexec", "exec"} & set(changed):

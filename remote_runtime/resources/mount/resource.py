@@ -13,9 +13,11 @@ from remote_runtime.validation import rules
 NEEDED = ("/", "/dev", "/proc", "/run", "/sys", "/usr")
 """Mount points that no host runs without."""
 
+AUTOMOUNT = "x-systemd.automount"
 FIELDS = ("device", "type", "options", "dump", "pass")
 _GONE = ("absent", "unmounted")
 _MOST = 16  # file systems on top of each other
+_MOST_LINKS = 40  # on one path, as the kernel has it
 
 
 class Resource(StateType):
@@ -24,6 +26,7 @@ class Resource(StateType):
     default_ensure = "mounted"
     partial = True
     _old: Optional[Entry] = None  # as it is in the table
+    _point = ""  # the mount point without symlinks
     _now: Optional[Mounted] = None
     _right = False  # whether what is mounted is what has to be
     _stale = False  # whether systemd has an older table
@@ -72,7 +75,7 @@ class Resource(StateType):
         return "unmounted" if found.get("mounted") is None else "mounted"
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        self._old = fstab.find(self._table(host), self._key)
+        self._old = fstab.find(host.mounts.table(), self._key)
         found = self._of_table() if self._old is not None else {}
         found.update(self._of_swap(host) if self._is_swap else self._of_mount(host))
         self._stale = host.mounts.is_stale()
@@ -95,12 +98,15 @@ class Resource(StateType):
         return {"mounted": self._key if host.mounts.is_swap(self._key) else None}
 
     def _of_mount(self, host: HostReader) -> Dict[str, Any]:
-        self._now = now = host.mounts.at(self.name)
+        self._point = _real(host, self.name)
+        self._now = now = host.mounts.at(self._point)
         entry = self._wanted
         self._right = now is not None and bool(entry.device) and host.mounts.is_source(now, entry)
         if now is None:
             return {"mounted": None}
         found: Dict[str, Any] = {"mounted": now.source}
+        if now.type == "autofs" and AUTOMOUNT in fstab.words_of(entry.options):
+            return {"mounted": entry.device}  # it is mounted as soon as somebody goes there
         if self._right:
             found["mounted"] = entry.device
             differs = fstab.differing(entry.options, now.options, now.on_system)
@@ -163,7 +169,7 @@ class Resource(StateType):
             self._mount(host, diff, entry)
         # The table comes last: what could not be mounted is not in it.
         if self._managed and any(key in diff for key in FIELDS):
-            self._rewrite(host, fstab.with_entry(self._table(host), entry, self._key))
+            self._rewrite(host, fstab.with_entry(host.mounts.table(), entry, self._key))
         if self._managed and host.mounts.is_stale():
             host.mounts.reload()
 
@@ -176,6 +182,7 @@ class Resource(StateType):
     def _mount(self, host: Host, diff: Diff, entry: Entry) -> None:
         now = self._now
         if "mounted" in diff or now is None:
+            entry = entry._replace(point=self._point or self.name)
             host.mounts.require_mountable(entry)
             if now is not None:
                 host.mounts.unmount(now)
@@ -185,11 +192,11 @@ class Resource(StateType):
         old = self._old.options if self._old else entry.options
         changed = "options" in diff and fstab.for_kernel(old) != fstab.for_kernel(entry.options)
         if "active_options" in diff or changed:
-            host.mounts.remount(now, entry)
+            host.mounts.remount(now, entry._replace(point=now.point))
 
     def _unmount(self, host: Host) -> None:
         for _ in range(_MOST):
-            now = host.mounts.at(self.name)
+            now = host.mounts.at(self._point)
             if now is None:
                 return
             host.mounts.unmount(now)
@@ -200,7 +207,7 @@ class Resource(StateType):
         elif not self._is_swap:
             self._unmount(host)
         if self._old is not None:
-            self._rewrite(host, fstab.without_entry(self._table(host), self._key))
+            self._rewrite(host, fstab.without_entry(host.mounts.table(), self._key))
         if host.mounts.is_stale():
             host.mounts.reload()
 
@@ -220,16 +227,28 @@ class Resource(StateType):
                 host.files.mkdir(path, 0o755)
 
     @staticmethod
-    def _table(host: HostReader) -> str:
-        path = os.path.join(mounts.ETC, "fstab")
-        if host.files.stat(path) is None:
-            return ""
-        return host.files.read(path).decode("utf-8", "surrogateescape")
-
-    @staticmethod
     def _rewrite(host: Host, text: str) -> None:
         path, data = os.path.join(mounts.ETC, "fstab"), text.encode("utf-8", "surrogateescape")
         if host.files.stat(path) is None:
             host.files.write(path, data, mode=0o644)
         else:
             host.files.rewrite(path, data)
+
+
+def _real(host: HostReader, path: str) -> str:
+    """A path without symlinks, as far as it exists; what is mounted on its way changes no name."""
+    done, todo, links = "/", path.split("/"), 0
+    while todo:
+        name = todo.pop(0)
+        if name in ("", "."):
+            continue
+        if name == "..":
+            done = os.path.dirname(done)
+            continue
+        done = os.path.join(done, name)
+        node = host.files.lstat(done)
+        if node is not None and node.kind == "symlink" and links < _MOST_LINKS:
+            links += 1
+            done = "/" if node.target.startswith("/") else os.path.dirname(done)
+            todo[:0] = node.target.split("/")
+    return done

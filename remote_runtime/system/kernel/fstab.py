@@ -4,6 +4,7 @@ Lines and fields that are not changed stay byte for byte.
 """
 
 import re
+from functools import lru_cache
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
 from remote_runtime.system.octal import unescape
@@ -46,10 +47,19 @@ def is_of(entry: Optional[Entry], name: str) -> bool:
 
 def find(text: str, name: str) -> Optional[Entry]:
     """The last entry for a mount point or swap device: its file system is on top."""
-    found = None
+    return _by_name(text).get(name)
+
+
+@lru_cache(maxsize=2)
+def _by_name(text: str) -> Dict[str, Entry]:
+    """The entries of a table, which all resources of a run ask for."""
+    found: Dict[str, Entry] = {}
     for line in text.split("\n"):
         entry = entry_of(line)
-        found = entry if is_of(entry, name) else found
+        if entry is not None and entry.type == SWAP:
+            found[entry.device] = entry
+        elif entry is not None:
+            found[entry.point] = found[entry.point.rstrip("/") or "/"] = entry
     return found
 
 

@@ -1,12 +1,25 @@
 """What is mounted, and what uses it (target)."""
 
 import os
-from typing import Callable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Callable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
 from remote_runtime.system.kernel import fstab
 from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.octal import unescape
 from remote_runtime.system.paths import is_within
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
 
 PROC = "/proc"
 ETC = "/etc"
@@ -17,6 +30,7 @@ FILESYSTEMS = "/proc/filesystems"
 HELPERS = ("/sbin/mount.", "/usr/sbin/mount.")
 _BY = ("uuid", "label", "partuuid", "partlabel", "id")
 _UNNAMED = ("none", "auto", "")
+_LARGEST = 1 << 20  # bytes of fstab
 _MOST = 5  # users of a mount that are named
 
 
@@ -35,8 +49,10 @@ class Mounted(NamedTuple):
 class MountTable(object):
     """What is mounted on the machine, read again after each change only."""
 
-    def __init__(self, acted: Callable[[], int]) -> None:
-        self._acted = acted
+    def __init__(self, files: "Files", acted: Callable[[], int]) -> None:
+        self._files, self._acted = files, acted
+        self._table: Optional[str] = None
+        self._without_device: Optional[Set[str]] = None
         self._read_at = -1
         self._all: List[Mounted] = []
         self._swaps: List[str] = []
@@ -49,11 +65,26 @@ class MountTable(object):
     def forget(self) -> None:
         """Read it again."""
         self._all, self._swaps, self._read_at = list(_mounted()), list(_swaps()), -1
+        self._table = None
 
     def all(self) -> Sequence[Mounted]:
         """In the order in which they were mounted."""
         self._read()
         return self._all
+
+    def table(self) -> str:
+        """The text of fstab, "" where there is none."""
+        self._read()
+        if self._table is None:
+            self._table = self.read_table()
+        return self._table
+
+    def read_table(self) -> str:
+        """The same, read anew."""
+        path = os.path.join(ETC, "fstab")
+        if self._files.status(path, follow=True) is None:
+            return ""
+        return self._files.read(path, _LARGEST, follow=True).decode("utf-8", "surrogateescape")
 
     def stack(self, point: str) -> List[Mounted]:
         """What is mounted right at a path, the last on top."""
@@ -89,13 +120,19 @@ class MountTable(object):
             return self._is_seen(mounted, os.path.realpath(device))
         if wanted.type not in _UNNAMED and not _same_type(mounted.type, wanted.type):
             return False
-        if mounted.source == device or _has_no_device(mounted.type):
+        if mounted.source == device or self._has_no_device(mounted.type):
             return True
         if mounted.source.startswith("/dev/loop") and os.path.isfile(device):
             return _backing(mounted.source) == os.path.realpath(device)
         if device.startswith("/") or "=" in device:
             return os.path.realpath(mounted.source) == resolved(device)
         return mounted.source.rstrip("/") == device.rstrip("/")
+
+    def _has_no_device(self, kind: str) -> bool:
+        """Whether file systems of a type are of no device or server."""
+        if self._without_device is None:
+            self._without_device = set(_without_device())
+        return kind in self._without_device
 
     def _is_seen(self, mounted: Mounted, path: str) -> bool:
         around = self.around(path)
@@ -142,14 +179,17 @@ def is_known_type(kind: str) -> Optional[bool]:
         return None
 
 
-def _has_no_device(kind: str) -> bool:
+def _without_device() -> Iterator[str]:
+    """The types of file systems that are of no device or server, whatever they are called by."""
+    of_some = ("nfs", "nfs4", "cifs", "9p", "ceph", "overlay", "fuse", "virtiofs", "btrfs")
     try:
         with open(FILESYSTEMS) as file:
-            return any(line.split() == ["nodev", kind] for line in file) and kind not in (
-                "nfs", "nfs4", "cifs", "9p", "ceph", "overlay", "fuse", "virtiofs", "btrfs"
-            )  # fmt: skip
+            words = [line.split() for line in file]
     except OSError:
-        return kind == "tmpfs"
+        words = [["nodev", "tmpfs"]]
+    for one in words:
+        if one[:1] == ["nodev"] and one[1] not in of_some:
+            yield one[1]
 
 
 def _same_type(now: str, wanted: str) -> bool:

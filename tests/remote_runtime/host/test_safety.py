@@ -22,7 +22,7 @@ READS = {
     *("group_name", "login_keys"),
     "tries",  # of the last command
     *("user_name", "groups_of", "logins", "exists", "is_created", "require_start"),
-    *("at", "is_source", "is_swap", "is_stale", "require_mountable"),
+    *("at", "table", "is_source", "is_swap", "is_stale", "require_mountable"),
     *("value", "is_known", "is_loaded", "settings"),
     *("look", "holds"),  # guards of the user, which look in previews, too
 }

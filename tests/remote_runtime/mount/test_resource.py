@@ -152,6 +152,24 @@ class MountTest(DirectoryTest):
             self.assertEqual(self.ran, [["reload"]])
             self.assertEqual(self.both(device="tmpfs", type="tmpfs")["status"], "stable")
 
+    def test_a_point_behind_a_symlink(self) -> None:
+        """The kernel knows it by its own path, the table by its name."""
+        os.symlink("point", self.path("link"))
+        wanted = item("mount", self.path("link"), properties={"device": "tmpfs", "type": "tmpfs"})
+        for status in ("changed", "stable"):
+            self.assertEqual(one(run(Resource, wanted))["status"], status)
+        self.assertEqual(self.ran, [["mount", "-t", "tmpfs", "tmpfs", self.point]])
+        self.assertIn(self.path("link").encode() + b"\ttmpfs", self.read("etc/fstab"))
+
+    def test_on_demand(self) -> None:
+        """What systemd mounts as soon as somebody goes there counts as mounted."""
+        options = "x-systemd.automount,noauto"
+        line = "LABEL=x %s ext4 %s 0 0\n" % (self.point, options)
+        self.write("etc/fstab", line.encode())
+        self.mounted("2 1 0:9 / %s rw - autofs systemd-1 rw\n" % self.point)
+        event = self.both(device="LABEL=x", type="ext4", options=options)
+        self.assertEqual((event["status"], self.ran), ("stable", []))
+
     def test_rules(self) -> None:
         """What no host can do without stays; each mistake is about its property."""
         for name in ("/", "/proc", "/usr"):

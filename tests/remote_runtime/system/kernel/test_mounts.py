@@ -2,6 +2,7 @@ import os
 from typing import Any, List
 from unittest import mock
 
+from remote_runtime.system.files import Files
 from remote_runtime.system.kernel import mounts
 from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.kernel.mounts import Mounted, MountTable
@@ -40,7 +41,7 @@ class MountTableTest(DirectoryTest):
         self.write("sys/loop7/loop/backing_file", (self.path("image") + "\n").encode())
         self.write("image")
         self.acted = 0
-        self.table = MountTable(lambda: self.acted)
+        self.table = MountTable(Files(), lambda: self.acted)
 
     def entry(self, device: str, kind: str = "auto", options: str = "defaults") -> Entry:
         return Entry(device, "/x", kind, options, "0", "0")
@@ -94,6 +95,14 @@ class MountTableTest(DirectoryTest):
         self.assertTrue(self.table.is_stale())
         os.utime(self.path("etc/fstab"), (999, 999))
         self.assertFalse(self.table.is_stale())
+
+    def test_the_table(self) -> None:
+        """It is read once until something changes; without one it is empty."""
+        self.assertEqual(self.table.table(), "")
+        self.write("etc/fstab", b"a /b\n")
+        self.assertEqual(self.table.table(), "")
+        self.acted += 1
+        self.assertEqual(self.table.table(), "a /b\n")
 
     def test_types(self) -> None:
         """A type that is not there may come with a module."""

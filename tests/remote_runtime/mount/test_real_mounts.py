@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.remote_runtime.fakes import ROOT
+
+
+@pytest.mark.skipif(not ROOT, reason="mounting needs root")
+def test_real_mounts() -> None:
+    """The kernel agrees with each preview, and a second push changes nothing."""
+    words = [sys.executable, "-m", "tests.remote_runtime.mount.real_mounts"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for step in json.loads(done.stdout):
+        assert step["errors"] == [[], [], []], step
+        assert step["changes"][0] == step["changes"][1] != [], step
+        assert step["again"] == "stable", step
