@@ -46,6 +46,7 @@ __all__ = [
     "ResourceType",
     "State",
     "StateType",
+    "StepStateType",
     "Uncertainty",
     "UnitEffect",
     "Unknowable",
@@ -453,3 +454,56 @@ class ActionStateType(StateType):
     def act(self, host: "Host") -> None:
         """Do it. ``ResourceError`` where that fails."""
         raise NotImplementedError
+
+
+class StepStateType(StateType):
+    """A state type that brings about one property after the other, each as a step of its own.
+
+    ``apply`` gets a diff with one key; the steps have the order of ``desired``. ``read`` always
+    has ``ensure``, and None stands for a thing that is not there, which ``require`` refuses. A
+    subscription runs ``refresh`` in place of the step of ``ensure``, if that is as desired.
+    """
+
+    refreshed = "refreshed"
+
+    def differs(self, found: Mapping[str, Any], key: str) -> bool:
+        """Whether a property is not as desired."""
+        return bool(found.get(key) != self.desired()[key])
+
+    def before(self, found: Mapping[str, Any], key: str) -> Any:
+        """What the record of a change has as the former value."""
+        return found.get(key)
+
+    def opposite(self) -> Mapping[str, Any]:
+        """A state of which nothing is as desired, for what is not known yet."""
+        raise NotImplementedError
+
+    def done(self, key: str) -> str:
+        """The word for a step in messages, as in "started"."""
+        raise NotImplementedError
+
+    def require(self, found: Optional[Mapping[str, Any]]) -> None:
+        """``Missing`` for what keeps the desired state from being reached."""
+
+    def require_refresh(self, found: Mapping[str, Any]) -> None:
+        """``ResourceError`` for what keeps it from being refreshed."""
+
+    def accepts_refresh(self) -> bool:
+        """Whether a subscription has a say in what is done."""
+        return True
+
+    def unsettled(self, found: Mapping[str, Any]) -> str:
+        """After all steps: why the state is not as desired, "" for the words of the records."""
+        return ""
+
+    def shown(self, found: Mapping[str, Any]) -> Properties:
+        """What ``ccm status`` shows."""
+        return dict(found)
+
+    def observed(self, found: Mapping[str, Any]) -> Any:
+        """What a plan file compares, by property."""
+        return {key: found.get(key) for key in self.desired()}
+
+    def answers(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
+        """As ``ResourceType.answer``."""
+        return None

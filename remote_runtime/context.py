@@ -135,6 +135,7 @@ class Context(object):
         self._on_notice = on_notice
         self.on_depart: Callable[[int, float], None] = lambda index, seconds: None
         self._channel = channel
+        self._made: Dict[Any, Any] = {}
         self._turn = _Turn(0, options.noop, mask, [])
         self._items = items
         self._peers: Dict[str, List[Item]] = {}
@@ -171,6 +172,12 @@ class Context(object):
     def resources(self) -> Iterator[Item]:
         """Every item of the run, also those that are not managed, children included."""
         return each_of(self._items)
+
+    def one(self, kind: "Callable[[Context], Any]") -> Any:
+        """The only one of its kind in this run, made when it is first asked for."""
+        if kind not in self._made:
+            self._made[kind] = kind(self)
+        return self._made[kind]
 
     # -- the target, in a preview with what earlier resources would have done ---------------------
 
@@ -323,6 +330,10 @@ class Context(object):
         """A block in which these values count, too, whatever happens in it."""
         return Trial(self, self.world_with(effects))
 
+    def within(self, world: "HostOverlay") -> "Within":
+        """A block that reads this target; the doubt over what is read is noted."""
+        return Within(self, world)
+
     def ignoring(self) -> "Trial":
         """A block in which the doubt over what is read is not noted."""
         return Trial(self, self._world)
@@ -423,6 +434,23 @@ class Apart(object):
 
     def __exit__(self, *failure: Any) -> None:
         self._context._world = self._before
+
+
+class Within(object):
+    """See ``Context.within``."""
+
+    def __init__(self, context: Context, world: "HostOverlay") -> None:
+        self._context = context
+        self._world: "Optional[HostOverlay]" = world
+
+    def __enter__(self) -> None:
+        self._exchange()
+
+    def __exit__(self, *failure: Any) -> None:
+        self._exchange()
+
+    def _exchange(self) -> None:
+        self._context._world, self._world = self._world, self._context._world
 
 
 class Trial(object):

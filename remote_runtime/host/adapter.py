@@ -5,7 +5,19 @@ the machine in a push. In a preview it gets a copy of the overlay, whose record 
 effects of the action. A state type has no other way to the host: it holds no context.
 """
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Type, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+    Union,
+)
 
 from remote_runtime.base import (
     AccountEffect,
@@ -25,6 +37,7 @@ from remote_runtime.base import (
     ResourceType,
     State,
     StateType,
+    StepStateType,
     Uncertainty,
     Unknowable,
     UnknownEffect,
@@ -51,7 +64,11 @@ class HostProvider(Provider):
 
 def adapted(kind: Type[StateType]) -> Callable[[Item, Any, Context], ResourceType]:
     """What makes resources of a state type for the lifecycle."""
-    made = ActionResource if issubclass(kind, ActionStateType) else StateResource
+    made = StateResource
+    if issubclass(kind, ActionStateType):
+        made = ActionResource
+    elif issubclass(kind, StepStateType):
+        made = StepResource
     return lambda item, provider, context: made(item, provider, context, kind=kind)
 
 
@@ -405,3 +422,126 @@ class ActionResource(StateResource):
         from remote_runtime.resources.package.affects import affected
 
         return affected(affects, self.context)
+
+
+class StepResource(StateResource):
+    """One resource of a type that takes a step for each property that differs."""
+
+    _type: StepStateType
+
+    def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
+        """The host itself until something is planned. See ``ActionResource``."""
+        from remote_runtime.host.machine.machine import reader
+
+        context = self.context
+        if context.world is None:
+            return reader(context, context)
+        return super()._reader(world)
+
+    def observe(self) -> State:
+        """See the base class."""
+        found = self._type.read(self._supported())
+        try:
+            self._type.require(found)
+        except Missing as missing:
+            missing.would = self._would()
+            raise
+        return State(found["ensure"] if found else "absent", found=found)
+
+    def found(self) -> Properties:
+        """See the base class."""
+        found = self._type.read(self._supported())
+        return {"ensure": "absent"} if found is None else dict(self._type.shown(found))
+
+    def observation(self, state: Any) -> Any:
+        """See the base class."""
+        return self._type.observed(state.found)
+
+    def remembered(self) -> Optional[Properties]:
+        """See the base class."""
+        return self.found()
+
+    def answer(self) -> Optional[Properties]:
+        """See the base class."""
+        answers = self._type.answers(self._supported())
+        return None if answers is None else dict(answers)
+
+    def heeds(self, refresh: bool) -> bool:
+        """See the base class."""
+        return refresh and self._type.accepts_refresh()
+
+    def unsettled(self, state: Any) -> str:
+        """See the base class."""
+        left = self.actions(state, False)
+        if not left:
+            return ""
+        return self._type.unsettled(state.found) or super().unsettled(state)
+
+    def actions(self, state: Any, refresh: bool) -> List[Action]:
+        """See the base class."""
+        return self._steps(state.found, self.heeds(refresh))
+
+    def supposed(self, refresh: bool) -> List[Action]:
+        """See the base class."""
+        try:
+            return self._would()
+        except Unknowable:
+            message, step, change = self._step_of("ensure", self._type.opposite())
+            return [Action(message, lambda: step(self._machine()), changes=[change])]
+
+    def _would(self) -> List[Action]:
+        """What there is to do where nothing is known."""
+        return self._steps(self._type.opposite(), False, checks=False)
+
+    def _steps(self, found: Mapping[str, Any], refresh: bool, checks: bool = True) -> List[Action]:
+        steps = []
+        for key in self._type.desired():
+            if self._type.differs(found, key):
+                steps.append(self._step_of(key, found))
+            elif refresh and key == "ensure":
+                self._type.require_refresh(found)
+                steps.append(self._refreshing(found))
+        self._done = []
+        return [self._acting(*step, checks=checks) for step in steps]
+
+    def _step_of(self, key: str, found: Mapping[str, Any]) -> Tuple[str, Step, Change]:
+        after = self._type.desired()[key]
+        diff = Diff(found, {key: after})
+        diff.keys = [key]
+        change = Change(key, self._type.before(found, key), after)
+        message = "Would have %s" % self._type.done(key)
+        return message, lambda host: self._type.apply(host, diff), change
+
+    def _refreshing(self, found: Mapping[str, Any]) -> Tuple[str, Step, Change]:
+        word = self._type.refreshed
+        change = Change("ensure", self._type.before(found, "ensure"), word)
+        return "Would have %s via subscribe" % word, self._type.refresh, change
+
+    def _acting(self, message: str, step: Step, change: Change, *, checks: bool) -> Action:
+        """A step; in a preview with its effects on the host as the steps before leave it."""
+        action = Action(message, lambda: step(self._machine()), changes=[change], effects=())
+        if not self.context.noop:
+            return action
+        from remote_runtime.host.overlay.overlay import Overlay
+
+        world = self.context.world_with(self._done)
+        host = Overlay(world, self.item.id, context=self.context, warn=self._warn)
+        host.record.checks = checks
+        failures: List[ResourceError] = []
+        try:
+            step(host)
+        except ResourceError as error:
+            if not host.record.effects:
+                raise  # nothing is known of it
+            failures.append(error)
+        effects = host.record.effects
+        # What a program may do does not keep the next step from being taken.
+        self._done += [each for each in effects if not isinstance(each, UnknownEffect)]
+
+        def rehearse() -> None:
+            for error in failures:
+                raise error
+
+        return action._replace(
+            effects=effects, rehearse=rehearse, unfinished=tuple(host.record.unfinished)
+        )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.account_files import Group, User
     from remote_runtime.system.kernel.settings import Setting
     from remote_runtime.system.process.commands import Result
+    from remote_runtime.units.status import Status
 
 LARGEST = 1 << 20  # bytes of a file that is read completely
 OURS = -1  # the user or group that the kernel gives to what the run makes
@@ -452,6 +453,38 @@ class Kernel(KernelReader):
         raise NotImplementedError
 
 
+class UnitReader(object):
+    """Reads the units of the init system. One query answers for all units of the plan."""
+
+    def status(self, name: str) -> "Status":
+        """The state of a unit; where systemd has not read what was changed, it is told to first."""
+        raise NotImplementedError
+
+
+class Units(UnitReader):
+    """Reads and changes units; the suffix ``.service`` is optional."""
+
+    def start(self, name: str) -> None:
+        """Start a unit. ``ResourceError`` if it does not run then."""
+        raise NotImplementedError
+
+    def stop(self, name: str) -> None:
+        """Stop a unit."""
+        raise NotImplementedError
+
+    def restart(self, name: str) -> None:
+        """Stop a unit and start it again. ``ResourceError`` if it does not run then."""
+        raise NotImplementedError
+
+    def enable(self, name: str) -> None:
+        """Have a unit started at boot."""
+        raise NotImplementedError
+
+    def disable(self, name: str) -> None:
+        """Have a unit not started at boot."""
+        raise NotImplementedError
+
+
 RareParts = Callable[[str], Any]
 """Makes the ports that few types use, by their names."""
 
@@ -494,6 +527,12 @@ class HostReader(object):
         downloads: Downloads = self.parts("downloads")
         return downloads
 
+    @property
+    def units(self) -> UnitReader:
+        """The units of the init system."""
+        units: UnitReader = self.parts("units")
+        return units
+
 
 class Host(HostReader):
     """A host that can be read and changed. ``warn`` gets a line for people."""
@@ -524,3 +563,9 @@ class Host(HostReader):
         """The package lists."""
         lists: PackageLists = self.parts("lists")
         return lists
+
+    @property
+    def units(self) -> Units:
+        """The units of the init system."""
+        units: Units = self.parts("units")
+        return units

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def reader(doors: "Union[Context, HostOverlay]", context: "Optional[Context]" = None) -> HostReader:
     """The reader of the machine, or of an overlay; without the ``context`` of a run, there are no
-    package lists and no downloads."""
+    package lists, no downloads and no units."""
 
     def part(name: str) -> Any:
         if name == "mounts":
@@ -65,6 +65,10 @@ def _part(context: "Context", name: str, changing: bool) -> Any:
         from remote_runtime.host.machine import downloads
 
         return downloads.Downloads(context)
+    if name == "units":
+        from remote_runtime.host.machine import units
+
+        return units.Units(context) if changing else units.UnitReader(context)
     from remote_runtime.resources.package import list_refresh
 
     lists = list_refresh.PackageLists if changing else list_refresh.PackageListReader

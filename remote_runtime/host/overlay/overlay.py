@@ -15,7 +15,7 @@ class Overlay(Host):
     """The host with planned changes; ``record`` receives the changes made here.
 
     Only these change ``world``: the caller passes a copy. ``warn`` gets a line for people. Without
-    a ``context``, there are no package lists and no downloads.
+    a ``context``, there are no package lists, no downloads and no units.
     """
 
     def __init__(
@@ -47,6 +47,10 @@ class Overlay(Host):
                 from remote_runtime.host.machine import downloads
 
                 return downloads.Downloads(context)
+            if name == "units":
+                from remote_runtime.host.overlay import units
+
+                return units.Units(record, context)
             from remote_runtime.host.overlay import package_lists
 
             return package_lists.PackageLists(context, record)

@@ -22,7 +22,9 @@ class Record(object):
 
     ``world`` is a private copy. ``runs``: a program would have run, whose success is unknown.
     ``assumed`` is what must hold for the prediction to come true.
-    ``covering`` says what a command may change by what it says that it affects.
+    ``covering`` says what a command may change by what it says that it affects. ``checks``: what
+    the machine would refuse fails; without, only the effects are recorded. ``unfinished`` are the
+    effects that count where the last call fails.
     """
 
     def __init__(self, world: "HostOverlay", by: str, covering: Covering = anything) -> None:
@@ -30,8 +32,10 @@ class Record(object):
         self.by = by
         self.covering = covering
         self.effects: List[Effect] = []
+        self.unfinished: List[Effect] = []
         self.runs = False
         self.assumed: List[Uncertainty] = []
+        self.checks = True
 
     def add(self, *effects: Effect) -> None:
         """Note effects, and lay them over the host."""

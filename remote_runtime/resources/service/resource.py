@@ -1,107 +1,103 @@
 """The service type: runs now, and starts at boot (target; ``check`` on both sides)."""
 
-from typing import Any, List, Tuple
+from typing import Any, List, Mapping, Optional, Tuple
 
-from remote_runtime.base import (
-    Action,
-    Change,
-    Missing,
-    Properties,
-    ResourceType,
-    State,
-    Unknowable,
-)
+from remote_runtime.base import Diff, Missing, Properties, StepStateType
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.service import wording
-from remote_runtime.resources.service.provider import (
-    DISABLE,
-    ENABLE,
-    ENDS,
-    RESTART,
-    START,
-    STOP,
-    ServiceProvider,
-    Status,
-)
-from remote_runtime.resources.service.unit.unit import full_name
+from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.units.status import ENDS, Status
 
 RUNNING, STOPPED = "running", "stopped"
+_DONE = {
+    ("ensure", RUNNING): "started",
+    ("ensure", STOPPED): "stopped",
+    ("enable", True): "enabled",
+    ("enable", False): "disabled",
+}
 
 
-class Resource(ResourceType):
-    """One service at its turn."""
+class Resource(StepStateType):
+    """One service. Of what is found, ``unit`` is the whole ``Status``."""
 
-    provider: ServiceProvider
     default_ensure = RUNNING
+    refreshed = "restarted"
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """The name. See the base class."""
         from remote_runtime.resources.service import rules
 
         return rules.problems(name)
 
-    def observe(self) -> State:
-        """Whether the service runs and starts at boot."""
-        status = self.provider.status(self.name)
-        self.context.saw("unit", full_name(self.name), status.found)
-        world = self.context.world
-        for other in self.provider.leaning(self.name) if world is not None and world.clouds else ():
-            self.context.saw("unit", other)
-        problem, hint = self._problem(status)
-        if problem:
-            raise Missing(problem, would=self._would(), hint=hint)
-        return State(RUNNING if status.running else STOPPED, status=status)
+    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        return _found(host.units.status(self.name))
 
-    def observation(self, state: Any) -> Any:
-        """See the base class."""
-        status: Status = state.status
-        enable = [status.enabled, status.either, status.until_reboot, status.masked]
-        rest = status._replace(
-            enabled=None, either=False, until_reboot=False, masked=False, words=""
-        )
-        return {"ensure": list(rest), "enable": enable}
+    def desired(self) -> Mapping[str, Any]:
+        enable = self.properties.get("enable")
+        wanted = {"ensure": self.ensure}
+        return wanted if enable is None else dict(wanted, enable=bool(enable))
 
-    def found(self) -> Properties:
-        """Whether it runs and starts at boot. See the base class."""
-        status = self.provider.status(self.name)
-        if not status.found:
-            return {"ensure": "absent"}
-        properties: Properties = {
-            "ensure": RUNNING if status.running else STOPPED,
-            "enable": status.enabled and not status.until_reboot,
+    def opposite(self) -> Mapping[str, Any]:
+        runs = self.ensure == STOPPED
+        enabled = not self.properties.get("enable")
+        return _found(Status(True, running=runs, stoppable=runs, enabled=enabled)) or {}
+
+    def differs(self, found: Mapping[str, Any], key: str) -> bool:
+        status: Status = found["unit"]
+        if key == "enable":
+            return not status.enable_satisfied(self.desired()[key])
+        return status.stoppable if self.ensure == STOPPED else not status.running
+
+    def before(self, found: Mapping[str, Any], key: str) -> Any:
+        if key == "enable":
+            return not self.desired()[key]
+        status: Status = found["unit"]
+        on_its_way = self.ensure == STOPPED and not status.running
+        return status.words if on_its_way else found["ensure"]
+
+    def done(self, key: str) -> str:
+        return _DONE[key, self.desired()[key]]
+
+    def apply(self, host: Host, diff: Diff) -> None:
+        verbs = {
+            "started": host.units.start,
+            "stopped": host.units.stop,
+            "enabled": host.units.enable,
+            "disabled": host.units.disable,
         }
-        if status.masked:
-            properties["masked"] = True
-        if status.words:
-            properties["status"] = status.words
-        return properties
+        for key in diff.keys:
+            verbs[self.done(key)](self.name)
 
-    def answer(self) -> Properties:
-        """Whether it runs, and starts at boot. See the base class."""
-        status = self.provider.status(self.name)
-        self.context.saw("unit", full_name(self.name), status.found)
-        enabled = bool(status.enabled) and not status.until_reboot
-        return {"active": status.running, "enabled": enabled}
+    def refresh(self, host: Host) -> None:
+        host.units.restart(self.name)
 
-    def _problem(self, status: Status) -> Tuple[str, str]:
-        """Return why the wanted state cannot be reached, and what to do about it."""
-        if not status.found:
-            return (
+    def accepts_refresh(self) -> bool:
+        return self.ensure == RUNNING
+
+    def require(self, found: Optional[Mapping[str, Any]]) -> None:
+        if found is None:
+            raise Missing(
                 "service not found: the unit %s does not exist" % self.name,
-                "check the spelling, or add an earlier package or file resource that installs it",
+                hint="check the spelling, or add an earlier package or file resource that "
+                "installs it",
             )
+        status: Status = found["unit"]
+        enable = self.properties.get("enable")
         must_start = self.ensure == RUNNING and not status.running
-        if status.masked and (must_start or self._enable is True):
-            return self._masked(status)
-        if status.failure and (must_start or self._enable is not None):
-            return "%s cannot be used: %s" % (self.name, status.failure), "correct its unit file"
-        if self._enable is not None and status.enabled is None:
-            return (
-                "%s cannot be enabled or disabled: it has no unit file" % self.name,
-                "omit `enable`",
-            )
-        return "", ""
+        if status.masked and (must_start or enable is True):
+            message, hint = self._masked(status)
+            raise Missing(message, hint=hint)
+        if status.failure and (must_start or enable is not None):
+            message = "%s cannot be used: %s" % (self.name, status.failure)
+            raise Missing(message, hint="correct its unit file")
+        if enable is not None and status.enabled is None:
+            message = "%s cannot be enabled or disabled: it has no unit file" % self.name
+            raise Missing(message, hint="omit `enable`")
+
+    def require_refresh(self, found: Mapping[str, Any]) -> None:
+        status: Status = found["unit"]
+        if status.masked:
+            message, hint = self._masked(status)
+            raise ResourceError(message, "service.masked", hint)
 
     def _masked(self, status: Status) -> Tuple[str, str]:
         if status.until_reboot:  # the other command leaves such a mask where it is
@@ -109,92 +105,39 @@ class Resource(ResourceType):
             return "%s is masked until the next boot" % self.name, hint
         return "%s is masked" % self.name, "run `systemctl unmask %s` on the host" % self.name
 
-    @property
-    def _enable(self) -> object:
-        return self.properties.get("enable")
-
-    def actions(self, state: State, refresh: bool) -> List[Action]:
-        """First whether it runs, then whether it starts at boot."""
-        status: Status = state.status
-        actions = []
-        if self.ensure == STOPPED:
-            if status.stoppable:
-                actions.append(self._stop(status))
-        elif not status.running:
-            actions.append(self._start(STOPPED))
-        elif refresh:
-            actions.append(self._restart(status))
-        if self._enable is not None and not status.enable_satisfied(bool(self._enable)):
-            actions.append(self._switch())
-        return actions
-
-    def heeds(self, refresh: bool) -> bool:
-        """A service that is to be stopped ignores its subscriptions."""
-        return refresh and self.ensure == RUNNING
-
-    def _would(self) -> List[Action]:
-        """What there will be to do where nothing is known: the opposite of what is wanted."""
-        running = self._start(STOPPED) if self.ensure == RUNNING else self._stop(Status(True, True))
-        return [running] if self._enable is None else [running, self._switch()]
-
-    def supposed(self, refresh: bool) -> List[Action]:
-        """See the base class."""
-        try:
-            return self._would()
-        except Unknowable:
-            return [self._unforeseen()]
-
-    def _unforeseen(self) -> Action:
-        """The action where not even its effects are known: it may change anything."""
-        if self.ensure == RUNNING:
-            message, verb, change = wording.STARTED, START, Change("ensure", STOPPED, RUNNING)
-        else:
-            message, verb, change = wording.STOPPED, STOP, Change("ensure", RUNNING, STOPPED)
-        return Action(message, lambda: self.provider.act(verb, self.name), changes=[change])
-
-    def _start(self, before: str) -> Action:
-        return self._action(wording.STARTED, START, Change("ensure", before, RUNNING))
-
-    def _stop(self, status: Status) -> Action:
-        before = RUNNING if status.running else status.words
-        return self._action(wording.STOPPED, STOP, Change("ensure", before, STOPPED))
-
-    def _restart(self, status: Status) -> Action:
-        if status.masked:
-            raise ResourceError(*self._masked_error(status))
-        return self._action(wording.RESTARTED, RESTART, Change("ensure", RUNNING, "restarted"))
-
-    def _masked_error(self, status: Status) -> Tuple[str, str, str]:
-        message, hint = self._masked(status)
-        return message, "service.masked", hint
-
-    def _switch(self) -> Action:
-        on = bool(self._enable)
-        return self._action(
-            wording.ENABLED if on else wording.DISABLED,
-            ENABLE if on else DISABLE,
-            Change("enable", not on, on),
-        )
-
-    def _action(self, message: str, verb: str, change: Change) -> Action:
-        effects = self.provider.consequences(verb, self.name)
-        return Action(
-            message,
-            lambda: self.provider.act(verb, self.name),
-            changes=[change],
-            effects=effects,
-            rehearse=lambda: self.provider.rehearse(verb, self.name),
-            unfinished=self.provider.unfinished(verb, self.name, effects) if effects else (),
-        )
-
-    def unsettled(self, state: State) -> str:
-        """Why the service is not as desired, in the init system's words."""
-        left = self.actions(state, False)
-        if not left:
+    def unsettled(self, found: Mapping[str, Any]) -> str:
+        """In the init system's words."""
+        status: Status = found["unit"]
+        if self.ensure == STOPPED or status.running:
             return ""
-        status: Status = state.status
-        if self.ensure == RUNNING and not status.running:
-            if status.ends_by_itself:
-                return "%s is %s, not running: %s" % (self.name, status.words, ENDS)
-            return "%s is %s, not running" % (self.name, status.words)
-        return super().unsettled(state)
+        why = ": %s" % ENDS if status.ends_by_itself else ""
+        return "%s is %s, not running%s" % (self.name, status.words, why)
+
+    def shown(self, found: Mapping[str, Any]) -> Properties:
+        shown = {key: found[key] for key in ("ensure", "enable")}
+        return dict(shown, **{key: found[key] for key in ("masked", "status") if found[key]})
+
+    def observed(self, found: Mapping[str, Any]) -> Any:
+        status: Status = found["unit"]
+        enable = [status.enabled, status.either, status.until_reboot, status.masked]
+        rest = status._replace(
+            enabled=None, either=False, until_reboot=False, masked=False, words=""
+        )
+        return {"ensure": list(rest), "enable": enable}
+
+    def answers(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        status = host.units.status(self.name)
+        enabled = bool(status.enabled) and not status.until_reboot
+        return {"active": status.running, "enabled": enabled}
+
+
+def _found(status: Status) -> Optional[Mapping[str, Any]]:
+    if not status.found:
+        return None
+    return {
+        "ensure": RUNNING if status.running else STOPPED,
+        "enable": status.enabled and not status.until_reboot,
+        "masked": status.masked,
+        "status": status.words,
+        "unit": status,
+    }

@@ -3,7 +3,7 @@
 import re
 from typing import List, Tuple
 
-from remote_runtime.resources.service.unit.unit import full_name
+from remote_runtime.units.unit import full_name
 
 _NAME = re.compile(r"[A-Za-z0-9._+:~@\\-]+\Z")
 _TEMPLATE = re.compile(r"[^@]*@(\.[a-z]+)?\Z")

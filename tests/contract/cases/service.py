@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from remote_runtime.units.systemd import Systemd
 from tests.contract.scenario import Scenario
 from tests.contract.world import World
 
@@ -51,7 +52,7 @@ def scenario(world: World, unit: Path, running: bool, enable: bool) -> Scenario:
     """The unit the other way round is to be like this."""
 
     def ready(provider: Any) -> None:
-        provider.booted = world.path("units")
+        provider.context.one(Systemd).booted = world.path("units")
 
     def flip(name: str, on: bool) -> None:
         (unit / name).touch() if on else (unit / name).unlink()

@@ -2,10 +2,10 @@
 
 from typing import Dict, List
 
-from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
-from remote_runtime.resources.service.provider import Status
-from remote_runtime.resources.service.unit.files import Definition
-from remote_runtime.resources.service.unit.text import UnitText
+from remote_runtime.units.files import Definition
+from remote_runtime.units.preview.planned_units import ForeseenUnits
+from remote_runtime.units.status import Status
+from remote_runtime.units.text import UnitText
 
 
 class FakeUnits(ForeseenUnits):

@@ -6,6 +6,7 @@ from typing import Any, Dict, List
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.system.process.commands import Result
+from remote_runtime.units.systemd import Systemd
 
 from ..fake_commands import FakeCommands, make_context
 
@@ -60,11 +61,9 @@ class Plan(object):
         items = [Item(i, "service", name, given) for i, (name, given) in enumerate(services)]
         self.context = make_context(commands, items)
         registry = Registry(self.context)
-        registry._instance("service", "systemd").__dict__.update(
-            booted=RECORDED, configured=configured
-        )
+        self.systemd = self.context.one(Systemd)
+        self.systemd.__dict__.update(booted=RECORDED, configured=configured)
         self.resources = [registry.create(item) for item in items]
-        self.provider = self.resources[0].provider
 
     def messages(self, refresh: bool = False) -> List[str]:
         """What noop says of each resource, "" where nothing is to do."""

@@ -3,7 +3,7 @@
 import unittest
 
 from remote_runtime.effects import MountEffect, PathEffect, UnitEffect, UnknownEffect, once
-from remote_runtime.resources.service.preview.unit_effects import Consequences, unfinished
+from remote_runtime.units.preview.unit_effects import Consequences, unfinished
 
 from ..fakes import FakeAccounts, context
 from .fake_units import FakeUnits

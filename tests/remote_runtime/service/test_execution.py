@@ -4,7 +4,7 @@ import os
 import tempfile
 import unittest
 
-from remote_runtime.resources.service.preview import execution
+from remote_runtime.units.preview import execution
 
 INIT = ("systemd\n", "/sbin/init\0")
 

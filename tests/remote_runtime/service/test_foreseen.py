@@ -154,7 +154,7 @@ class ForeseenTest(unittest.TestCase):
         nothing = self.host.units["nosuch.service"]
         self.host.units["srv.mount"] = nothing.replace("nosuch.service", "srv.mount")
         with plan.noop():
-            units = plan.resources[0].provider._foreseen()
+            units = plan.systemd._foreseen()
             self.assertEqual(units.by("Requires", "srv.mount"), ["x.service"])
             self.assertEqual(units.by("BindsTo", "srv.mount"), [])
 
@@ -174,7 +174,7 @@ class ForeseenTest(unittest.TestCase):
         plan = self.plan(("x", {"ensure": "stopped"}), x="[Unit]\nWants=y.service\n" + RUN, y=lazy)
         plan.context.expect(running, Uncertainty(), "service#both")
         with plan.noop():
-            effects = plan.resources[0].provider.consequences("stop", "x")
+            effects = plan.systemd.consequences("stop", "x")
         fogs = [each for each in effects if isinstance(each, UnknownEffect)]
         self.assertEqual([fog.covers("unit", "y.service", True) for fog in fogs], [True])
 

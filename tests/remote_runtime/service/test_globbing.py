@@ -2,7 +2,7 @@
 
 import os
 
-from remote_runtime.resources.service.preview import globbing
+from remote_runtime.units.preview import globbing
 
 from ..fakes import DirectoryTest, context
 

@@ -4,8 +4,8 @@ import os
 import unittest
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.service.preview.link_checks import Linking
-from remote_runtime.resources.service.unit import files as unit_files
+from remote_runtime.units import files as unit_files
+from remote_runtime.units.preview.link_checks import Linking
 
 from ..fakes import ROOT, DirectoryTest, context
 from ..system.flags import flag

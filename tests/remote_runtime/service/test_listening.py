@@ -7,7 +7,7 @@ from typing import List
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import Uncertainty, UnitEffect
-from remote_runtime.resources.service.preview.socket_checks import Listening
+from remote_runtime.units.preview.socket_checks import Listening
 
 from ..fakes import DirectoryTest, context
 from .fake_units import FakeUnits

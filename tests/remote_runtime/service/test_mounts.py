@@ -5,10 +5,10 @@ import unittest
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import MountEffect, PathEffect, Uncertainty, UnknownEffect
-from remote_runtime.resources.service.preview import mounts
-from remote_runtime.resources.service.preview.mounts import Mounting
-from remote_runtime.resources.service.unit.files import Definition
-from remote_runtime.resources.service.unit.text import UnitText, escaped, unescaped
+from remote_runtime.units.files import Definition
+from remote_runtime.units.preview import mounts
+from remote_runtime.units.preview.mounts import Mounting
+from remote_runtime.units.text import UnitText, escaped, unescaped
 
 from .. import fakes
 

@@ -4,7 +4,7 @@ import os
 import tempfile
 import unittest
 
-from remote_runtime.resources.service.unit.named_paths import STARTING, STOPPING, of_unit
+from remote_runtime.units.named_paths import STARTING, STOPPING, of_unit
 
 from ..fakes import context
 from .fake_units import FakeUnits

@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.resources.service.preview.ordering import cycle
+from remote_runtime.units.preview.ordering import cycle
 
 from .fake_units import FakeUnits
 

@@ -4,7 +4,7 @@ import os
 import unittest
 
 from remote_runtime.overlay.rights import other_formats
-from remote_runtime.resources.service.preview.run_checks import Rehearsal
+from remote_runtime.units.preview.run_checks import Rehearsal
 
 from ..fakes import DirectoryTest, FakeAccounts, context
 from .fake_units import FakeUnits

@@ -5,7 +5,7 @@ import unittest
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.service.resource import Resource
-from remote_runtime.resources.service.unit import unit
+from remote_runtime.units import unit
 
 from .plan import Plan, RecordedHost, shown
 

@@ -7,8 +7,9 @@ import unittest
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
-from remote_runtime.resources.service.unit import unit
 from remote_runtime.system.process.commands import Result
+from remote_runtime.units import unit
+from remote_runtime.units.systemd import Systemd
 
 from ..fake_commands import FakeCommands, make_context, notices_of
 from .plan import SHOW, UNITS, Plan, RecordedHost, recorded
@@ -74,7 +75,7 @@ class Reading(unittest.TestCase):
                 commands.now("ccm-daemon.service", UnitFileState=remembered)
                 commands.on("systemctl is-enabled", Result(1, said + "\n", ""))
                 plan = Plan(commands, ("ccm-daemon", {"enable": True}), configured=directory)
-                found = plan.provider.status("ccm-daemon")
+                found = plan.systemd.status("ccm-daemon")
                 wanted = said if calls and said != "nonsense" else remembered
                 self.assertEqual(found.enabled, wanted != "disabled", (linked, remembered, said))
                 self.assertEqual(commands.count("systemctl is-enabled"), calls)
@@ -100,8 +101,9 @@ class Reading(unittest.TestCase):
         with self.assertRaises(ResourceError) as caught:
             Registry(make_context(FakeCommands(missing=["systemctl"]), [item])).create(item)
         self.assertIn("systemd: systemctl was not found", str(caught.exception))
-        registry = Registry(make_context(FakeCommands(), [item]))
-        registry._instance("service", "systemd").__dict__["booted"] = "/nonexistent"
+        context = make_context(FakeCommands(), [item])
+        context.one(Systemd).booted = "/nonexistent"
+        registry = Registry(context)
         with self.assertRaises(ResourceError) as caught:
             registry.create(item)
         self.assertIn("not booted with systemd", str(caught.exception))

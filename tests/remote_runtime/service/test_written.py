@@ -3,7 +3,7 @@
 import unittest
 
 from remote_runtime.effects import ASSUMED, UNKNOWN, PathEffect
-from remote_runtime.resources.service.unit import written_paths
+from remote_runtime.units import written_paths
 
 from ..fakes import FakeAccounts, context
 from .fake_units import FakeUnits

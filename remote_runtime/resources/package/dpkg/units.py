@@ -124,12 +124,12 @@ class Units(object):
     def _start(self, unit: str, if_running: bool) -> List[Effect]:
         """What a start leaves, or a restart where it runs: of one that is started ``if_running``
         only, nothing else. Whether the new version ends at once is not known then."""
-        from remote_runtime.resources.service.provider import RESTART, START
-        from remote_runtime.resources.service.providers.systemd import Provider
+        from remote_runtime.units.status import RESTART, START
+        from remote_runtime.units.systemd import Systemd
 
         if not self._context.commands.find("systemctl"):
             return [] if if_running else [UnitEffect(unit, True)]
-        systemd = Provider(self._context)
+        systemd = Systemd(self._context)
         runs = False
         try:
             runs = systemd.status(unit).running
@@ -232,10 +232,10 @@ class Units(object):
         runs = False
         booted = self._context.files.is_directory(BOOTED)
         if booted and self._context.commands.find("systemctl"):
-            from remote_runtime.resources.service.providers.systemd import Provider
+            from remote_runtime.units.systemd import Systemd
 
             try:
-                runs = Provider(self._context).status(unit).running
+                runs = Systemd(self._context).status(unit).running
             except (Unknowable, ResourceError):
                 runs = True
         return UnitEffect(unit, active=False, ended=runs)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
-from remote_runtime.resources.service.unit.files import ALIAS, LINKED_FROM, Definition, links_of
+from remote_runtime.units.files import ALIAS, LINKED_FROM, Definition, links_of
+from remote_runtime.units.preview.planned_units import ForeseenUnits
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

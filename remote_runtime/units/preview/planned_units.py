@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Seque
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import UnitEffect
-from remote_runtime.resources.service.preview.mounts import needed
-from remote_runtime.resources.service.provider import Status
-from remote_runtime.resources.service.unit import unit as units
-from remote_runtime.resources.service.unit.files import (
+from remote_runtime.units import unit as units
+from remote_runtime.units.files import (
     SEARCHED,
     Definition,
     UnitFiles,
     is_generated,
     is_transient,
 )
+from remote_runtime.units.preview.mounts import needed
+from remote_runtime.units.status import Status
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

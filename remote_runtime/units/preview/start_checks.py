@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Iterator, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.overlay.rights import Rights, interpreter_of, is_foreign, needs_reading
-from remote_runtime.resources.service.preview import globbing
-from remote_runtime.resources.service.preview.sandboxing import BINDING, hiding
-from remote_runtime.resources.service.unit.directories import linked_directories, made_directories
-from remote_runtime.resources.service.unit.files import Definition
-from remote_runtime.resources.service.unit.text import Program, UnitText
+from remote_runtime.units.directories import linked_directories, made_directories
+from remote_runtime.units.files import Definition
+from remote_runtime.units.preview import globbing
+from remote_runtime.units.preview.sandboxing import BINDING, hiding
+from remote_runtime.units.text import Program, UnitText
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

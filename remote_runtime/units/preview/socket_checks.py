@@ -4,12 +4,12 @@ import os
 from typing import TYPE_CHECKING, Iterator, List, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.resources.service.unit.directories import parsed_mode
-from remote_runtime.resources.service.unit.files import Definition
+from remote_runtime.units.directories import parsed_mode
+from remote_runtime.units.files import Definition
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
+    from remote_runtime.units.preview.planned_units import ForeseenUnits
 
 _AT_PATHS = ("ListenStream", "ListenDatagram", "ListenSequentialPacket", "ListenFIFO")
 _FIFO = "ListenFIFO"

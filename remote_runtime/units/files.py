@@ -3,8 +3,8 @@
 import os
 from typing import TYPE_CHECKING, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
-from remote_runtime.resources.service.unit.text import UnitText, escaped
-from remote_runtime.resources.service.unit.unit import DIRECTORIES, init_script, template
+from remote_runtime.units.text import UnitText, escaped
+from remote_runtime.units.unit import DIRECTORIES, init_script, template
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files

@@ -4,16 +4,16 @@ previews only)."""
 from typing import TYPE_CHECKING, List
 
 from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect
-from remote_runtime.resources.service.unit.directories import given_away, named_directories
-from remote_runtime.resources.service.unit.files import Definition
-from remote_runtime.resources.service.unit.named_paths import (
+from remote_runtime.system.paths import is_within
+from remote_runtime.units.directories import given_away, named_directories
+from remote_runtime.units.files import Definition
+from remote_runtime.units.named_paths import (
     STARTING,
     STOPPING,
     NamedPaths,
     of_unit,
     streams,
 )
-from remote_runtime.system.paths import is_within
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

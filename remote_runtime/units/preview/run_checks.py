@@ -7,12 +7,12 @@ import os
 from typing import TYPE_CHECKING, Iterator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.resources.service.preview import globbing, mounts
-from remote_runtime.resources.service.preview.ordering import cycle
-from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
-from remote_runtime.resources.service.preview.socket_checks import Listening
-from remote_runtime.resources.service.preview.start_checks import Process
-from remote_runtime.resources.service.unit.files import Definition
+from remote_runtime.units.files import Definition
+from remote_runtime.units.preview import globbing, mounts
+from remote_runtime.units.preview.ordering import cycle
+from remote_runtime.units.preview.planned_units import ForeseenUnits
+from remote_runtime.units.preview.socket_checks import Listening
+from remote_runtime.units.preview.start_checks import Process
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

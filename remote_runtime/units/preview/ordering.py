@@ -2,8 +2,8 @@
 
 from typing import Dict, List, Set
 
-from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
-from remote_runtime.resources.service.unit.files import Definition
+from remote_runtime.units.files import Definition
+from remote_runtime.units.preview.planned_units import ForeseenUnits
 
 _NEEDED = ("Requires", "BindsTo")
 _MOST = 200  # units that come along

@@ -13,14 +13,14 @@ from remote_runtime.effects import (
     UnknownEffect,
     once,
 )
-from remote_runtime.resources.service.preview import mounts
-from remote_runtime.resources.service.preview.planned_units import ForeseenUnits
-from remote_runtime.resources.service.preview.run_checks import Rehearsal
-from remote_runtime.resources.service.provider import DISABLE, ENABLE, RESTART, START, STOP
-from remote_runtime.resources.service.unit import written_paths
-from remote_runtime.resources.service.unit.directories import own_directories, runtime_directories
-from remote_runtime.resources.service.unit.files import CONFIGURED, Definition, install_links
-from remote_runtime.resources.service.unit.named_paths import sockets
+from remote_runtime.units import written_paths
+from remote_runtime.units.directories import own_directories, runtime_directories
+from remote_runtime.units.files import CONFIGURED, Definition, install_links
+from remote_runtime.units.named_paths import sockets
+from remote_runtime.units.preview import mounts
+from remote_runtime.units.preview.planned_units import ForeseenUnits
+from remote_runtime.units.preview.run_checks import Rehearsal
+from remote_runtime.units.status import DISABLE, ENABLE, RESTART, START, STOP
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

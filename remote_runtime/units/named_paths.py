@@ -8,8 +8,8 @@ import re
 from typing import TYPE_CHECKING, Iterator, List, NamedTuple, Sequence, Set, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.service.unit.files import Definition
 from remote_runtime.system.paths import is_within
+from remote_runtime.units.files import Definition
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -13,10 +13,10 @@ from remote_runtime.effects import (
     UnknownEffect,
     below,
 )
-from remote_runtime.resources.service.unit.directories import named_directories, parsed_mode
-from remote_runtime.resources.service.unit.files import Definition
-from remote_runtime.resources.service.unit.text import escaped, unescaped
 from remote_runtime.system.preconditions import PAGE, mount_points
+from remote_runtime.units.directories import named_directories, parsed_mode
+from remote_runtime.units.files import Definition
+from remote_runtime.units.text import escaped, unescaped
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

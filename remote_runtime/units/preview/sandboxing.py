@@ -2,8 +2,8 @@
 
 from typing import Iterator, List, Tuple
 
-from remote_runtime.resources.service.unit.text import UnitText
 from remote_runtime.system.paths import is_within
+from remote_runtime.units.text import UnitText
 
 _HOMES = ("/home", "/root", "/run/user")
 _TEMPORARY = ("/tmp", "/var/tmp")

@@ -4,8 +4,8 @@ import os
 from typing import TYPE_CHECKING, List, NamedTuple, Optional, Tuple
 
 from remote_runtime.effects import UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect
-from remote_runtime.resources.service.unit.files import Definition
 from remote_runtime.system.paths import is_within
+from remote_runtime.units.files import Definition
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

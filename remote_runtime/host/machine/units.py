@@ -1,0 +1,58 @@
+"""Units of the machine (target)."""
+
+from typing import TYPE_CHECKING
+
+from remote_runtime.host import ports
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.units.status import Status
+    from remote_runtime.units.systemd import Systemd
+
+
+class UnitReader(ports.UnitReader):
+    """Reads the units of a run: those of the machine, or in a preview as they will be.
+
+    It keeps functions of the run, and not the run: nothing else of that can be reached from here.
+    """
+
+    def __init__(self, context: "Context") -> None:
+        self._one = context.one
+
+    @property
+    def _systemd(self) -> "Systemd":
+        from remote_runtime.units.systemd import Systemd
+
+        found: Systemd = self._one(Systemd)
+        return found
+
+    def status(self, name: str) -> "Status":
+        """See the base class."""
+        return self._systemd.seen(name)
+
+
+class Units(UnitReader, ports.Units):
+    """Runs systemctl."""
+
+    def start(self, name: str) -> None:
+        """See the base class."""
+        self._act("start", name)
+
+    def stop(self, name: str) -> None:
+        """See the base class."""
+        self._act("stop", name)
+
+    def restart(self, name: str) -> None:
+        """See the base class."""
+        self._act("restart", name)
+
+    def enable(self, name: str) -> None:
+        """See the base class."""
+        self._act("enable", name)
+
+    def disable(self, name: str) -> None:
+        """See the base class."""
+        self._act("disable", name)
+
+    def _act(self, verb: str, name: str) -> None:
+        self._systemd.act(verb, name)

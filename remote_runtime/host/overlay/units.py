@@ -1,0 +1,28 @@
+"""Units of a preview (target): what systemd would do is recorded, what it refuses fails."""
+
+from typing import TYPE_CHECKING
+
+from remote_runtime.host.machine import units
+from remote_runtime.host.overlay.record import Record
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+
+class Units(units.Units):
+    """Records what becomes of units, and of the units and paths that they take along."""
+
+    def __init__(self, record: Record, context: "Context") -> None:
+        super().__init__(context)
+        self._record, self._within = record, context.within
+
+    def _act(self, verb: str, name: str) -> None:
+        record, systemd = self._record, self._systemd
+        with self._within(record.world):
+            effects = systemd.consequences(verb, name)
+            record.unfinished.extend(systemd.unfinished(verb, name, effects))
+            try:
+                if record.checks:
+                    systemd.rehearse(verb, name)
+            finally:  # if it fails at its end, all of it has come
+                record.add(*effects)

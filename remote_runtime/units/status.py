@@ -1,0 +1,33 @@
+"""What is known of a unit now, and what can be done to one (target)."""
+
+from typing import NamedTuple, Optional
+
+START, STOP, RESTART, ENABLE, DISABLE = "start", "stop", "restart", "enable", "disable"
+ENDS = "it has type oneshot without RemainAfterExit=yes, so it does not stay active"
+
+
+class Status(NamedTuple):
+    """One service as the init system sees it now.
+
+    ``found`` is false where there is neither a definition nor a process. ``running`` is that of the
+    document's table; ``stoppable`` also holds for a service on its way up or down. ``enabled`` is
+    None where the service cannot be switched, ``either`` where both values are as good; with
+    ``until_reboot`` what is enabled or masked now is not at the next boot.
+    ``failure`` says why the definition cannot be used, ``ends_by_itself`` that running is not a
+    state that it can be in for long.
+    """
+
+    found: bool
+    running: bool = False
+    stoppable: bool = False
+    enabled: Optional[bool] = None
+    either: bool = False
+    until_reboot: bool = False
+    masked: bool = False
+    failure: str = ""
+    ends_by_itself: bool = False
+    words: str = ""  # the init system's own, for people
+
+    def enable_satisfied(self, wanted: bool) -> bool:
+        """Whether the boot configuration is as wanted."""
+        return self.either or (self.enabled is wanted and not (wanted and self.until_reboot))

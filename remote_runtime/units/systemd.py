@@ -1,0 +1,356 @@
+"""The units of systemd: what systemctl tells of them, and does to them (target)."""
+
+import os
+from typing import TYPE_CHECKING, Dict, List, Sequence, Set
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.context import Context
+from remote_runtime.effects import Effect
+from remote_runtime.errors import ResourceError, UnsettledError
+from remote_runtime.units import unit
+from remote_runtime.units.boot_links import CONFIGURED, BootLinks
+from remote_runtime.units.status import (
+    DISABLE,
+    ENABLE,
+    ENDS,
+    RESTART,
+    START,
+    STOP,
+    Status,
+)
+
+if TYPE_CHECKING:
+    from remote_runtime.units.preview.planned_units import ForeseenUnits
+
+_SHOW = ("systemctl", "show", "--system", "--no-pager")
+SHOW = (*_SHOW, "--property=" + ",".join(unit.PROPERTIES))
+PROCESS = ("systemctl", "show", "--property=MainPID", "--system", "--no-pager", "--")
+LOOK = ("systemctl", "is-enabled", "--system", "--")
+STATUS = ("systemctl", "status", "--system", "--no-pager", "--full", "--lines=15")
+RELOAD = ("systemctl", "daemon-reload", "--system")
+BOOTED = "/run/systemd/system"
+_NAMES = 500  # units in one call
+_LIMIT = 16 << 20  # bytes of what show prints; 400 bytes per unit
+_SHOWN = 25  # lines of status that go into an event
+# A Type=simple service counts as started before its program runs; one that ends by itself at once
+# has ended this many seconds after it was executed.
+SETTLE = 0.1
+_AT_ONCE = ("simple", "idle", "exec")
+_DOING = {
+    START: "starting",
+    STOP: "stopping",
+    RESTART: "restarting",
+    ENABLE: "enabling",
+    DISABLE: "disabling",
+}
+_REFUSED_BY = {
+    START: ("RefuseManualStart",),
+    STOP: ("RefuseManualStop",),
+    RESTART: ("RefuseManualStart", "RefuseManualStop"),
+}
+_POLKIT = (
+    "/usr/lib/polkit-1/polkitd",
+    "/usr/libexec/polkitd",
+    "/usr/libexec/polkit-1/polkitd",
+)
+_BECOME = "only root can change services: set `become: true` for this host"
+_IMMUTABLE = "check for an immutable attribute below /etc/systemd"
+_SOCKET = ".socket"
+_NO_BUS = "Failed to connect to bus"
+
+
+def _hint(text: str) -> str:
+    """What to do where systemd denies something; of root only files that are kept from it."""
+    return _IMMUTABLE if os.geteuid() == 0 and "Access denied" in text else _BECOME
+
+
+class Systemd(object):
+    """systemctl, for units of the system and never for those of a user.
+
+    One instance serves a run: one query answers for all units of the plan. Every method may raise
+    ``ResourceError``.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.booted = BOOTED
+        self.configured = CONFIGURED
+        self._names: Sequence[str] = ()
+        self._units: Dict[str, Dict[str, str]] = {}
+        self._refused: Dict[str, str] = {}
+        self._asked_at = -1
+        self._reloaded: Set[str] = set()
+        self._looked_at = 0  # how many changed paths have been looked at
+
+    def lacking(self) -> str:
+        """Return what is missing of systemd, or ""."""
+        if not self.context.commands.find("systemctl"):
+            return "systemctl was not found"
+        return "" if os.path.isdir(self.booted) else "this host was not booted with systemd"
+
+    def prepare(self, names: Sequence[str]) -> None:
+        """Keep the plan's units, to ask for all of them at once."""
+        self._names = sorted({unit.full_name(name) for name in names})
+
+    def status(self, name: str) -> Status:
+        """What systemd says, asked again once anything was changed; reloads first where needed."""
+        if not self.context.noop:
+            self._reload_after_changes()
+        full = self._full(name)
+        shown = self._shown(full)
+        stale = shown.get("NeedDaemonReload") == "yes"
+        if self.context.noop:
+            if stale or self.context.world is not None:
+                shown = self._foreseen().shown(full)
+        elif stale:
+            self._reload()
+            shown = self._shown(full)
+        return unit.status(full, shown)
+
+    def seen(self, name: str) -> Status:
+        """The same; in a preview, the doubts over it are noted."""
+        status = self.status(name)
+        self.context.saw("unit", unit.full_name(name), status.found)
+        world = self.context.world
+        for other in self.leaning(name) if world is not None and world.clouds else ():
+            self.context.saw("unit", other)
+        return status
+
+    def _full(self, name: str) -> str:
+        """The full name; of a unit that gets this name only when it is enabled, its own."""
+        full = unit.full_name(name)
+        found = self._foreseen().shown(full) if self.context.world else self._shown(full)
+        if found.get("LoadState") != "not-found" or found.get("ActiveState") in unit.RUNNING:
+            return full
+        return self._foreseen().aliased(full) or full
+
+    def _reload_after_changes(self) -> None:
+        if len(self.context.changed_paths) == self._looked_at:
+            return
+        self._looked_at = len(self.context.changed_paths)
+        changed = {
+            path
+            for path in self.context.changed_paths
+            if unit.is_below(path) or unit.is_source(path)
+        }
+        if not changed <= self._reloaded:
+            self._reload()
+            self._reloaded |= changed
+
+    def _reload(self) -> None:
+        self._systemctl("reloading systemd's units", RELOAD)
+        self._asked_at = -1
+
+    def _shown(self, full: str) -> Dict[str, str]:
+        if self._asked_at != self.context.acted:
+            self._units, self._refused = {}, {}
+            self._asked_at = self.context.acted
+        if full not in self._units and full not in self._refused:
+            self._ask(sorted({full, *self._names} - self._units.keys() - self._refused.keys()))
+        if full in self._refused:
+            raise ResourceError(
+                "systemd rejects %s: %s" % (full, self._refused[full]), kind="service.name"
+            )
+        return self._units[full]
+
+    def _ask(self, names: Sequence[str]) -> None:
+        """Ask for many units; show stops at the first name that it does not like."""
+        waiting = list(names)
+        while waiting:
+            batch = waiting[:_NAMES]
+            result = self.context.commands.run(SHOW + ("--",) + tuple(batch), limit=_LIMIT)
+            units = unit.parse_show(result.stdout)[: len(batch)]
+            self._units.update(zip(batch, units))
+            waiting = waiting[len(units) :]
+            if len(units) == len(batch):
+                continue
+            if _NO_BUS in result.stderr:
+                raise ResourceError(
+                    "systemctl cannot reach systemd: %s" % result.tail(3), kind="service.bus"
+                )
+            self._refused[waiting.pop(0)] = result.tail(3) or "systemctl gave no reason"
+        self._look_again(names)
+
+    def _look_again(self, names: Sequence[str]) -> None:
+        """Ask for the state of unit files that is not what it was when systemd read them."""
+        links = BootLinks(self.configured)
+        for name in names:
+            shown = self._units.get(name, {})
+            own, state = shown.get("Id", name), shown.get("UnitFileState", "")
+            script = unit.init_script(own) if state == "generated" else ""
+            if links.contradict(own, state) or (script and os.path.exists(script)):
+                lines = self.context.commands.run((*LOOK, own)).stdout.split()
+                said = lines[-1] if lines else ""
+                if said in unit.ENABLED + unit.DISABLED:
+                    self._units[name] = dict(shown, UnitFileState=said)
+
+    def act(self, verb: str, name: str) -> None:
+        """``systemctl VERB``; where that is to run the unit, ``ResourceError`` with its status and
+        the end of its log if it does not. What was enabled until the next boot is disabled too."""
+        full = self._full(name)
+        self._act(verb, full)
+        if verb in (START, RESTART):
+            self._check_started(full)
+        elif verb == STOP:
+            for other in unit.words(self._shown(full).get("TriggeredBy", "")):
+                if other.endswith(_SOCKET) and unit.status(other, self._shown(other)).running:
+                    self._warn_of(other, full)
+        elif verb == DISABLE and unit.status(full, self._shown(full)).until_reboot:
+            self._act(verb, full, "--runtime")
+
+    def rehearse(self, verb: str, name: str) -> None:
+        """In a preview: fail as ``act`` certainly would, and do nothing else."""
+        full = self._full(name)
+        if os.geteuid() != 0:
+            self._ask_polkit(full)
+        units = self._foreseen()
+        for key in _REFUSED_BY.get(verb, ()):
+            if units.definition(full).text.flag("Unit", key):
+                what = "%s does not allow this: its unit file has %s" % (full, key)
+                hint = "leave it to the unit that starts and stops it"
+                raise ResourceError(what, kind="service.failed", hint=hint)
+        if verb in (START, RESTART):
+            self._rehearse_start(name, full, units)
+        elif verb == STOP:
+            self._rehearse_stop(full, units)
+        elif verb == DISABLE and units.elsewhere(units.definition(full)):
+            raise UnsettledError("the unit %s disappears once it is disabled" % full)
+        elif verb == ENABLE and units.shown(full).get("Id", full) != full:
+            own = units.shown(full)["Id"]
+            raise ResourceError(
+                "%s cannot be enabled: it is an alias of %s" % (full, own),
+                kind="service.failed",
+                hint="use %s" % own,
+            )
+        elif verb in (ENABLE, DISABLE):
+            from remote_runtime.units.preview.link_checks import Linking
+
+            linking = Linking(self.context, units)
+            (linking.rehearse if verb == ENABLE else linking.rehearse_removal)(full)
+
+    def _rehearse_stop(self, full: str, units: "ForeseenUnits") -> None:
+        if units.goes(full):
+            raise UnsettledError("the unit %s disappears once it is stopped" % full)
+        for other in self._upholding(full, units):
+            raise Unknowable("%s upholds %s and may start it immediately" % (other, full))
+        for other in unit.words(units.shown(full).get("TriggeredBy", "")):
+            if other.endswith(_SOCKET) and units.status(other).running:
+                self._warn_of(other, full)
+
+    def _warn_of(self, socket: str, full: str) -> None:
+        text = "%s listens and starts %s again on the next connection; stop it first"
+        self.context.notice("warning", text % (socket, full))
+
+    def _upholding(self, full: str, units: "ForeseenUnits") -> List[str]:
+        """The running units that have systemd start one again whenever it stops."""
+        result = self.context.commands.run((*_SHOW, "--property=UpheldBy", "--", full))
+        lines = [line for line in result.stdout.splitlines() if line.startswith("UpheldBy=")]
+        named = [other for line in lines for other in line.partition("=")[2].split()]
+        named += units.by("Upholds", full)
+        return [
+            other
+            for other in dict.fromkeys(named)
+            if full in units.definition(other).text.words("Unit", "Upholds")
+            and units.status(other).running
+        ]
+
+    def _rehearse_start(self, name: str, full: str, units: "ForeseenUnits") -> None:
+        """``ResourceError`` where it would not run, or not for long."""
+        if units.shown(full).get("LoadState") == "not-found":
+            what = "%s cannot be started again: its unit file no longer exists" % full
+            raise ResourceError(what, kind="service.failed")
+        failure = units.status(full).failure
+        if failure:
+            what = "%s cannot be started again: %s" % (full, failure)
+            hint = "correct its unit file"
+            raise ResourceError(what, kind="service.failed", hint=hint)
+        from remote_runtime.units.preview.run_checks import Rehearsal
+
+        rehearsal = Rehearsal(self.context, units)
+        why = rehearsal.obstacle(full)
+        if why:
+            raise ResourceError("%s would not start: it %s" % (full, why), kind="service.failed")
+        if rehearsal.ends(full):
+            raise UnsettledError("%s is inactive (dead), not running: %s" % (name, ENDS))
+
+    @staticmethod
+    def _ask_polkit(full: str) -> None:
+        """Without polkit, systemd lets only root change units; its rules are not looked at."""
+        if any(map(os.path.exists, _POLKIT)):
+            raise Unknowable("polkit decides whether this user may change %s" % full)
+        what = "only root can change %s: access denied" % full
+        raise ResourceError(what, kind="service.failed", hint=_BECOME)
+
+    def leaning(self, name: str) -> Sequence[str]:
+        """In a preview: the full names of those that decide whether a unit runs: itself by its own
+        name, and what it stops with."""
+        from remote_runtime.units.preview.unit_effects import BOUND
+
+        full = self._full(name)
+        units = self._foreseen()
+        needed = [units.definition(full).text.words("Unit", key) for key in BOUND]
+        return [units.shown(full).get("Id", full), *(other for names in needed for other in names)]
+
+    def consequences(self, verb: str, name: str) -> Sequence[Effect]:
+        """In a preview: what ``act`` would leave, the units that it takes along included."""
+        from remote_runtime.units.preview.unit_effects import Consequences
+
+        return Consequences(self.context, self._foreseen()).of(verb, self._full(name))
+
+    def unfinished(self, verb: str, name: str, effects: Sequence[Effect]) -> Sequence[Effect]:
+        """In a preview: what of the consequences may have come where the action fails."""
+        from remote_runtime.units.preview.unit_effects import unfinished
+
+        return unfinished(verb, self._full(name), effects)
+
+    def _foreseen(self) -> "ForeseenUnits":
+        from remote_runtime.units.preview.planned_units import ForeseenUnits
+
+        return ForeseenUnits(self.context, self._shown, self._names)
+
+    def _act(self, verb: str, full: str, *options: str) -> None:
+        self._asked_at = -1
+        ended = ("--",) if full.startswith("-") else ()  # else -.mount would be an option
+        argv = ("systemctl", verb, "--system", *options, *ended, full)
+        log_of = full if verb in (START, RESTART, STOP) else ""
+        self._systemctl("%s %s" % (_DOING[verb], full), argv, log_of)
+
+    def _systemctl(self, what: str, argv: Sequence[str], log_of: str = "") -> None:
+        self.context.progress(what)
+        result = self.context.commands.run(argv)
+        if result.code == 0:
+            return
+        text = result.tail(5)
+        denied = "authentication required" in text or "Access denied" in text
+        raise ResourceError(
+            "%s failed: %s" % (what, text or "exit code %d" % result.code),
+            kind="service.failed",
+            hint=_hint(text) if denied else "",
+            output=self._log(log_of) if log_of and not denied else "",
+        )
+
+    def _check_started(self, full: str) -> None:
+        from remote_runtime.units.preview import execution
+
+        if self._units.get(full, {}).get("Type") in _AT_ONCE:
+            self.context.sleep(SETTLE)
+        if full.endswith(".service") and execution.awaited(self.context.sleep, self._process(full)):
+            self.context.sleep(SETTLE)
+        now = unit.status(full, self._shown(full))
+        if not now.running and not now.ends_by_itself:
+            raise ResourceError(
+                "%s stopped immediately after it was started: %s" % (full, now.words),
+                kind="service.failed",
+                output=self._log(full),
+            )
+        # The lifecycle counts this action next and looks at the unit then; this is that look.
+        self._asked_at = self.context.acted + 1
+
+    def _process(self, full: str) -> int:
+        """The number of its process, 0 where there is none."""
+        shown = self.context.commands.run((*PROCESS, full)).stdout.strip()
+        number = shown.partition("MainPID=")[2]
+        return int(number) if number.isdigit() else 0
+
+    def _log(self, full: str) -> str:
+        return self.context.commands.run(STATUS + ("--", full)).tail(_SHOWN)
