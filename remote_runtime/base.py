@@ -464,7 +464,9 @@ class StepStateType(StateType):
     subscription runs ``refresh`` in place of the step of ``ensure``, if that is as desired.
     """
 
-    refreshed = "refreshed"
+    def refreshed(self, found: Mapping[str, Any]) -> str:
+        """The word for ``refresh`` in messages."""
+        return "refreshed"
 
     def differs(self, found: Mapping[str, Any], key: str) -> bool:
         """Whether a property is not as desired."""

@@ -107,7 +107,8 @@ class PackageEffect(NamedTuple):
 class UnitEffect(NamedTuple):
     """The predicted state of a unit, by its full name; None means no change.
 
-    ``ended``: it runs now, and would be stopped or restarted.
+    ``ended``: it runs now, and would be stopped or restarted. ``reloaded``: it runs on, and reads
+    its configuration again.
     """
 
     name: str
@@ -115,6 +116,7 @@ class UnitEffect(NamedTuple):
     enabled: Optional[bool] = None
     masked: Optional[bool] = None
     ended: bool = False
+    reloaded: bool = False
 
 
 class UnknownEffect(NamedTuple):

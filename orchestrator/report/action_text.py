@@ -16,6 +16,7 @@ _STATES = {
     "running": "start",
     "stopped": "stop",
     "restarted": "restart",
+    "reloaded": "reload",
     "rebooted": "reboot",
 }
 _SWITCHED = {"true": "enable", "false": "disable"}
@@ -33,6 +34,7 @@ _OPERATIONS = {
     ("unit", "started"): "start",
     ("unit", "stopped"): "stop",
     ("unit", "restarted"): "restart",
+    ("unit", "reloaded"): "reload",
     ("unit", "enabled"): "enable",
     ("unit", "disabled"): "disable",
     ("unit", "masked"): "mask",

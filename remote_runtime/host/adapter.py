@@ -513,7 +513,7 @@ class StepResource(StateResource):
         return message, lambda host: self._type.apply(host, diff), change
 
     def _refreshing(self, found: Mapping[str, Any]) -> Tuple[str, Step, Change]:
-        word = self._type.refreshed
+        word = self._type.refreshed(found)
         change = Change("ensure", self._type.before(found, "ensure"), word)
         return "Would have %s via subscribe" % word, self._type.refresh, change
 

@@ -476,6 +476,12 @@ class Units(UnitReader):
         """Stop a unit and start it again. ``ResourceError`` if it does not run then."""
         raise NotImplementedError
 
+    def reload(self, name: str) -> None:
+        """Have a unit that runs read its configuration again; one that cannot is restarted, and
+        that is reported. ``ResourceError`` if the unit says that it failed, or does not run then.
+        """
+        raise NotImplementedError
+
     def enable(self, name: str) -> None:
         """Have a unit started at boot."""
         raise NotImplementedError

@@ -112,6 +112,8 @@ def _states_of(effect: UnitEffect) -> Iterator[str]:
     """A unit that does not run is not stopped."""
     if effect.ended:
         yield "restarted" if effect.active else "stopped"
+    elif effect.reloaded:
+        yield "reloaded"
     elif effect.active:
         yield "started"
     for value, states in (

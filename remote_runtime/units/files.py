@@ -87,6 +87,12 @@ class Definition(NamedTuple):
         idle = self.text.all("Service", "ExecStop") or self.text.last("Unit", "SuccessAction")
         return not starts and not (idle and self.text.flag("Service", "RemainAfterExit"))
 
+    @property
+    def reloads(self) -> bool:
+        """Whether systemd can tell it to read its configuration again."""
+        commands = bool(self.text.all("Service", "ExecReload"))
+        return commands or self.kind == "notify-reload" or self.name.endswith(".mount")
+
     def _is_misplaced(self) -> bool:
         """Whether it says to mount nothing, or at another place than its name."""
         stem, _, suffix = self.name.rpartition(".")
@@ -252,6 +258,7 @@ class UnitFiles(object):
             shown["Type"] = unit.kind
             remains = unit.text.flag("Service", "RemainAfterExit")
             shown["RemainAfterExit"] = "yes" if remains else "no"
+        shown["CanReload"] = "yes" if unit.reloads else "no"
         return shown
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 STARTING = ("ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost")
 STOPPING = ("ExecStop", "ExecStopPost")
+RELOADING = ("ExecReload",)
 _LISTENED = ("ListenStream", "ListenDatagram", "ListenSequentialPacket", "ListenFIFO", "Symlinks")
 _STREAMS = ("StandardOutput", "StandardError")
 _HARMLESS = ("sleep", "true", "false", "test", "[", "cat", "echo")

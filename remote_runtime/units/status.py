@@ -2,7 +2,8 @@
 
 from typing import NamedTuple, Optional
 
-START, STOP, RESTART, ENABLE, DISABLE = "start", "stop", "restart", "enable", "disable"
+START, STOP, RESTART, RELOAD = "start", "stop", "restart", "reload"
+ENABLE, DISABLE = "enable", "disable"
 ENDS = "it has type oneshot without RemainAfterExit=yes, so it does not stay active"
 
 
@@ -14,7 +15,8 @@ class Status(NamedTuple):
     None where the service cannot be switched, ``either`` where both values are as good; with
     ``until_reboot`` what is enabled or masked now is not at the next boot.
     ``failure`` says why the definition cannot be used, ``ends_by_itself`` that running is not a
-    state that it can be in for long.
+    state that it can be in for long, ``reloads`` that it can read its configuration again while it
+    runs.
     """
 
     found: bool
@@ -26,6 +28,7 @@ class Status(NamedTuple):
     masked: bool = False
     failure: str = ""
     ends_by_itself: bool = False
+    reloads: bool = False
     words: str = ""  # the init system's own, for people
 
     def enable_satisfied(self, wanted: bool) -> bool:

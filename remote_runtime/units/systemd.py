@@ -13,6 +13,7 @@ from remote_runtime.units.status import (
     DISABLE,
     ENABLE,
     ENDS,
+    RELOAD,
     RESTART,
     START,
     STOP,
@@ -27,7 +28,7 @@ SHOW = (*_SHOW, "--property=" + ",".join(unit.PROPERTIES))
 PROCESS = ("systemctl", "show", "--property=MainPID", "--system", "--no-pager", "--")
 LOOK = ("systemctl", "is-enabled", "--system", "--")
 STATUS = ("systemctl", "status", "--system", "--no-pager", "--full", "--lines=15")
-RELOAD = ("systemctl", "daemon-reload", "--system")
+READ_AGAIN = ("systemctl", "daemon-reload", "--system")
 BOOTED = "/run/systemd/system"
 _NAMES = 500  # units in one call
 _LIMIT = 16 << 20  # bytes of what show prints; 400 bytes per unit
@@ -40,6 +41,7 @@ _DOING = {
     START: "starting",
     STOP: "stopping",
     RESTART: "restarting",
+    RELOAD: "reloading",
     ENABLE: "enabling",
     DISABLE: "disabling",
 }
@@ -138,7 +140,7 @@ class Systemd(object):
             self._reloaded |= changed
 
     def _reload(self) -> None:
-        self._systemctl("reloading systemd's units", RELOAD)
+        self._systemctl("reloading systemd's units", READ_AGAIN)
         self._asked_at = -1
 
     def _shown(self, full: str) -> Dict[str, str]:
@@ -184,13 +186,20 @@ class Systemd(object):
                 if said in unit.ENABLED + unit.DISABLED:
                     self._units[name] = dict(shown, UnitFileState=said)
 
+    def possible(self, verb: str, name: str) -> str:
+        """What is done for a verb: a unit that cannot be reloaded is restarted, and said to be."""
+        if verb != RELOAD or self.status(name).reloads:
+            return verb
+        self.context.notice("info", "%s cannot be reloaded: it is restarted" % self._full(name))
+        return RESTART
+
     def act(self, verb: str, name: str) -> None:
         """``systemctl VERB``; where that is to run the unit, ``ResourceError`` with its status and
         the end of its log if it does not. What was enabled until the next boot is disabled too."""
         full = self._full(name)
         self._act(verb, full)
-        if verb in (START, RESTART):
-            self._check_started(full)
+        if verb in (START, RESTART, RELOAD):
+            self._check_started(full, verb)
         elif verb == STOP:
             for other in unit.words(self._shown(full).get("TriggeredBy", "")):
                 if other.endswith(_SOCKET) and unit.status(other, self._shown(other)).running:
@@ -211,6 +220,8 @@ class Systemd(object):
                 raise ResourceError(what, kind="service.failed", hint=hint)
         if verb in (START, RESTART):
             self._rehearse_start(name, full, units)
+        elif verb == RELOAD:
+            self._rehearse_reload(full, units)
         elif verb == STOP:
             self._rehearse_stop(full, units)
         elif verb == DISABLE and units.elsewhere(units.definition(full)):
@@ -253,6 +264,14 @@ class Systemd(object):
             if full in units.definition(other).text.words("Unit", "Upholds")
             and units.status(other).running
         ]
+
+    def _rehearse_reload(self, full: str, units: "ForeseenUnits") -> None:
+        from remote_runtime.units.preview.run_checks import Rehearsal
+
+        why = Rehearsal(self.context, units).reload_obstacle(full)
+        if why:
+            what = "%s would not be reloaded: it %s" % (full, why)
+            raise ResourceError(what, kind="service.failed")
 
     def _rehearse_start(self, name: str, full: str, units: "ForeseenUnits") -> None:
         """``ResourceError`` where it would not run, or not for long."""
@@ -312,7 +331,7 @@ class Systemd(object):
         self._asked_at = -1
         ended = ("--",) if full.startswith("-") else ()  # else -.mount would be an option
         argv = ("systemctl", verb, "--system", *options, *ended, full)
-        log_of = full if verb in (START, RESTART, STOP) else ""
+        log_of = full if verb in (START, RESTART, RELOAD, STOP) else ""
         self._systemctl("%s %s" % (_DOING[verb], full), argv, log_of)
 
     def _systemctl(self, what: str, argv: Sequence[str], log_of: str = "") -> None:
@@ -329,7 +348,7 @@ class Systemd(object):
             output=self._log(log_of) if log_of and not denied else "",
         )
 
-    def _check_started(self, full: str) -> None:
+    def _check_started(self, full: str, verb: str) -> None:
         from remote_runtime.units.preview import execution
 
         if self._units.get(full, {}).get("Type") in _AT_ONCE:
@@ -339,7 +358,8 @@ class Systemd(object):
         now = unit.status(full, self._shown(full))
         if not now.running and not now.ends_by_itself:
             raise ResourceError(
-                "%s stopped immediately after it was started: %s" % (full, now.words),
+                "%s stopped immediately after it was %s: %s"
+                % (full, "reloaded" if verb == RELOAD else "started", now.words),
                 kind="service.failed",
                 output=self._log(full),
             )

@@ -21,6 +21,7 @@ PROPERTIES = (
     "ConsistsOf",
     "ConflictedBy",
     "TriggeredBy",
+    "CanReload",
 )
 DIRECTORIES = (
     "/etc/systemd/system",
@@ -129,6 +130,7 @@ def status(unit: str, shown: Mapping[str, str]) -> Status:
         masked=masked,
         failure="" if masked or load in ("loaded", "merged", "not-found") else _failure(shown),
         ends_by_itself=shown.get("Type") == "oneshot" and shown.get("RemainAfterExit") == "no",
+        reloads=shown.get("CanReload") == "yes",
         words=_words(active, shown),
     )
 

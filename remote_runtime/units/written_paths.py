@@ -8,6 +8,7 @@ from remote_runtime.system.paths import is_within
 from remote_runtime.units.directories import given_away, named_directories
 from remote_runtime.units.files import Definition
 from remote_runtime.units.named_paths import (
+    RELOADING,
     STARTING,
     STOPPING,
     NamedPaths,
@@ -41,7 +42,14 @@ def effects(unit: Definition, context: "Context", *, starts: bool, stops: bool) 
     return found
 
 
-def _fog(unit: Definition, named: NamedPaths, starts: bool) -> UnknownEffect:
+def of_reload(unit: Definition, context: "Context") -> List[Effect]:
+    """What is left at the paths that the command lines of a reload name."""
+    with context.ignoring():
+        named = of_unit(unit, context, RELOADING)
+    return [] if named.harmless else [_fog(unit, named, False, "is reloaded")]
+
+
+def _fog(unit: Definition, named: NamedPaths, starts: bool, when: str = "") -> UnknownEffect:
     """``creates``: what a later resource makes may be what the unit itself makes."""
 
     def covers(kind: str, value: str, present: bool) -> bool:
@@ -51,7 +59,7 @@ def _fog(unit: Definition, named: NamedPaths, starts: bool) -> UnknownEffect:
             return named.named_in(value)
         return kind == CREATES and starts and not present
 
-    when = "starts" if starts else "stops"
+    when = when or ("starts" if starts else "stops")
     return UnknownEffect(
         Uncertainty(ASSUMED, "%s may change this when it %s" % (unit.name, when)), covers
     )

@@ -46,6 +46,10 @@ class Units(UnitReader, ports.Units):
         """See the base class."""
         self._act("restart", name)
 
+    def reload(self, name: str) -> None:
+        """See the base class."""
+        self._act("reload", name)
+
     def enable(self, name: str) -> None:
         """See the base class."""
         self._act("enable", name)
@@ -55,4 +59,5 @@ class Units(UnitReader, ports.Units):
         self._act("disable", name)
 
     def _act(self, verb: str, name: str) -> None:
-        self._systemd.act(verb, name)
+        systemd = self._systemd
+        systemd.act(systemd.possible(verb, name), name)

@@ -19,6 +19,7 @@ class Units(units.Units):
     def _act(self, verb: str, name: str) -> None:
         record, systemd = self._record, self._systemd
         with self._within(record.world):
+            verb = systemd.possible(verb, name)
             effects = systemd.consequences(verb, name)
             record.unfinished.extend(systemd.unfinished(verb, name, effects))
             try:

@@ -20,7 +20,6 @@ class Resource(StepStateType):
     """One service. Of what is found, ``unit`` is the whole ``Status``."""
 
     default_ensure = RUNNING
-    refreshed = "restarted"
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -68,7 +67,12 @@ class Resource(StepStateType):
             verbs[self.done(key)](self.name)
 
     def refresh(self, host: Host) -> None:
-        host.units.restart(self.name)
+        again = host.units.reload if self.properties.get("reload") else host.units.restart
+        again(self.name)
+
+    def refreshed(self, found: Mapping[str, Any]) -> str:
+        status: Status = found["unit"]
+        return "reloaded" if self.properties.get("reload") and status.reloads else "restarted"
 
     def accepts_refresh(self) -> bool:
         return self.ensure == RUNNING

@@ -51,6 +51,13 @@ class Rehearsal(object):
         self._require_seen(unit)
         return next(self._process.lacks(unit), "")
 
+    def reload_obstacle(self, name: str) -> str:
+        """Why it could not be told to read its configuration again; "" where nothing is seen."""
+        unit = self._units.definition(name)
+        if not unit.path or not unit.name.endswith(".service"):
+            return ""
+        return next(self._process.lacks_to_reload(unit), "")
+
     def mounts_for(self, unit: Definition) -> List[str]:
         """The mount units that a unit pulls in by the paths that it names."""
         return [name for name in mounts.needed(unit) if self._units.definition(name).path]

@@ -2,12 +2,13 @@
 
 import os
 from contextlib import closing
-from typing import TYPE_CHECKING, Iterator, Tuple
+from typing import TYPE_CHECKING, Iterator, Sequence, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.overlay.rights import Rights, interpreter_of, is_foreign, needs_reading
 from remote_runtime.units.directories import linked_directories, made_directories
 from remote_runtime.units.files import Definition
+from remote_runtime.units.named_paths import STARTING
 from remote_runtime.units.preview import globbing
 from remote_runtime.units.preview.sandboxing import BINDING, hiding
 from remote_runtime.units.text import Program, UnitText
@@ -47,6 +48,13 @@ class Process(object):
             yield from self._on_this_root(unit, user)
         elif elsewhere == [_ROOT] and not any(text.all("Service", key) for key in _LAID):
             yield from self._in_root(text)
+
+    def lacks_to_reload(self, unit: Definition) -> Iterator[str]:
+        """What keeps the programs of ``ExecReload`` from being begun, in the same words."""
+        text = unit.text
+        if not any(text.all("Service", key) for key in (*_ELSEWHERE, *_LAID)):
+            user = text.expand(text.last("Service", "User")) or ""
+            yield from self._programs(unit, user, ("ExecReload",))
 
     def socket_lacks(self, unit: Definition) -> Iterator[str]:
         """The accounts that a socket is to belong to and that are not there."""
@@ -137,7 +145,12 @@ class Process(object):
                 yield "requires its WorkingDirectory %s, which does not exist" % directory
             elif not rights.reach(directory + "/"):
                 yield "requires its WorkingDirectory %s, which %s cannot enter" % (directory, user)
-        for key in ("ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost"):
+        yield from self._programs(unit, user, STARTING)
+
+    def _programs(self, unit: Definition, user: str, keys: Sequence[str]) -> Iterator[str]:
+        text = unit.text
+        rights = self._rights(text, user)
+        for key in keys:
             for program in text.programs(key):
                 ignored = program.ignored and (key != "ExecStart" or unit.kind == "oneshot")
                 if program.path and not ignored:

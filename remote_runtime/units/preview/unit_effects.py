@@ -20,7 +20,7 @@ from remote_runtime.units.named_paths import sockets
 from remote_runtime.units.preview import mounts
 from remote_runtime.units.preview.planned_units import ForeseenUnits
 from remote_runtime.units.preview.run_checks import Rehearsal
-from remote_runtime.units.status import DISABLE, ENABLE, RESTART, START, STOP
+from remote_runtime.units.status import DISABLE, ENABLE, RELOAD, RESTART, START, STOP
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -46,6 +46,8 @@ class Consequences(object):
         """What has happened once this was done to a unit."""
         if verb in (ENABLE, DISABLE):
             return self._enabled(name) if verb == ENABLE else self._disabled(name)
+        if verb == RELOAD:
+            return self._reloaded(name)
         running: Dict[str, bool] = {}
         gone: List[Effect] = []
         if verb == STOP:
@@ -115,6 +117,13 @@ class Consequences(object):
         """The units that stop once nothing needs them, of those that this one needs."""
         needed = [other for key in _PULLED for other in unit.text.words("Unit", key)]
         return [o for o in needed if self._units.definition(o).text.flag("Unit", _UNNEEDED)]
+
+    def _reloaded(self, name: str) -> List[Effect]:
+        unit = self._units.definition(name)
+        effects: List[Effect] = [UnitEffect(unit.name, active=True, reloaded=True)]
+        if unit.name.endswith(".service"):
+            effects += written_paths.of_reload(unit, self._context)
+        return effects
 
     def _enabled(self, name: str) -> List[Effect]:
         effects: List[Effect] = []

@@ -29,9 +29,11 @@ case "$1 $3" in
         echo "ActiveState=$(active)"
         echo "UnitFileState=$(boot)"
         echo "NeedDaemonReload=no"
+        echo "CanReload=yes"
         echo "Type=forking"
         echo "Result=success" ;;
     start* | restart*) rm -f "units/$unit/activating"; touch "units/$unit/active" ;;
+    reload*) test -e "units/$unit/active" ;;
     stop*) rm -f "units/$unit/active" "units/$unit/activating" ;;
     enable*) touch "units/$unit/enabled" ;;
     "disable --runtime") rm "units/$unit/enabled-runtime" ;;
@@ -67,7 +69,7 @@ def scenario(world: World, unit: Path, running: bool, enable: bool) -> Scenario:
         flip("enabled", True)
     return Scenario(
         "app",
-        {"ensure": "running" if running else "stopped", "enable": enable},
+        {"ensure": "running" if running else "stopped", "enable": enable, "reload": running},
         {
             "state": lambda: flip("active", not running),
             "state: started over and over": lambda: turn("activating", "active"),

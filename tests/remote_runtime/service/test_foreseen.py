@@ -78,6 +78,30 @@ class ForeseenTest(unittest.TestCase):
                 self.previewed(self.plan(("x", {}), x=text))
             self.assertIn(expected, caught.exception.message)
 
+    def test_a_reload(self):
+        """Whether a planned text can be reloaded is known, and whether its program is there."""
+        for line, expected in (
+            ("ExecReload=/bin/true\n", "Would have reloaded via subscribe"),
+            ("Type=notify-reload\n", "Would have reloaded via subscribe"),
+            ("", "Would have restarted via subscribe"),
+            ("ExecReload=/nowhere\n", "would not be reloaded: it runs /nowhere, which does not"),
+        ):
+            plan = self.plan(("x", {"reload": True}), x=RUN + line)
+            self.host.units["x.service"] = self.host.units["ccm-daemon.service"].replace(
+                "ccm-daemon", "x"
+            )
+            (resource,) = plan.resources
+            with plan.noop():
+                actions = resource.actions(resource.observe(), True)
+                try:
+                    actions[0].rehearse()
+                    said = resource.describe(actions)
+                except ResourceError as error:
+                    said = error.message
+            self.assertIn(expected, said, line)
+            reloaded = [e.reloaded for e in actions[0].effects if isinstance(e, UnitEffect)]
+            self.assertEqual(reloaded, ["restarted" not in expected])
+
     def test_a_unit_file_that_goes(self):
         """A service whose file is removed before cannot be enabled; what runs can be stopped."""
         commands = RecordedHost()

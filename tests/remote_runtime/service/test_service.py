@@ -54,6 +54,24 @@ class Decisions(unittest.TestCase):
             refresh=True,
         )
 
+    def test_reload(self):
+        """With ``reload``, what runs is reloaded, or restarted where it cannot be."""
+        for reloads, word in (("yes", "reloaded"), ("no", "restarted")):
+            commands = RecordedHost()
+            commands.now("ccm-daemon.service", CanReload=reloads)
+            plan = Plan(commands, ("ccm-daemon", {"reload": True}), ("ccm-app@1", {"reload": True}))
+            self.assertEqual(
+                plan.messages(refresh=True),
+                ["Would have %s via subscribe" % word, "Would have started"],
+            )
+            self.assertEqual(plan.messages(), ["", "Would have started"])
+            resource = plan.resources[0]
+            (action,) = resource.actions(resource.observe(), True)
+            self.assertEqual(
+                [change.record() for change in action.changes],
+                [{"what": "ensure", "from": "running", "to": word}],
+            )
+
     def test_only_what_is_to_run_counts_as_refreshed(self):
         """A service that is to be stopped ignores its subscriptions, whatever else it changes."""
         plan = Plan(RecordedHost(), ("ccm-daemon", {}), ("ccm-daemon", {"ensure": "stopped"}))

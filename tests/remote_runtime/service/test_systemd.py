@@ -124,6 +124,41 @@ class Acting(unittest.TestCase):
                 calls, ["systemctl %s --system %s.service" % (verb, name) for verb in verbs]
             )
 
+    def test_reload(self):
+        """A unit that cannot be reloaded is restarted, and that is said."""
+        said = ("info", "ccm-daemon.service cannot be reloaded: it is restarted")
+        for reloads, verb, notices in (("yes", "reload", []), ("no", "restart", [said])):
+            commands = RecordedHost()
+            commands.now("ccm-daemon.service", CanReload=reloads)
+            plan = Plan(commands, ("ccm-daemon", {"reload": True}))
+            calls = plan.carry_out(refresh=True)
+            self.assertEqual(calls, ["systemctl %s --system ccm-daemon.service" % verb])
+            self.assertEqual(notices_of(plan.context), notices)
+
+    def test_a_reload_that_fails(self):
+        """The error has systemctl's words, and the unit's status with the end of its log."""
+        commands = RecordedHost()
+        commands.now("ccm-daemon.service", CanReload="yes")
+        commands.on("systemctl reload", Result(1, "", "Job for ccm-daemon.service failed.\n"))
+        with self.assertRaises(ResourceError) as caught:
+            Plan(commands, ("ccm-daemon", {"reload": True})).carry_out(refresh=True)
+        self.assertIn("reloading ccm-daemon.service failed: Job for", caught.exception.message)
+        self.assertTrue(caught.exception.output)
+
+    def test_what_a_reload_ends(self):
+        """A unit that does not run a moment after its reload is a failure."""
+        commands = RecordedHost()
+        commands.now("ccm-daemon.service", CanReload="yes")
+
+        def reloaded():
+            if commands.asked[-1].startswith("systemctl reload"):
+                commands.now("ccm-daemon.service", ActiveState="failed")
+
+        commands.during = reloaded
+        with self.assertRaises(ResourceError) as caught:
+            Plan(commands, ("ccm-daemon", {"reload": True})).carry_out(refresh=True)
+        self.assertIn("stopped immediately after it was reloaded", caught.exception.message)
+
     def test_a_unit_that_is_enabled_until_the_next_boot(self):
         """It is enabled for good, or disabled as it was enabled: for this boot."""
         for enable, calls in (
