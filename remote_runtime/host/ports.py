@@ -490,6 +490,14 @@ class Units(UnitReader):
         """Have a unit not started at boot."""
         raise NotImplementedError
 
+    def mask(self, name: str) -> None:
+        """Have nothing start a unit, at boot neither. What runs goes on."""
+        raise NotImplementedError
+
+    def unmask(self, name: str) -> None:
+        """Let a unit be started again."""
+        raise NotImplementedError
+
 
 RareParts = Callable[[str], Any]
 """Makes the ports that few types use, by their names."""

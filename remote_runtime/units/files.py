@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 CONFIGURED = "/etc/systemd/system"
 _RUNTIME = "/run/systemd/system"
+MASKED_BY = "/dev/null"
 _GENERATED = "/run/systemd/generator"
 _LATE = "/run/systemd/generator.late"
 _TRANSIENT = "/run/systemd/transient"
@@ -232,6 +233,11 @@ class UnitFiles(object):
         """Whether its file is only linked to from where units stand; disabling takes that away."""
         target = self._files.link(unit.path) if unit.path else ""
         return target.startswith("/") and os.path.dirname(target) not in SEARCHED
+
+    def masks(self, name: str) -> List[str]:
+        """The masks of a unit that can be taken away."""
+        paths = ["%s/%s" % (directory, name) for directory in (CONFIGURED, _RUNTIME)]
+        return [path for path in paths if self._files.link(path) == MASKED_BY]
 
     def links(self, unit: Definition, directory: str = CONFIGURED) -> List[str]:
         """The links in a directory that have the unit started."""

@@ -3,7 +3,7 @@
 from typing import NamedTuple, Optional
 
 START, STOP, RESTART, RELOAD = "start", "stop", "restart", "reload"
-ENABLE, DISABLE = "enable", "disable"
+ENABLE, DISABLE, MASK, UNMASK = "enable", "disable", "mask", "unmask"
 ENDS = "it has type oneshot without RemainAfterExit=yes, so it does not stay active"
 
 

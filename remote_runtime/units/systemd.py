@@ -13,10 +13,12 @@ from remote_runtime.units.status import (
     DISABLE,
     ENABLE,
     ENDS,
+    MASK,
     RELOAD,
     RESTART,
     START,
     STOP,
+    UNMASK,
     Status,
 )
 
@@ -44,6 +46,8 @@ _DOING = {
     RELOAD: "reloading",
     ENABLE: "enabling",
     DISABLE: "disabling",
+    MASK: "masking",
+    UNMASK: "unmasking",
 }
 _REFUSED_BY = {
     START: ("RefuseManualStart",),
@@ -195,7 +199,8 @@ class Systemd(object):
 
     def act(self, verb: str, name: str) -> None:
         """``systemctl VERB``; where that is to run the unit, ``ResourceError`` with its status and
-        the end of its log if it does not. What was enabled until the next boot is disabled too."""
+        the end of its log if it does not. What was enabled or masked until the next boot is
+        disabled or unmasked too."""
         full = self._full(name)
         self._act(verb, full)
         if verb in (START, RESTART, RELOAD):
@@ -204,7 +209,7 @@ class Systemd(object):
             for other in unit.words(self._shown(full).get("TriggeredBy", "")):
                 if other.endswith(_SOCKET) and unit.status(other, self._shown(other)).running:
                     self._warn_of(other, full)
-        elif verb == DISABLE and unit.status(full, self._shown(full)).until_reboot:
+        elif verb in (DISABLE, UNMASK) and unit.status(full, self._shown(full)).until_reboot:
             self._act(verb, full, "--runtime")
 
     def rehearse(self, verb: str, name: str) -> None:
@@ -233,11 +238,17 @@ class Systemd(object):
                 kind="service.failed",
                 hint="use %s" % own,
             )
-        elif verb in (ENABLE, DISABLE):
+        else:
             from remote_runtime.units.preview.link_checks import Linking
 
             linking = Linking(self.context, units)
-            (linking.rehearse if verb == ENABLE else linking.rehearse_removal)(full)
+            looks = {
+                ENABLE: linking.rehearse,
+                DISABLE: linking.rehearse_removal,
+                MASK: linking.rehearse_mask,
+                UNMASK: linking.rehearse_unmask,
+            }
+            looks[verb](full)
 
     def _rehearse_stop(self, full: str, units: "ForeseenUnits") -> None:
         if units.goes(full):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.expectation import Expectation, equal
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
@@ -43,7 +43,19 @@ def expectations(subject: Subject) -> list[Expectation]:
                 (_ENABLED if enable else _DISABLED).__contains__,
             )
         )
+    masked = subject.get("masked")
+    if masked is not None:
+        wanted = "masked" if masked else "not masked"
+        found.append(equal("mask", wanted, lambda host: _mask(host, _own_name(host, given))))
     return found
+
+
+def _mask(host: Host, name: str) -> str:
+    """Whether something keeps the unit from being started after the next boot, too."""
+    said = str(host.run("systemctl is-enabled -- %s", name).stdout).split()
+    if not said:
+        return "no state"
+    return said[-1] if said[-1].startswith("masked") else "not masked"
 
 
 def _own_name(host: Host, name: str) -> str:

@@ -58,6 +58,14 @@ class Units(UnitReader, ports.Units):
         """See the base class."""
         self._act("disable", name)
 
+    def mask(self, name: str) -> None:
+        """See the base class."""
+        self._act("mask", name)
+
+    def unmask(self, name: str) -> None:
+        """See the base class."""
+        self._act("unmask", name)
+
     def _act(self, verb: str, name: str) -> None:
         systemd = self._systemd
         systemd.act(systemd.possible(verb, name), name)

@@ -13,7 +13,12 @@ _DONE = {
     ("ensure", STOPPED): "stopped",
     ("enable", True): "enabled",
     ("enable", False): "disabled",
+    ("masked", True): "masked",
+    ("masked", False): "unmasked",
 }
+
+_SWITCHES = ("enable", "masked")
+_ORDER = ("masked", "ensure", "enable")
 
 
 class Resource(StepStateType):
@@ -25,29 +30,41 @@ class Resource(StepStateType):
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         from remote_runtime.resources.service import rules
 
-        return rules.problems(name)
+        return rules.problems(name) + rules.contradictions(properties)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        return _found(host.units.status(self.name))
+        status = host.units.status(self.name)
+        if not status.found and self.properties.get("masked"):
+            status = status._replace(found=True, enabled=False)  # what is to come can be masked
+        return _found(status)
 
     def desired(self) -> Mapping[str, Any]:
-        enable = self.properties.get("enable")
+        """In the order of the steps: a mask goes first and comes last."""
+        given = self.properties
+        order = ("ensure", "enable", "masked") if given.get("masked") else _ORDER
         wanted = {"ensure": self.ensure}
-        return wanted if enable is None else dict(wanted, enable=bool(enable))
+        wanted.update({key: bool(given[key]) for key in _SWITCHES if given.get(key) is not None})
+        return {key: wanted[key] for key in order if key in wanted}
 
     def opposite(self) -> Mapping[str, Any]:
         runs = self.ensure == STOPPED
         enabled = not self.properties.get("enable")
-        return _found(Status(True, running=runs, stoppable=runs, enabled=enabled)) or {}
+        masked = self.properties.get("masked") is False
+        status = Status(True, running=runs, stoppable=runs, enabled=enabled, masked=masked)
+        return _found(status) or {}
 
     def differs(self, found: Mapping[str, Any], key: str) -> bool:
         status: Status = found["unit"]
+        if key == "masked":
+            masked = status.masked and not (self.properties["masked"] and status.until_reboot)
+            return masked is not self.desired()[key]
         if key == "enable":
-            return not status.enable_satisfied(self.desired()[key])
+            unmasked = status.masked and self.properties.get("masked") is False
+            return unmasked or not status.enable_satisfied(self.desired()[key])
         return status.stoppable if self.ensure == STOPPED else not status.running
 
     def before(self, found: Mapping[str, Any], key: str) -> Any:
-        if key == "enable":
+        if key in _SWITCHES:
             return not self.desired()[key]
         status: Status = found["unit"]
         on_its_way = self.ensure == STOPPED and not status.running
@@ -62,6 +79,8 @@ class Resource(StepStateType):
             "stopped": host.units.stop,
             "enabled": host.units.enable,
             "disabled": host.units.disable,
+            "masked": host.units.mask,
+            "unmasked": host.units.unmask,
         }
         for key in diff.keys:
             verbs[self.done(key)](self.name)
@@ -87,7 +106,8 @@ class Resource(StepStateType):
         status: Status = found["unit"]
         enable = self.properties.get("enable")
         must_start = self.ensure == RUNNING and not status.running
-        if status.masked and (must_start or enable is True):
+        stays_masked = status.masked and self.properties.get("masked") is not False
+        if stays_masked and (must_start or enable is True):
             message, hint = self._masked(status)
             raise Missing(message, hint=hint)
         if status.failure and (must_start or enable is not None):
@@ -99,15 +119,16 @@ class Resource(StepStateType):
 
     def require_refresh(self, found: Mapping[str, Any]) -> None:
         status: Status = found["unit"]
-        if status.masked:
+        if status.masked and self.properties.get("masked") is not False:
             message, hint = self._masked(status)
             raise ResourceError(message, "service.masked", hint)
 
     def _masked(self, status: Status) -> Tuple[str, str]:
         if status.until_reboot:  # the other command leaves such a mask where it is
-            hint = "run `systemctl unmask --runtime %s` on the host" % self.name
-            return "%s is masked until the next boot" % self.name, hint
-        return "%s is masked" % self.name, "run `systemctl unmask %s` on the host" % self.name
+            hint = "set `masked: false`, or run `systemctl unmask --runtime %s` on the host"
+            return "%s is masked until the next boot" % self.name, hint % self.name
+        hint = "set `masked: false`, or run `systemctl unmask %s` on the host"
+        return "%s is masked" % self.name, hint % self.name
 
     def unsettled(self, found: Mapping[str, Any]) -> str:
         """In the init system's words."""

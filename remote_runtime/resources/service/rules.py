@@ -1,8 +1,9 @@
-"""What the name of a service may be (controller)."""
+"""What the name of a service may be, and which properties exclude each other (both sides)."""
 
 import re
 from typing import List, Tuple
 
+from remote_runtime.base import Properties
 from remote_runtime.units.unit import full_name
 
 _NAME = re.compile(r"[A-Za-z0-9._+:~@\\-]+\Z")
@@ -22,3 +23,15 @@ def problems(name: str) -> List[Tuple[str, str]]:
     if _TEMPLATE.match(name):
         return [("name", "%r is a template; use an instance such as app@1" % name)]
     return []
+
+
+def contradictions(properties: Properties) -> List[Tuple[str, str]]:
+    """Values that cannot all be reached, as (property, message)."""
+    if properties.get("masked") is not True:
+        return []
+    found = []
+    if properties.get("ensure", "running") != "stopped":
+        found.append(("masked", "a masked service cannot run: add `ensure: stopped`"))
+    if properties.get("enable") is True:
+        found.append(("masked", "a masked service cannot start at boot: omit `enable: true`"))
+    return found

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.units.files import ALIAS, LINKED_FROM, Definition, links_of
+from remote_runtime.units.files import (
+    ALIAS,
+    CONFIGURED,
+    LINKED_FROM,
+    MASKED_BY,
+    Definition,
+    links_of,
+)
 from remote_runtime.units.preview.planned_units import ForeseenUnits
 
 if TYPE_CHECKING:
@@ -44,6 +51,30 @@ class Linking(object):
         unit = self._units.definition(name)
         for link in self._units.links(unit):
             self._files.obstacles(link).removing()
+
+    def rehearse_mask(self, name: str) -> None:
+        """To put a mask in the place of a unit's file, where nothing may be."""
+        link = "%s/%s" % (CONFIGURED, name)
+        if self._files.status(link) is not None and self._files.link(link) != MASKED_BY:
+            raise ResourceError(
+                "masking %s failed: %s already exists" % (name, link),
+                kind="service.failed",
+                hint="remove that file in an earlier resource",
+            )
+        self._files.obstacles(link).writing(0)
+
+    def rehearse_unmask(self, name: str) -> None:
+        """To take masks away. One that came with the system stays."""
+        unit = self._units.definition(name)
+        masks = self._units.masks(name)
+        for link in masks:
+            self._files.obstacles(link).removing()
+        if unit.masked and unit.path not in masks:
+            raise ResourceError(
+                "%s cannot be unmasked: its mask is %s" % (name, unit.path),
+                kind="service.failed",
+                hint="remove that file in an earlier resource",
+            )
 
     def _made(self, unit: Definition, link: str, rule: str) -> bool:
         """Whether it would be made, not there already."""

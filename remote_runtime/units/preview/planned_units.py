@@ -70,6 +70,10 @@ class ForeseenUnits(object):
         """The links that have it started at boot."""
         return self._files.links(unit)
 
+    def masks(self, name: str) -> List[str]:
+        """The masks of a unit that can be taken away."""
+        return self._files.masks(name)
+
     def elsewhere(self, unit: Definition) -> bool:
         """Whether its file stands where systemd does not look, and is linked to."""
         return self._files.elsewhere(unit)

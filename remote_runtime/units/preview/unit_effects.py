@@ -15,12 +15,21 @@ from remote_runtime.effects import (
 )
 from remote_runtime.units import written_paths
 from remote_runtime.units.directories import own_directories, runtime_directories
-from remote_runtime.units.files import CONFIGURED, Definition, install_links
+from remote_runtime.units.files import CONFIGURED, MASKED_BY, Definition, install_links
 from remote_runtime.units.named_paths import sockets
 from remote_runtime.units.preview import mounts
 from remote_runtime.units.preview.planned_units import ForeseenUnits
 from remote_runtime.units.preview.run_checks import Rehearsal
-from remote_runtime.units.status import DISABLE, ENABLE, RELOAD, RESTART, START, STOP
+from remote_runtime.units.status import (
+    DISABLE,
+    ENABLE,
+    MASK,
+    RELOAD,
+    RESTART,
+    START,
+    STOP,
+    UNMASK,
+)
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -48,6 +57,12 @@ class Consequences(object):
             return self._enabled(name) if verb == ENABLE else self._disabled(name)
         if verb == RELOAD:
             return self._reloaded(name)
+        if verb == MASK:
+            mask = PathEffect("%s/%s" % (CONFIGURED, name), "symlink", target=MASKED_BY)
+            return [UnitEffect(name, masked=True), mask]
+        if verb == UNMASK:
+            masks = [PathEffect(path, "absent") for path in self._units.masks(name)]
+            return [UnitEffect(name, masked=False), *masks]
         running: Dict[str, bool] = {}
         gone: List[Effect] = []
         if verb == STOP:

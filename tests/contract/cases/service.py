@@ -19,6 +19,7 @@ active() {
     echo inactive
 }
 boot() {
+    [ ! -e "units/$unit/masked" ] || { echo masked; return; }
     for state in enabled enabled-runtime; do
         [ ! -e "units/$unit/$state" ] || { echo $state; return; }
     done
@@ -36,6 +37,9 @@ case "$1 $3" in
     reload*) test -e "units/$unit/active" ;;
     stop*) rm -f "units/$unit/active" "units/$unit/activating" ;;
     enable*) touch "units/$unit/enabled" ;;
+    mask*) touch "units/$unit/masked" ;;
+    unmask*) rm -f "units/$unit/masked" ;;
+    is-enabled*) boot ;;
     "disable --runtime") rm "units/$unit/enabled-runtime" ;;
     disable*) rm -f "units/$unit/enabled" ;;
 esac
@@ -90,4 +94,38 @@ def stopped(world: World) -> Scenario:
     return scenario(world, host(world), False, False)
 
 
-SCENARIOS = (running, stopped)
+def masked(world: World) -> Scenario:
+    """A service that runs and that nothing is to start."""
+    unit = host(world)
+    (unit / "active").touch()
+    return mask_scenario(world, unit, True)
+
+
+def unmasked(world: World) -> Scenario:
+    """A service that is masked and has to run."""
+    unit = host(world)
+    (unit / "masked").touch()
+    return mask_scenario(world, unit, False)
+
+
+def mask_scenario(world: World, unit: Path, masked: bool) -> Scenario:
+    """The unit is to be masked, or not to be."""
+
+    def ready(provider: Any) -> None:
+        provider.context.one(Systemd).booted = world.path("units")
+
+    def flip(name: str, on: bool) -> None:
+        (unit / name).touch() if on else (unit / name).unlink()
+
+    return Scenario(
+        "app",
+        {"ensure": "stopped" if masked else "running", "masked": masked},
+        {
+            "state": lambda: flip("active", masked),
+            "mask": lambda: flip("masked", not masked),
+        },
+        ready=ready,
+    )
+
+
+SCENARIOS = (running, stopped, masked, unmasked)

@@ -43,3 +43,6 @@ class FakeUnits(ForeseenUnits):
 
     def links(self, unit: Definition) -> List[str]:
         return self.linked
+
+    def masks(self, name: str) -> List[str]:
+        return self.linked

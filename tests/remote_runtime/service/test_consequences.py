@@ -172,6 +172,20 @@ class ConsequencesTest(unittest.TestCase):
         assert isinstance(effect, MountEffect)
         self.assertEqual(effect.mode, 0o1777)
 
+    def test_masks(self):
+        """A link is made, and taken away where it is."""
+        path = "/etc/systemd/system/x.service"
+        self.assertEqual(
+            self.of("mask", "x", {"x": RUN}),
+            [UnitEffect("x.service", masked=True), PathEffect(path, "symlink", target="/dev/null")],
+        )
+        self.units = FakeUnits({"x.service": ""})
+        self.units.linked = [path]
+        self.assertEqual(
+            Consequences(self.context, self.units).of("unmask", "x.service"),
+            [UnitEffect("x.service", masked=False), PathEffect(path, "absent")],
+        )
+
     def test_enabling(self):
         """The links are made, those of what goes along too, and removed again."""
         install = "[Install]\nWantedBy=a.target\nAlso=y.service\n"

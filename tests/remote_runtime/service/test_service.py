@@ -119,6 +119,65 @@ class Decisions(unittest.TestCase):
         )
 
 
+class Masks(unittest.TestCase):
+    def test_steps(self):
+        """A mask is taken away first and put in place last; links below a mask are not known."""
+        rows = [
+            ("ccm-pkg01", {"masked": False}, "Would have unmasked, would have started"),
+            (
+                "ccm-pkg01",
+                {"masked": False, "enable": False},
+                "Would have unmasked, would have started, would have disabled",
+            ),
+            ("ccm-pkg01", {"ensure": "stopped", "masked": True, "enable": False}, ""),
+            ("ccm-daemon", {"masked": False}, ""),
+            (
+                "ccm-daemon",
+                {"ensure": "stopped", "masked": True, "enable": False},
+                "Would have stopped, would have disabled, would have masked",
+            ),
+            ("nosuch", {"ensure": "stopped", "masked": True}, "Would have masked"),
+        ]
+        plan = Plan(RecordedHost(), *[(name, properties) for name, properties, _ in rows])
+        self.assertEqual(plan.messages(), [message for _, _, message in rows])
+
+    def test_changes(self):
+        """The records say what was and what will be."""
+        resource = one("ccm-daemon", ensure="stopped", masked=True).resources[0]
+        actions = resource.actions(resource.observe(), False)
+        self.assertEqual(
+            [change.record() for change in actions[-1].changes],
+            [{"what": "masked", "from": False, "to": True}],
+        )
+
+    def test_until_the_next_boot(self):
+        """A mask in /run is not the one that is wanted, and goes where none is."""
+        for properties, calls in (
+            ({"ensure": "stopped", "masked": True}, ["mask --system"]),
+            (
+                {"ensure": "stopped", "masked": False},
+                ["unmask --system", "unmask --system --runtime"],
+            ),
+        ):
+            commands = RecordedHost()
+            commands.now("ccm-pkg01.service", UnitFileState="masked-runtime", LoadState="masked")
+            self.assertEqual(
+                Plan(commands, ("ccm-pkg01", properties)).carry_out(),
+                ["systemctl %s ccm-pkg01.service" % call for call in calls],
+            )
+
+    def test_contradictions(self):
+        """A masked service neither runs nor starts at boot."""
+        for properties, wrong in (
+            ({"masked": True}, 1),
+            ({"masked": True, "enable": True}, 2),
+            ({"masked": True, "ensure": "stopped"}, 0),
+            ({"masked": False, "enable": True}, 0),
+        ):
+            found = Resource.check("app", properties)
+            self.assertEqual([key for key, _ in found], ["masked"] * wrong)
+
+
 class Obstacles(unittest.TestCase):
     def test_not_found(self):
         """A unit that is not there is missing, whatever is wanted of it."""
