@@ -465,16 +465,25 @@ class StepStateType(StateType):
     """
 
     def refreshed(self, found: Mapping[str, Any]) -> str:
-        """The word for ``refresh`` in messages."""
+        """The word for ``refresh_by`` in messages."""
         return "refreshed"
+
+    def refresh_by(self, host: "Host", found: Mapping[str, Any]) -> None:
+        """``refresh``, in the way that the state before all steps asks for."""
+        self.refresh(host)
 
     def differs(self, found: Mapping[str, Any], key: str) -> bool:
         """Whether a property is not as desired."""
         return bool(found.get(key) != self.desired()[key])
 
-    def before(self, found: Mapping[str, Any], key: str) -> Any:
-        """What the record of a change has as the former value."""
-        return found.get(key)
+    def record(self, found: Mapping[str, Any], key: str) -> Tuple[Any, Any]:
+        """The former and the new value in the record of a change."""
+        return found.get(key), self.desired()[key]
+
+    def texts(self, found: Mapping[str, Any], key: str) -> Optional[Tuple[str, Any, Any]]:
+        """The path, the former and the new text that a change shows a difference of; None for no
+        text there."""
+        return None
 
     def opposite(self) -> Mapping[str, Any]:
         """A state of which nothing is as desired, for what is not known yet."""
@@ -486,6 +495,10 @@ class StepStateType(StateType):
 
     def require(self, found: Optional[Mapping[str, Any]]) -> None:
         """``Missing`` for what keeps the desired state from being reached."""
+
+    def needs_refresh(self, found: Mapping[str, Any]) -> bool:
+        """Whether a property differs that counts once it is refreshed only."""
+        return False
 
     def require_refresh(self, found: Mapping[str, Any]) -> None:
         """``ResourceError`` for what keeps it from being refreshed."""
@@ -501,6 +514,10 @@ class StepStateType(StateType):
     def shown(self, found: Mapping[str, Any]) -> Properties:
         """What ``ccm status`` shows."""
         return dict(found)
+
+    def remembered(self, found: Mapping[str, Any]) -> Properties:
+        """What ``ccm drift`` compares."""
+        return self.shown(found)
 
     def observed(self, found: Mapping[str, Any]) -> Any:
         """What a plan file compares, by property."""

@@ -459,7 +459,8 @@ class StepResource(StateResource):
 
     def remembered(self) -> Optional[Properties]:
         """See the base class."""
-        return self.found()
+        found = self._type.read(self._supported())
+        return {"ensure": "absent"} if found is None else dict(self._type.remembered(found))
 
     def answer(self) -> Optional[Properties]:
         """See the base class."""
@@ -495,27 +496,41 @@ class StepResource(StateResource):
 
     def _steps(self, found: Mapping[str, Any], refresh: bool, checks: bool = True) -> List[Action]:
         steps = []
+        changed = self._type.needs_refresh(found)
         for key in self._type.desired():
             if self._type.differs(found, key):
                 steps.append(self._step_of(key, found))
-            elif refresh and key == "ensure":
+            elif (refresh or changed) and key == "ensure":
                 self._type.require_refresh(found)
-                steps.append(self._refreshing(found))
+                steps.append(self._refreshing(found, refresh))
         self._done = []
         return [self._acting(*step, checks=checks) for step in steps]
 
     def _step_of(self, key: str, found: Mapping[str, Any]) -> Tuple[str, Step, Change]:
-        after = self._type.desired()[key]
-        diff = Diff(found, {key: after})
+        diff = Diff(found, {key: self._type.desired()[key]})
         diff.keys = [key]
-        change = Change(key, self._type.before(found, key), after)
+        change = Change(key, *self._type.record(found, key), diff=self._difference(found, key))
         message = "Would have %s" % self._type.done(key)
         return message, lambda host: self._type.apply(host, diff), change
 
-    def _refreshing(self, found: Mapping[str, Any]) -> Tuple[str, Step, Change]:
+    def _difference(self, found: Mapping[str, Any], key: str) -> Optional[str]:
+        texts = self._type.texts(found, key)
+        if texts is None or not self.context.options.diff or self.item.sensitive:
+            return None
+        from remote_runtime.reporting.difference import unified
+
+        path, before, after = texts
+        sides = [
+            None if text is None else text.encode("utf-8", "surrogateescape")
+            for text in (before, after)
+        ]
+        return unified(sides[0], sides[1], path) or None
+
+    def _refreshing(self, found: Mapping[str, Any], fired: bool) -> Tuple[str, Step, Change]:
         word = self._type.refreshed(found)
-        change = Change("ensure", self._type.before(found, "ensure"), word)
-        return "Would have %s via subscribe" % word, self._type.refresh, change
+        change = Change("ensure", found["ensure"], word)
+        message = "Would have %s%s" % (word, " via subscribe" if fired else "")
+        return message, lambda host: self._type.refresh_by(host, found), change
 
     def _acting(self, message: str, step: Step, change: Change, *, checks: bool) -> Action:
         """A step; in a preview with its effects on the host as the steps before leave it."""

@@ -201,6 +201,7 @@ class Systemd(object):
         """``systemctl VERB``; where that is to run the unit, ``ResourceError`` with its status and
         the end of its log if it does not. What was enabled or masked until the next boot is
         disabled or unmasked too."""
+        self._reload_after_changes()
         full = self._full(name)
         self._act(verb, full)
         if verb in (START, RESTART, RELOAD):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.paths import absent
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
     from testinfra.host import Host
 
+DIRECTORY = "/etc/systemd/system"
 _RUNNING = ("active", "reloading", "refreshing")
 _STOPPED = ("inactive", "failed", "maintenance")  # neither on its way up nor on its way down
 # Links say more of these by now, and of a service from /etc/init.d its runlevels do.
@@ -18,6 +20,8 @@ _ASKED = ("enabled", "disabled", "generated")
 _EITHER = ("static", "indirect", "generated", "transient")
 _ENABLED = ("enabled", "alias", *_EITHER)
 _DISABLED = ("disabled", "linked", "linked-runtime", "masked", "masked-runtime", *_EITHER)
+_SUFFIXES = (".service", ".socket", ".target", ".timer", ".path", ".mount", ".automount", ".swap",
+             ".slice", ".scope", ".device")  # fmt: skip
 _DIRECTORIES = ("/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
             "/usr/lib/systemd/system", "/lib/systemd/system")  # fmt: skip
 
@@ -43,10 +47,42 @@ def expectations(subject: Subject) -> list[Expectation]:
                 (_ENABLED if enable else _DISABLED).__contains__,
             )
         )
+    path = f"{DIRECTORY}/{given if given.endswith(_SUFFIXES) else given + '.service'}"
+    if (unit := subject.get("unit")) is not None:
+        found.append(equal("unit file", unit, lambda host: host.file(path).content_string))
+    if (settings := subject.get("settings")) is not None:
+        found += _settings(f"{path}.d/ccm.conf", settings)
     masked = subject.get("masked")
     if masked is not None:
         wanted = "masked" if masked else "not masked"
         found.append(equal("mask", wanted, lambda host: _mask(host, _own_name(host, given))))
+    return found
+
+
+def _settings(path: str, settings: dict[str, Any]) -> list[Expectation]:
+    """What a file of ini sections assigns, in its order; no file for no settings."""
+    wanted = [
+        f"[{section}] {key}={_said(each)}"
+        for section, values in settings.items()
+        for key, value in values.items()
+        for each in (value if isinstance(value, list) else [value])
+    ]
+    if not wanted:
+        return absent(path)
+    return [equal("settings", wanted, lambda host: _assigned(host.file(path).content_string))]
+
+
+def _said(value: Any) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _assigned(text: str) -> list[str]:
+    found, section = [], ""
+    for line in text.splitlines():
+        if line.startswith("["):
+            section = line
+        elif line:
+            found.append(f"{section} {line}")
     return found
 
 

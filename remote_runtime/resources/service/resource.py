@@ -1,10 +1,12 @@
 """The service type: runs now, and starts at boot (target; ``check`` on both sides)."""
 
-from typing import Any, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from remote_runtime.base import Diff, Missing, Properties, StepStateType
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.resources.service import unit_texts
+from remote_runtime.resources.service.unit_texts import TEXTS
 from remote_runtime.units.status import ENDS, Status
 
 RUNNING, STOPPED = "running", "stopped"
@@ -18,31 +20,46 @@ _DONE = {
 }
 
 _SWITCHES = ("enable", "masked")
-_ORDER = ("masked", "ensure", "enable")
+_LAST = ("ensure", "enable", "masked")
+_ORDER = ("masked", *TEXTS, "ensure", "enable")
 
 
 class Resource(StepStateType):
-    """One service. Of what is found, ``unit`` is the whole ``Status``."""
+    """One service. Of what is found, ``systemd`` is the whole ``Status``."""
 
     default_ensure = RUNNING
+
+    def __init__(self, name: str, properties: Properties) -> None:
+        super().__init__(name, properties)
+        self._texts = unit_texts.desired(name, properties)
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         from remote_runtime.resources.service import rules
 
-        return rules.problems(name) + rules.contradictions(properties)
+        return rules.problems(name) + rules.contradictions(properties) + rules.texts(properties)
+
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        found = unit_texts.desired(name, properties).values()
+        return [(each.path, each.text is not None) for each in found]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         status = host.units.status(self.name)
-        if not status.found and self.properties.get("masked"):
-            status = status._replace(found=True, enabled=False)  # what is to come can be masked
-        return _found(status)
+        if not status.found and (self.properties.get("masked") or "unit" in self._texts):
+            status = status._replace(found=True, enabled=False)  # it is to come, or can be masked
+        found = _found(status)
+        if found is None:
+            return None
+        texts = {key: unit_texts.read(host, each.path) for key, each in self._texts.items()}
+        return dict(found, **texts)
 
     def desired(self) -> Mapping[str, Any]:
         """In the order of the steps: a mask goes first and comes last."""
         given = self.properties
-        order = ("ensure", "enable", "masked") if given.get("masked") else _ORDER
-        wanted = {"ensure": self.ensure}
+        order = (*TEXTS, *_LAST) if given.get("masked") else _ORDER
+        wanted: Dict[str, Any] = {"ensure": self.ensure}
+        wanted.update((key, each.text) for key, each in self._texts.items())
         wanted.update({key: bool(given[key]) for key in _SWITCHES if given.get(key) is not None})
         return {key: wanted[key] for key in order if key in wanted}
 
@@ -51,26 +68,48 @@ class Resource(StepStateType):
         enabled = not self.properties.get("enable")
         masked = self.properties.get("masked") is False
         status = Status(True, running=runs, stoppable=runs, enabled=enabled, masked=masked)
-        return _found(status) or {}
+        return dict(_found(status) or {}, **dict.fromkeys(self._texts, unit_texts.UNREAD))
 
     def differs(self, found: Mapping[str, Any], key: str) -> bool:
-        status: Status = found["unit"]
+        status: Status = found["systemd"]
+        if key in TEXTS:
+            return bool(found[key] != self._texts[key].text)
         if key == "masked":
             masked = status.masked and not (self.properties["masked"] and status.until_reboot)
             return masked is not self.desired()[key]
         if key == "enable":
             unmasked = status.masked and self.properties.get("masked") is False
-            return unmasked or not status.enable_satisfied(self.desired()[key])
+            return unmasked or not self._is_enabled_as_desired(found, status)
         return status.stoppable if self.ensure == STOPPED else not status.running
 
-    def before(self, found: Mapping[str, Any], key: str) -> Any:
+    def _is_enabled_as_desired(self, found: Mapping[str, Any], status: Status) -> bool:
+        """A text that comes says anew whether and how the unit can be enabled."""
+        enable = bool(self.properties["enable"])
+        if enable and "unit" in self._texts and self.differs(found, "unit"):
+            links = unit_texts.install(self.name, self._texts["unit"].text)
+            before = unit_texts.install(self.name, found["unit"])
+            return not links or (links == before and status.enable_satisfied(True))
+        return status.enable_satisfied(enable)
+
+    def record(self, found: Mapping[str, Any], key: str) -> Tuple[Any, Any]:
+        after = self.desired()[key]
+        if key in TEXTS:
+            return unit_texts.hashed(found[key]), unit_texts.hashed(after)
         if key in _SWITCHES:
-            return not self.desired()[key]
-        status: Status = found["unit"]
+            return not after, after
+        status: Status = found["systemd"]
         on_its_way = self.ensure == STOPPED and not status.running
-        return status.words if on_its_way else found["ensure"]
+        return status.words if on_its_way else found["ensure"], after
+
+    def texts(self, found: Mapping[str, Any], key: str) -> Optional[Tuple[str, Any, Any]]:
+        if key not in TEXTS or found[key] == unit_texts.UNREAD:
+            return None
+        return self._texts[key].path, found[key], self._texts[key].text
 
     def done(self, key: str) -> str:
+        if key in TEXTS:
+            what = "unit file" if key == "unit" else "settings"
+            return "%s the %s" % ("removed" if self._texts[key].text is None else "written", what)
         return _DONE[key, self.desired()[key]]
 
     def apply(self, host: Host, diff: Diff) -> None:
@@ -83,15 +122,27 @@ class Resource(StepStateType):
             "unmasked": host.units.unmask,
         }
         for key in diff.keys:
-            verbs[self.done(key)](self.name)
-
-    def refresh(self, host: Host) -> None:
-        again = host.units.reload if self.properties.get("reload") else host.units.restart
-        again(self.name)
+            if key in TEXTS:
+                self._texts[key].apply(host)
+            else:
+                verbs[self.done(key)](self.name)
 
     def refreshed(self, found: Mapping[str, Any]) -> str:
-        status: Status = found["unit"]
-        return "reloaded" if self.properties.get("reload") and status.reloads else "restarted"
+        status: Status = found["systemd"]
+        return "reloaded" if self._is_to_reload(found) and status.reloads else "restarted"
+
+    def refresh_by(self, host: Host, found: Mapping[str, Any]) -> None:
+        again = host.units.reload if self._is_to_reload(found) else host.units.restart
+        again(self.name)
+
+    def _is_to_reload(self, found: Mapping[str, Any]) -> bool:
+        """Not if its unit changes, which counts once it is restarted only."""
+        return bool(self.properties.get("reload")) and not self.needs_refresh(found)
+
+    def needs_refresh(self, found: Mapping[str, Any]) -> bool:
+        return self.ensure == RUNNING and any(
+            key in self._texts and self.differs(found, key) for key in TEXTS
+        )
 
     def accepts_refresh(self) -> bool:
         return self.ensure == RUNNING
@@ -103,22 +154,23 @@ class Resource(StepStateType):
                 hint="check the spelling, or add an earlier package or file resource that "
                 "installs it",
             )
-        status: Status = found["unit"]
+        status: Status = found["systemd"]
         enable = self.properties.get("enable")
         must_start = self.ensure == RUNNING and not status.running
+        written = any(self.differs(found, key) for key in self._texts)
         stays_masked = status.masked and self.properties.get("masked") is not False
-        if stays_masked and (must_start or enable is True):
+        if stays_masked and (must_start or enable is True or "unit" in self._texts):
             message, hint = self._masked(status)
             raise Missing(message, hint=hint)
-        if status.failure and (must_start or enable is not None):
+        if status.failure and not written and (must_start or enable is not None):
             message = "%s cannot be used: %s" % (self.name, status.failure)
             raise Missing(message, hint="correct its unit file")
-        if enable is not None and status.enabled is None:
+        if enable is not None and status.enabled is None and not written:
             message = "%s cannot be enabled or disabled: it has no unit file" % self.name
             raise Missing(message, hint="omit `enable`")
 
     def require_refresh(self, found: Mapping[str, Any]) -> None:
-        status: Status = found["unit"]
+        status: Status = found["systemd"]
         if status.masked and self.properties.get("masked") is not False:
             message, hint = self._masked(status)
             raise ResourceError(message, "service.masked", hint)
@@ -132,7 +184,7 @@ class Resource(StepStateType):
 
     def unsettled(self, found: Mapping[str, Any]) -> str:
         """In the init system's words."""
-        status: Status = found["unit"]
+        status: Status = found["systemd"]
         if self.ensure == STOPPED or status.running:
             return ""
         why = ": %s" % ENDS if status.ends_by_itself else ""
@@ -142,13 +194,18 @@ class Resource(StepStateType):
         shown = {key: found[key] for key in ("ensure", "enable")}
         return dict(shown, **{key: found[key] for key in ("masked", "status") if found[key]})
 
+    def remembered(self, found: Mapping[str, Any]) -> Properties:
+        hashes = {key: unit_texts.hashed(found[key]) for key in self._texts}
+        return dict(self.shown(found), **hashes)
+
     def observed(self, found: Mapping[str, Any]) -> Any:
-        status: Status = found["unit"]
+        status: Status = found["systemd"]
         enable = [status.enabled, status.either, status.until_reboot, status.masked]
         rest = status._replace(
             enabled=None, either=False, until_reboot=False, masked=False, words=""
         )
-        return {"ensure": list(rest), "enable": enable}
+        hashes = {key: unit_texts.hashed(found[key]) for key in self._texts}
+        return dict(hashes, ensure=list(rest), enable=enable)
 
     def answers(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         status = host.units.status(self.name)
@@ -164,5 +221,5 @@ def _found(status: Status) -> Optional[Mapping[str, Any]]:
         "enable": status.enabled and not status.until_reboot,
         "masked": status.masked,
         "status": status.words,
-        "unit": status,
+        "systemd": status,
     }

@@ -1,7 +1,7 @@
 """What the name of a service may be, and which properties exclude each other (both sides)."""
 
 import re
-from typing import List, Tuple
+from typing import Any, Iterator, List, Tuple
 
 from remote_runtime.base import Properties
 from remote_runtime.units.unit import full_name
@@ -9,6 +9,8 @@ from remote_runtime.units.unit import full_name
 _NAME = re.compile(r"[A-Za-z0-9._+:~@\\-]+\Z")
 _TEMPLATE = re.compile(r"[^@]*@(\.[a-z]+)?\Z")
 _ROOTS = ("-.mount", "-.slice")
+_SECTION = re.compile(r"[A-Z][A-Za-z0-9-]*\Z")
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9-]*\Z")
 _LONGEST = 255  # as in systemd, with the suffix
 
 
@@ -30,8 +32,53 @@ def contradictions(properties: Properties) -> List[Tuple[str, str]]:
     if properties.get("masked") is not True:
         return []
     found = []
+    if properties.get("unit") is not None:
+        found.append(("masked", "a mask takes the place of the unit file: omit `unit`"))
     if properties.get("ensure", "running") != "stopped":
         found.append(("masked", "a masked service cannot run: add `ensure: stopped`"))
     if properties.get("enable") is True:
         found.append(("masked", "a masked service cannot start at boot: omit `enable: true`"))
     return found
+
+
+def texts(properties: Properties) -> List[Tuple[str, str]]:
+    """What systemd would not read in a unit file or in settings, as (property, message)."""
+    found = []
+    unit = properties.get("unit")
+    if isinstance(unit, str):
+        if "\0" in unit:
+            found.append(("unit", "a unit file cannot contain NUL"))
+        elif "{{" not in unit and not re.search(r"^\s*\[[^\]\n]+\]\s*$", unit, re.MULTILINE):
+            found.append(("unit", "a unit file needs a section such as [Service]"))
+    settings = properties.get("settings")
+    if isinstance(settings, dict):
+        found += [("settings", message) for message in _of_settings(settings)]
+    return found
+
+
+def _of_settings(settings: Properties) -> Iterator[str]:
+    for section, values in settings.items():
+        if not _SECTION.match(section):
+            yield "%r is not a section such as Service" % section
+        if not isinstance(values, dict):
+            if not (isinstance(values, str) and "{{" in values):
+                yield "%s needs a map of settings, such as Restart: always" % section
+            continue
+        for key, value in values.items():
+            if not _KEY.match(key):
+                yield "%r in %s is not a setting such as Restart" % (key, section)
+            for each in value if isinstance(value, list) else [value]:
+                why = _why_no_value(each)
+                if why:
+                    yield "%s in %s %s" % (key, section, why)
+
+
+def _why_no_value(value: Any) -> str:
+    if not isinstance(value, (str, int, float, bool)):
+        return "needs text, a number, a boolean or a list of these"
+    if isinstance(value, str):
+        if set(value) & set("\n\r\0"):
+            return "has a value of several lines: write a list, or one line"
+        if value.endswith("\\"):
+            return "has a value that ends with a backslash, which continues the line"
+    return ""

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.errors import ResourceError
+from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.units.files import (
     ALIAS,
     CONFIGURED,
@@ -59,7 +59,7 @@ class Linking(object):
             raise ResourceError(
                 "masking %s failed: %s already exists" % (name, link),
                 kind="service.failed",
-                hint="remove that file in an earlier resource",
+                hint="check what exists at that path",
             )
         self._files.obstacles(link).writing(0)
 
@@ -70,11 +70,7 @@ class Linking(object):
         for link in masks:
             self._files.obstacles(link).removing()
         if unit.masked and unit.path not in masks:
-            raise ResourceError(
-                "%s cannot be unmasked: its mask is %s" % (name, unit.path),
-                kind="service.failed",
-                hint="remove that file in an earlier resource",
-            )
+            raise UnsettledError("masked is True, not False")
 
     def _made(self, unit: Definition, link: str, rule: str) -> bool:
         """Whether it would be made, not there already."""

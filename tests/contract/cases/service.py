@@ -2,9 +2,12 @@
 
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from orchestrator.verify.checks import service as checks
+from remote_runtime.resources.service import unit_texts
 from remote_runtime.units.systemd import Systemd
-from tests.contract.scenario import Scenario
+from tests.contract.scenario import SECRET, Scenario
 from tests.contract.world import World
 
 ON_A_HOST = True
@@ -128,4 +131,38 @@ def mask_scenario(world: World, unit: Path, masked: bool) -> Scenario:
     )
 
 
-SCENARIOS = (running, stopped, masked, unmasked)
+def texts(world: World) -> Scenario:
+    """A service that runs with another unit file, and without settings."""
+    return text_scenario(world, {"Service": {"Nice": 5, "Environment": ["A=1", SECRET]}})
+
+
+def no_settings(world: World) -> Scenario:
+    """A service with settings that have to go."""
+    world.write("etc/app.service.d/ccm.conf", "[Service]\nNice=5\n")
+    return text_scenario(world, {})
+
+
+def text_scenario(world: World, settings: Any) -> Scenario:
+    """The unit gets its text, and these settings."""
+    unit = host(world)
+    (unit / "active").touch()
+    path, drop_in = world.write("etc/app.service", "[Service]\n"), "etc/app.service.d/ccm.conf"
+    for module in (unit_texts, checks):
+        world.later.enter_context(mock.patch.object(module, "DIRECTORY", world.path("etc")))
+
+    def ready(provider: Any) -> None:
+        provider.context.one(Systemd).booted = world.path("units")
+
+    return Scenario(
+        "app",
+        {"unit": f"[Service]\nExecStart={SECRET}\n", "settings": settings},
+        {
+            "state": lambda: (unit / "active").unlink(),
+            "unit file": lambda: Path(path).write_text("[Service]\n"),
+            "settings" if settings else "path": lambda: world.write(drop_in, "[Service]\nNice=4\n"),
+        },
+        ready=ready,
+    )
+
+
+SCENARIOS = (running, stopped, masked, unmasked, texts, no_settings)

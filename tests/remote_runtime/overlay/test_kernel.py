@@ -31,7 +31,7 @@ class OverlayKernelTest(DirectoryTest):
         self.assertEqual(world.kernel.value("x"), "2")
         self.assertEqual(self.context.doubts, 0)
         self.assertEqual(world.fork().kernel.value("x"), "2")
-        self.assertEqual(reader(self.context, world).files.read(self.path("x")), b"1\n")
+        self.assertEqual(reader(world).files.read(self.path("x")), b"1\n")
         self.assertEqual(self.context.doubt.level, "unknown")
         self.assertIn(self.path("x"), world._beyond_files())
 

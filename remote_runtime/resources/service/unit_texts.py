@@ -1,0 +1,92 @@
+"""The files of a unit that a service manages: its own, and a drop-in with settings (target)."""
+
+import os
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional
+
+from remote_runtime.base import Properties
+from remote_runtime.changes import HASHED
+from remote_runtime.errors import ResourceError
+from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.units.unit import full_name
+
+TEXTS = ("unit", "settings")
+UNREAD = "\0"
+"""Stands for a text that is not known; no file of a unit has it."""
+
+DIRECTORY = "/etc/systemd/system"
+DROP_IN = "ccm.conf"
+_INSTALL = ("WantedBy", "RequiredBy", "UpheldBy", "Alias", "Also")
+
+
+class Text(NamedTuple):
+    """A file as it is to be; ``text`` None for one that is not to be there."""
+
+    path: str
+    text: Optional[str]
+
+    def apply(self, host: Host) -> None:
+        """Write or remove it, and make the directory of a drop-in."""
+        if self.text is None:
+            host.files.unlink(self.path, kind="file")
+            return
+        above = os.path.dirname(self.path)
+        if above != DIRECTORY and host.files.stat(above) is None:
+            host.files.mkdir(above, 0o755)
+        host.files.write(self.path, self.text.encode("utf-8"), mode=0o644)
+
+
+def desired(name: str, properties: Properties) -> Dict[str, Text]:
+    """The files that are to be managed, by property."""
+    own = "%s/%s" % (DIRECTORY, full_name(name))
+    found = {}
+    unit, settings = properties.get("unit"), properties.get("settings")
+    if unit is not None:
+        found["unit"] = Text(own, str(unit))
+    if isinstance(settings, dict):  # and no template
+        found["settings"] = Text("%s.d/%s" % (own, DROP_IN), written(settings) or None)
+    return found
+
+
+def written(settings: Mapping[str, Mapping[str, Any]]) -> str:
+    """The text of a drop-in; a list is one line for each value. "" for no settings."""
+    sections = [
+        "[%s]\n%s" % (section, "".join("%s=%s\n" % (key, value) for key, value in _lines(values)))
+        for section, values in settings.items()
+        if values
+    ]
+    return "\n".join(sections)
+
+
+def _lines(values: Mapping[str, Any]) -> Iterator[List[str]]:
+    for key, value in values.items():
+        for each in value if isinstance(value, list) else [value]:
+            yield [key, ("yes" if each else "no") if isinstance(each, bool) else str(each)]
+
+
+def read(host: HostReader, path: str) -> Optional[str]:
+    """The text of a file, None where there is none; a link is replaced, so it is none."""
+    node = host.files.lstat(path)
+    if node is None or node.kind == "symlink":
+        return None
+    if node.kind != "file":
+        raise ResourceError("%s is a %s" % (path, node.kind), kind="resource.file.kind")
+    return host.files.read(path).decode("utf-8", "surrogateescape")
+
+
+def hashed(text: Optional[str]) -> Optional[str]:
+    """What records have of a text."""
+    if text is None or text == UNREAD:
+        return None
+    from remote_runtime.lean.digest import sha256
+
+    return "%s%s" % (HASHED, sha256(text.encode("utf-8", "surrogateescape")).hexdigest())
+
+
+def install(name: str, text: Optional[str]) -> Dict[str, List[str]]:
+    """How a text says that the unit is enabled."""
+    from remote_runtime.units.text import UnitText
+
+    found = UnitText(full_name(name))
+    found.add(text or "")
+    words = {key: found.words("Install", key) for key in _INSTALL}
+    return {key: value for key, value in words.items() if value}
