@@ -32,7 +32,7 @@ ccm:
 """
 REASONS = {
     "vm.swappiness": "read-only here, as in a container",
-    "net.ipv4.ip_forwrd": "did you mean net/ipv4/ip_forward?",
+    "net.ipv4.ip_forwrd": "did you mean net.ipv4.ip_forward?",
     "net.ipv4.route.flush": "could not read",
     "net.ipv4.tcp_sack": "/etc/sysctl.conf:1 sets net.ipv4.tcp_sack to 0",
     "net.ipv4.ip_default_ttl": "the kernel refuses the value '300'",

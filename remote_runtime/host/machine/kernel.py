@@ -44,10 +44,13 @@ class KernelReader(ports.KernelReader):
     def _unknown(self, key: str) -> ResourceError:
         from difflib import get_close_matches
 
+        from remote_runtime.system.kernel.settings import name_of
+
         near = get_close_matches(os.path.basename(key), self._door.names_beside(key), 1)
-        hint = "did you mean %s?" % os.path.join(os.path.dirname(key), near[0]) if near else ""
+        nearest = os.path.join(os.path.dirname(key), near[0]) if near else ""
+        hint = "did you mean %s?" % name_of(nearest) if near else ""
         return ResourceError(
-            "the kernel has no parameter %s" % key,
+            "the kernel has no parameter %s" % name_of(key),
             kind="resource.sysctl.unknown",
             hint=hint
             or "load the module that has it in an earlier resource, or set ignore_unknown: true",

@@ -13,7 +13,7 @@ from remote_runtime.host.machine.kernel import (
 )
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.overlay.kernel import MODULES
-from remote_runtime.system.kernel import parameters, rules
+from remote_runtime.system.kernel import parameters, rules, settings
 from remote_runtime.system.paths import is_within
 
 
@@ -28,7 +28,7 @@ class Kernel(KernelReader, ports.Kernel):
         """See the base class."""
         self._door.require_settable(key)
         if not rules.is_accepted(key, value):
-            reason = "if the kernel accepts the value of %s" % key
+            reason = "if the kernel accepts the value of %s" % settings.name_of(key)
             self._record.world.clouds.suppose(Uncertainty(ASSUMED, reason))
         self._add(key, value)
         family = rules.family_of(key)

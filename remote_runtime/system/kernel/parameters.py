@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Tupl
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.errno_messages import failure
-from remote_runtime.system.kernel.settings import SYSCTL_CONF, Setting, parsed
+from remote_runtime.system.kernel.settings import SYSCTL_CONF, Setting, name_of, parsed
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
@@ -70,7 +70,9 @@ class Kernel(object):
             hint = "set it on the host of the container, or set live: false"
         else:
             why, hint = "only root may do that", "use become for the host, or connect as root"
-        raise ResourceError("%s cannot be set: %s" % (key, why), kind="resource.sysctl", hint=hint)
+        raise ResourceError(
+            "%s cannot be set: %s" % (name_of(key), why), kind="resource.sysctl", hint=hint
+        )
 
     def set_value(self, key: str, value: str) -> None:
         """Give a parameter a value. ``ResourceError`` where the kernel refuses it."""
@@ -83,7 +85,8 @@ class Kernel(object):
                 os.close(descriptor)
         except OSError as error:
             raise ResourceError(
-                "the kernel refuses the value %r for %s: %s" % (value, key, error.strerror),
+                "the kernel refuses the value %r for %s: %s"
+                % (value, name_of(key), error.strerror),
                 kind="resource.sysctl",
                 hint="check the value; sysctl(8) and the kernel's documentation have the limits",
             ) from error

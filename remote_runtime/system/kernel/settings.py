@@ -3,9 +3,10 @@
 Lines that are not changed stay byte for byte.
 """
 
-from typing import List, NamedTuple, Optional
+from typing import List, NamedTuple, Optional, Set
 
 SYSCTL_CONF = "sysctl.conf"
+_MOST = 65535  # numbers of a range
 
 
 class Setting(NamedTuple):
@@ -28,6 +29,11 @@ def path_of(name: str) -> str:
     if dot < 0 or 0 <= slash < dot:
         return name
     return name.translate({ord("."): "/", ord("/"): "."})
+
+
+def name_of(path: str) -> str:
+    """The name of a parameter with dots, by its path below /proc/sys."""
+    return path.translate({ord("."): "/", ord("/"): "."})
 
 
 def parsed(file: str, text: str) -> List[Setting]:
@@ -72,7 +78,10 @@ def is_same(one: Optional[str], other: Optional[str]) -> bool:
     spelled."""
     if one is None or other is None:
         return one is other
-    return [_plain(word) for word in one.split()] == [_plain(word) for word in other.split()]
+    if [_plain(word) for word in one.split()] == [_plain(word) for word in other.split()]:
+        return True
+    ranges = _ranges(one)
+    return ranges is not None and ranges == _ranges(other)
 
 
 def is_held(now: str, wanted: str) -> bool:
@@ -96,6 +105,19 @@ def number_of(word: str) -> Optional[int]:
     except ValueError:
         return None
     return -number if word.startswith("-") else number
+
+
+def _ranges(text: str) -> Optional[Set[int]]:
+    """The numbers of a list such as 80,90-99, which the kernel shows in its own way; None for what
+    is none."""
+    found: Set[int] = set()
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        last = last if dash else first
+        if not (first.isdigit() and last.isdigit() and 0 <= int(last) - int(first) <= _MOST):
+            return None
+        found.update(range(int(first), int(last) + 1))
+    return found
 
 
 def _plain(word: str) -> str:

@@ -119,8 +119,8 @@ class SysctlTest(DirectoryTest):
         """A misspelled name is refused with the nearest one, unless that is accepted."""
         wrong = "net.ipv4.ip_forwrd"
         event = one(self.both(self.parameter(wrong, value=1)))
-        self.assertIn("has no parameter net/ipv4/ip_forwrd", event["error"][0])
-        self.assertIn("did you mean net/ipv4/ip_forward?", event["error"][0])
+        self.assertIn("has no parameter net.ipv4.ip_forwrd", event["error"][0])
+        self.assertIn("did you mean net.ipv4.ip_forward?", event["error"][0])
         event = one(self.both(self.parameter("a.b", value=1)))
         self.assertIn("ignore_unknown: true", event["error"][0])
         accepted = self.parameter(wrong, value=1, ignore_unknown=True)

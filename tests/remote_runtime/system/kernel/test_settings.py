@@ -26,6 +26,7 @@ class PathTest(unittest.TestCase):
             ("net/ipv4/conf/eth0.100/forwarding", "net/ipv4/conf/eth0.100/forwarding"),
         ):
             self.assertEqual(settings.path_of(name), path)
+            self.assertEqual(settings.path_of(settings.name_of(path)), path)
 
 
 class TextTest(unittest.TestCase):
@@ -73,6 +74,12 @@ class ValueTest(unittest.TestCase):
             self.assertFalse(settings.is_same(one, other), one)
         self.assertTrue(settings.is_same(None, None))
         self.assertFalse(settings.is_same(None, "1"))
+
+    def test_ranges(self) -> None:
+        """A list of numbers is the same however its ranges are written."""
+        self.assertTrue(settings.is_held("8080-8081,9000", "9000,8080,8081"))
+        for one, other in (("80-81", "80"), ("80-", "80"), ("81-80", ""), ("a,b", "b,a")):
+            self.assertFalse(settings.is_same(one, other), one)
 
     def test_held(self) -> None:
         """Fewer numbers than the kernel has stand for the first ones; of words all count."""
