@@ -143,14 +143,17 @@ class MountTest(DirectoryTest):
             self.ran.append(["reload"])
             os.utime(self.path("loaded"))
 
-        with (
-            mock.patch("remote_runtime.host.machine.mounts.Mounts.reload", reload),
-            mock.patch("remote_runtime.host.machine.commands.CommandReader.require"),
+        for target, new in (
+            ("remote_runtime.host.machine.mounts.Mounts.reload", reload),
+            ("remote_runtime.host.machine.commands.CommandReader.require", mock.DEFAULT),
         ):
-            event = self.both(device="tmpfs", type="tmpfs")
-            self.assertEqual([c["what"] for c in event["changes"]], ["fstab_loaded"])
-            self.assertEqual(self.ran, [["reload"]])
-            self.assertEqual(self.both(device="tmpfs", type="tmpfs")["status"], "stable")
+            patch: Any = mock.patch(target, new)
+            patch.start()
+            self.addCleanup(patch.stop)
+        event = self.both(device="tmpfs", type="tmpfs")
+        self.assertEqual([c["what"] for c in event["changes"]], ["fstab_loaded"])
+        self.assertEqual(self.ran, [["reload"]])
+        self.assertEqual(self.both(device="tmpfs", type="tmpfs")["status"], "stable")
 
     def test_a_point_behind_a_symlink(self) -> None:
         """The kernel knows it by its own path, the table by its name."""
