@@ -24,6 +24,7 @@ from remote_runtime.retries import ONCE, Tries
 
 if TYPE_CHECKING:
     from remote_runtime.changes import Ended
+    from remote_runtime.host.checkouts import CheckoutReader, Checkouts
     from remote_runtime.host.command import Command
     from remote_runtime.host.mount_ports import MountReader, Mounts
     from remote_runtime.host.package_ports import Downloads, PackageListReader, PackageLists
@@ -530,6 +531,12 @@ class HostReader(object):
         return lists
 
     @property
+    def checkouts(self) -> "CheckoutReader":
+        """Checkouts of git repositories."""
+        checkouts: CheckoutReader = self.parts("checkouts")
+        return checkouts
+
+    @property
     def mounts(self) -> "MountReader":
         """What is mounted."""
         mounts: MountReader = self.parts("mounts")
@@ -565,6 +572,12 @@ class Host(HostReader):
     ) -> None:
         super().__init__(files, accounts, commands, kernel)
         self.warn: Callable[[str], object] = str
+
+    @property
+    def checkouts(self) -> "Checkouts":
+        """Checkouts of git repositories."""
+        checkouts: Checkouts = self.parts("checkouts")
+        return checkouts
 
     @property
     def mounts(self) -> "Mounts":

@@ -90,6 +90,11 @@ class HostOverlay(object):
         )
 
     @property
+    def host_commands(self) -> "Commands":
+        """The programs of the host without what is planned."""
+        return self._doors[2]
+
+    @property
     def today(self) -> "Files":
         """The files of the host without what is planned, and without its doubts."""
         return self._doors[0]

@@ -1,7 +1,7 @@
-"""Copies directories to their place in one step (target); imported only when one is copied."""
+"""Builds directories next to their place and renames them (target); imported only for that."""
 
 import os
-from typing import TYPE_CHECKING, Tuple
+from typing import TYPE_CHECKING, Callable, Tuple
 
 from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure
@@ -20,6 +20,20 @@ def copy(files: "Files", source: str, *, path: str, mode: int, uid: int, gid: in
 
     It is built next to its destination, recorded in the journal, and renamed. ``ResourceError``
     """
+
+    def fill(directory: int, staged: str) -> None:
+        _fill(files, source, directory, (uid, gid))
+        os.fchown(directory, uid, gid)
+
+    build(files, fill, path=path, mode=mode)
+
+
+def build(files: "Files", fill: Callable[[int, str], None], *, path: str, mode: int) -> None:
+    """Create a directory at ``path``, where nothing or an empty directory is.
+
+    ``fill`` gets the descriptor and the path of the new directory next to it, which only its owner
+    can read. ``mode`` is that of the complete directory.
+    """
     place = files.place(path, _MAKING)
     at = place.directory.descriptor
     name = files.stage(place.directory.path)
@@ -29,8 +43,7 @@ def copy(files: "Files", source: str, *, path: str, mode: int, uid: int, gid: in
             directory = os.open(name, _DIRECTORY, dir_fd=at)
             try:
                 files.unfinished.made(directory)
-                _fill(files, source, directory, (uid, gid))
-                os.fchown(directory, uid, gid)
+                fill(directory, os.path.join(place.directory.path, name))
                 os.fchmod(directory, mode)
                 os.fsync(directory)
             finally:

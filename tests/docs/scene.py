@@ -19,10 +19,12 @@ from typing import Any
 from tests.docs.pages import ROOT, Block, blocks, named_files
 from tests.lab import Lab
 from tests.remote_runtime.archive.server import Web, content
+from tests.remote_runtime.git.repositories import git, repository
 
 CHILD = re.compile(r"# (\S+/\S+\.yaml)\n")
 _DIRECTORIES = re.compile(r"(?<![\w./])/(?=(?:etc|srv|opt)\b)")
 _URL = re.compile(r"https://[a-z]+\.example\.com(/\S+?\.(?:zip|tar\.gz))")
+_REPOSITORY = re.compile(r"https://git\.example\.com/\S+?\.git")
 _SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
 _APP = "#!/bin/sh\necho app\n"
 
@@ -67,6 +69,7 @@ class Scene:
         if self._lab is not None:
             return text
         text = _DIRECTORIES.sub(f"{self.root}/", _URL.sub(self._served, text))
+        text = _REPOSITORY.sub(lambda _: self._repository(), text)
         user, group = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name
         for key, value in (("owner", user), ("group", group)):
             text = re.sub(rf"({key}:? |\"{key}\": \")root\b", rf"\g<1>{value}", text)
@@ -129,6 +132,14 @@ class Scene:
             )
             path.chmod(0o755)
         return path.parent
+
+    def _repository(self) -> str:
+        """The path of a repository with the tag that the examples name."""
+        path = self.directory / "repository"
+        if not path.exists():
+            repository(str(path), "app")
+            git("-C", str(path), "tag", "v2.1.0")
+        return str(path)
 
     def _served(self, match: re.Match[str]) -> str:
         if self._web is None:

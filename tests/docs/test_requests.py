@@ -18,9 +18,9 @@ from tests.docs.pages import DOCS, TYPE_PAGES, Block, blocks, on_a_host
 from tests.docs.scene import CHILD, Scene, statuses
 
 TYPES = DOCS / "reference" / "resources"
-IN_A_SCENE = ("archive", "scaffold")
+IN_A_SCENE = ("archive", "git", "scaffold")
 """Types whose examples need a server or a directory of templates."""
-DOWNLOADED = list(blocks(TYPES / "archive.md", "yaml"))
+DOWNLOADED = [*blocks(TYPES / "archive.md", "yaml"), next(blocks(TYPES / "git.md", "yaml"))]
 
 
 def example(page: Path, language: str) -> Block:

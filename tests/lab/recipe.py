@@ -23,6 +23,8 @@ DEBIAN_PACKAGES = (
     "attr",
     # Moves the clock of a host for the tests of clocks that jump.
     "libfaketime",
+    # For checkouts.
+    "git",
     # For exec's interpreters, beside the sh, perl and python that are there anyway.
     "csh",
     "ruby",

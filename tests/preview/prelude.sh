@@ -73,3 +73,12 @@ extra() {
       echo "Filename: ./$(echo pv-tool_2*.deb)"; echo "Size: $(stat -c %s pv-tool_2*.deb)"
       echo "SHA256: $(sha256sum pv-tool_2*.deb | cut -d' ' -f1)"; } | sed 's/^Package: .*/Package: pv-extra/' > Packages )
 }
+# repository DIRECTORY TEXT...: a git repository whose branch main has a commit for each text of its file app
+repository() {
+    directory=$1; shift
+    git init -q -b main "$directory"
+    for text in "$@"; do
+        echo "$text" > "$directory/app"; git -C "$directory" add app
+        git -C "$directory" -c user.name=x -c user.email=x commit -q -m c
+    done
+}

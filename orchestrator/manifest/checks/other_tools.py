@@ -27,7 +27,7 @@ _TYPES = {
     "rpm_key": "ccm's type is repository, with key and fingerprint",
     "pip": "use exec with pip install, and unless: pip show NAME",
     "cron": "use file for a crontab in /etc/cron.d, or a systemd timer",
-    "git": "use exec with git clone, and creates; a release is an archive",
+    **dict.fromkeys(("vcsrepo", "checkout"), "ccm's type is git, with url and ref"),
     **dict.fromkeys(("command", "shell", "script", "raw", "cmd", "run"), _EXEC),
     **dict.fromkeys(("systemd", "systemd_service", "sysvinit", "services"), _SYSTEMD),
     **dict.fromkeys(("get_url", "unarchive", "remote_file", "uri", "download"), _ARCHIVE),
@@ -60,7 +60,10 @@ _PROPERTIES = {
     "ignoreerrors": "ignore_unknown",
     "cmd": "command",
     "chdir": "cwd",
-    "version": "ensure",
+    "revision": "ref",
+    "recursive": "submodules",
+    "key_file": "ssh_key",
+    "accept_hostkey": "known_host",
     "text": "content",
     "uris": "urls",
     "baseurl": "url",
@@ -68,6 +71,7 @@ _PROPERTIES = {
     "gpgkey": "key",
     "signed-by": "signed_by",
 }
+_VERSIONS = ("ref", "ensure")
 _NAMES = ("target", "dest", "destination", "path")
 
 
@@ -89,4 +93,6 @@ def property_hint(word: str, known: list[str]) -> str:
     if word == "become":
         return "become is a setting of the run: use --become, or become in the inventory"
     own = "device" if word == "src" and "device" in known else _PROPERTIES.get(word)
+    if word == "version":
+        own = next((each for each in _VERSIONS if each in known), None)
     return f"ccm calls it {own}" if own in known else ""

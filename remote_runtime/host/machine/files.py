@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, ContextManager, List, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Callable, ContextManager, List, Optional, Sequence, Set
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import ports
@@ -138,6 +138,28 @@ class Files(FileReader, ports.Files):
         if _may_be_dropped(mode):
             self._door.obstacles(path).making(uid, gid, mode)
         copy(self._door, source, path=path, mode=mode, uid=uid, gid=gid)
+        self._changed.add(path)
+        self.relabel(path)
+
+    def build_tree(
+        self, path: str, fill: Callable[[str], None], *, mode: int, uid: int, gid: int
+    ) -> None:
+        """Make a directory where nothing or an empty one is, in one rename: ``fill`` gets the path
+        of the new one, which has its owner by then."""
+        from remote_runtime.system.copy_tree import build
+
+        self._require_parent(path)
+
+        def owned(directory: int, staged: str) -> None:
+            os.fchown(directory, uid, gid)
+            fill(staged)
+
+        if self.lstat(path) is None:
+            self._door.obstacles(path).making(uid, gid, mode)
+        else:
+            self._door.obstacles(path).removing()
+        build(self._door, owned, path=path, mode=mode)
+        self._door.walker.forget()  # what was found before was found without this directory
         self._changed.add(path)
         self.relabel(path)
 

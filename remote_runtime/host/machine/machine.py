@@ -19,6 +19,8 @@ def reader(doors: "Union[Context, HostOverlay]", context: "Optional[Context]" = 
             from remote_runtime.host.machine import mounts
 
             return mounts.MountReader(lambda: doors.mounts)
+        if name == "checkouts":
+            return _checkout_reader(doors)
         if context is None:
             raise AttributeError(name)
         return _part(context, name, changing=False)
@@ -31,6 +33,17 @@ def reader(doors: "Union[Context, HostOverlay]", context: "Optional[Context]" = 
     )
     made.parts = part
     return made
+
+
+def _checkout_reader(doors: "Union[Context, HostOverlay]") -> Any:
+    from remote_runtime.host.machine import checkouts
+    from remote_runtime.overlay.overlay import HostOverlay
+
+    if isinstance(doors, HostOverlay):
+        from remote_runtime.host.overlay import checkouts as planned
+
+        return planned.CheckoutReader(doors)
+    return checkouts.CheckoutReader(files.FileReader(doors.files), doors.commands)
 
 
 def machine(
@@ -52,6 +65,10 @@ def machine(
 
             forget = context.files.walker.forget
             return mounts.Mounts(lambda: context.mounts, paths, runs, forget)
+        if name == "checkouts":
+            from remote_runtime.host.machine import checkouts
+
+            return checkouts.Checkouts(paths, theirs, context.commands, context.progress)
         return _part(context, name, changing=True)
 
     made.parts = part

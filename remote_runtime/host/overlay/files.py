@@ -99,6 +99,19 @@ class Files(FileReader, ports.Files):
             if node.kind == "directory":
                 self._fill(here, there, uid, gid)
 
+    def require_building(self, path: str, mode: int, uid: int, gid: int) -> None:
+        """``ResourceError`` for a directory that cannot be built and put there."""
+        self._require_parent(path)
+        if self.lstat(path) is None:
+            self._door.obstacles(path).making(uid, gid, mode)
+        else:
+            self._door.obstacles(path).removing()
+
+    def owned(self, path: str, uid: int, gid: int) -> Tuple[int, int]:
+        """Owner and group of what is made at a path, where ``OURS`` leaves them to the kernel."""
+        own_uid, own_gid = self._own(path)
+        return own_uid if uid < 0 else uid, own_gid if gid < 0 else gid
+
     def _symlink(self, target: str, path: str, in_directory: bool) -> None:
         size = len(os.fsencode(target))
         if size > _LONGEST:

@@ -41,6 +41,10 @@ class Overlay(Host):
                 from remote_runtime.host.overlay import mounts
 
                 return mounts.Mounts(record, paths, runs)
+            if name == "checkouts":
+                from remote_runtime.host.overlay import checkouts
+
+                return checkouts.Checkouts(record, paths, theirs, runs)
             if context is None:
                 raise AttributeError(name)
             if name == "downloads":

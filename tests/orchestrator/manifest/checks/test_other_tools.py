@@ -20,8 +20,8 @@ KNOWN = ["apply", "archive", "exec", "file", "package", "service"]
         ("yum", "type is package"),
         ("lineinfile", "ccm's type is edit, with line"),
         ("cron", "/etc/cron.d"),
-        ("git", "git clone"),
         ("community.general.modprobe", "type is module"),
+        ("vcsrepo", "type is git"),
         ("shell", "type is exec"),
     ],
 )
@@ -30,6 +30,13 @@ def test_types_of_other_tools(tmp_path: Path, word: str, hint: str) -> None:
     assert hint in type_hint(word, KNOWN)
     (problem,) = refused_resource(tmp_path, f"- {word}: [{{/a: {{}}}}]")
     assert hint in problem.hint
+
+
+def test_a_version_of_a_checkout_is_its_ref() -> None:
+    """Of anything else, it is the desired state."""
+    assert property_hint("version", ["ensure", "ref"]) == "ccm calls it ref"
+    assert property_hint("version", ["ensure"]) == "ccm calls it ensure"
+    assert property_hint("repo", ["url"]) == "ccm calls it url"
 
 
 def test_a_type_that_exists_needs_no_hint() -> None:

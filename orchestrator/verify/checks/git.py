@@ -1,0 +1,106 @@
+"""git: the repository as its own files have it, and git for what only it can read (controller)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.paths import absent, directory, ownership
+from orchestrator.verify.subject import Subject
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+_COMMIT = (40, 64)  # digits
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """A checkout of the URL at the ref, or nothing."""
+    path = subject.name
+    if subject.get("ensure", "present") == "absent":
+        return absent(path)
+    found = [
+        directory(path)[0],
+        equal("url", subject.text("url"), lambda host: _setting(host, path, "origin")),
+        equal("commit", True, lambda host: _is_at(host, path, subject.text("ref"))),
+        *ownership(subject),
+    ]
+    if subject.get("submodules", True):
+        found.append(equal("submodules", "", lambda host: _outdated(host, path)))
+    if subject.get("force", False):
+        found.append(equal("changes", "", lambda host: _git(host, path, _CHANGED)))
+    return found
+
+
+_CHANGED = "status --porcelain --untracked-files=no --ignore-submodules=all"
+
+
+def _read(host: Host, path: str, name: str) -> str:
+    """A file of the repository; RuntimeError for none that can be read."""
+    asked = host.run("cat -- %s", f"{path}/.git/{name}")
+    if asked.rc:
+        raise RuntimeError(asked.stderr.strip() or f"there is no repository at {path}")
+    return str(asked.stdout)
+
+
+def _setting(host: Host, path: str, remote: str) -> str:
+    """The URL of a remote, from the file with the settings."""
+    section = ""
+    for line in _read(host, path, "config").splitlines():
+        text = line.strip()
+        if text.startswith("["):
+            section = text
+        key, _, value = text.partition("=")
+        if section == f'[remote "{remote}"]' and key.strip() == "url":
+            return value.strip()
+    return ""
+
+
+def _is_at(host: Host, path: str, ref: str) -> bool:
+    """Whether HEAD is the ref, as far as the repository knows it."""
+    head = _head(host, path)
+    if len(ref) in _COMMIT and set(ref) <= set("0123456789abcdef"):
+        return head == ref
+    if not ref:
+        return bool(head)
+    name = ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
+    known = []
+    for full in (f"refs/remotes/origin/{name}", f"refs/tags/{name}"):
+        if not ref.startswith("refs/tags/") or full == ref:
+            known.append(_git(host, path, f"rev-parse -q --verify {full}^{{commit}} || true"))
+    return bool(head) and head in known
+
+
+def _head(host: Host, path: str) -> str:
+    """The commit of HEAD, from the files of the repository."""
+    head = _read(host, path, "HEAD").strip()
+    if not head.startswith("ref: "):
+        return head
+    name = head.removeprefix("ref: ")
+    asked = host.run("cat -- %s", f"{path}/.git/{name}")
+    if not asked.rc:
+        return str(asked.stdout).strip()
+    packed = _read(host, path, "packed-refs").splitlines()
+    found = [line.split(" ", 1)[0] for line in packed if line.endswith(f" {name}")]
+    return found[0] if found else ""
+
+
+def _outdated(host: Host, path: str) -> str:
+    """The submodules without the commit that the tree records."""
+    said = _git(host, path, "submodule status --recursive")
+    return " ".join(line.split()[1] for line in said.splitlines() if line[:1] not in (" ", ""))
+
+
+def _git(host: Host, path: str, words: str) -> str:
+    """What git says as the owner of the checkout; RuntimeError if it does not."""
+    script = (
+        "cd -- %s || exit 1; export GIT_OPTIONAL_LOCKS=0; git() { "
+        'o=$(stat -c %%u .git) || exit 1; if test "$(id -u)" = 0 && test "$o" != 0; '
+        'then command setpriv --reuid="$o" --clear-groups git "$@"; else command git "$@"; fi; }; '
+        f"printf ':'; git -c core.fsmonitor=false {words}"
+    )
+    asked = host.run(script, path)
+    text = str(asked.stdout)
+    if asked.rc or not text.startswith(":"):
+        raise RuntimeError(asked.stderr.strip() or f"git exited with {asked.rc}")
+    return text[1:].strip()

@@ -1,0 +1,150 @@
+"""Checkouts of git repositories in a preview (target): git is asked, and nothing is fetched."""
+
+import os
+from typing import TYPE_CHECKING, List, NoReturn, Optional, Tuple
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty, UnknownEffect, below
+from remote_runtime.errors import ResourceError
+from remote_runtime.host import checkouts as port
+from remote_runtime.host.checkouts import BRANCH, Checkout, Source, Target, refused
+from remote_runtime.host.machine import git
+from remote_runtime.host.machine.checkouts import (
+    CheckoutReader as OnHost,
+)
+from remote_runtime.host.machine.checkouts import (
+    new_attributes,
+    require_removable,
+)
+from remote_runtime.host.machine.files import FileReader
+
+if TYPE_CHECKING:
+    from remote_runtime.host.overlay.commands import Commands
+    from remote_runtime.host.overlay.files import Files
+    from remote_runtime.host.overlay.record import Record
+    from remote_runtime.host.ports import AccountReader, Node
+    from remote_runtime.overlay.overlay import HostOverlay
+    from remote_runtime.system.process.commands import Result
+
+
+class CheckoutReader(OnHost):
+    """Asks git on the host itself, where nothing that is planned has a say in the answer."""
+
+    def __init__(self, world: "HostOverlay", files: Optional[FileReader] = None) -> None:
+        super().__init__(files or FileReader(world.files), world.host_commands)
+        self._world = world
+
+    def find(self, path: str, source: Source) -> Optional[Checkout]:
+        """See the base class."""
+        found = super().find(path, source)
+        if found is not None and source.submodules and self._is_planned(path):
+            return found._replace(is_current=True)  # files in it do not change its submodules
+        return found
+
+    def _repository(self, path: str) -> "Optional[Node]":
+        node = super()._repository(path)
+        if node is None:
+            return None
+        here = os.path.join(path, ".git")
+        for name in ("HEAD", "config", "index"):  # what may be changed there is not certain
+            self._files.lstat(os.path.join(here, name))
+        if self._is_planned(here) or self._is_moved(path):
+            raise Unknowable("the checkout %s is changed before" % path)
+        return node
+
+    def _changed(self, node: "Node", path: str, untracked: bool = False) -> List[str]:
+        if self._is_planned(path):
+            raise Unknowable("files in %s are changed before" % path)
+        return super()._changed(node, path, untracked)
+
+    def _is_planned(self, path: str) -> bool:
+        """Whether something is planned at a path or below it."""
+        return self._world.layer.is_touched(self._world.layer.find(path, True).path)
+
+    def _is_moved(self, path: str) -> bool:
+        """Whether a planned link or directory is on the way to a path."""
+        found = self._world.layer.find(path, True)
+        return found.node is not None or bool(found.laid)
+
+    def resolve(self, path: str, source: Source) -> Target:
+        """See the base class."""
+        at = git.local_path(source.url)
+        if at:
+            self._world.files.exists(at)
+            if self._is_planned(at) or self._is_moved(at):
+                raise Unknowable("%s is changed before it is asked" % source.url)
+        return super().resolve(path, source)
+
+    def _asking_as(self, path: str, source: Source) -> Tuple[Optional[str], Optional[str]]:
+        user, group = super()._asking_as(path, source)
+        planned = self._world.accounts.planned
+        if user is None or not any(kind in ("user", "group") for kind, _ in planned):
+            return user, group
+        if git.is_ssh(source.url) and not (source.ssh_key and source.known_host):
+            raise Unknowable("the account that asks %s is changed before" % source.url)
+        return None, None  # what anybody may ask, and with the same credentials
+
+    def _unreachable(self, source: Source, done: "Result") -> NoReturn:
+        try:
+            super()._unreachable(source, done)
+        except ResourceError as error:
+            said = (done.stderr.strip().splitlines() or [""])[-1]
+            why = "%s%s" % (error.message, said and ": " + said)
+            raise Unknowable(why, hint=error.hint) from error
+
+    def _require_git(self) -> None:
+        if not self._world.commands.find("git"):
+            super()._require_git()
+        if not self._door.find("git"):
+            raise Unknowable("git is not installed before the push")
+
+
+class Checkouts(CheckoutReader, port.Checkouts):
+    """Records what a checkout changes: the directory is certain, its content is not."""
+
+    def __init__(
+        self, record: "Record", files: "Files", accounts: "AccountReader", commands: "Commands"
+    ) -> None:
+        super().__init__(record.world, files)
+        self._record, self._accounts, self._commands = record, accounts, commands
+        self._paths: "Files" = files
+
+    def clone(self, path: str, source: Source, target: Optional[Target]) -> None:
+        """See the base class."""
+        self._commands.require("git")
+        mode, uid, gid = new_attributes(self._paths, self._accounts, path, source)
+        self._paths.require_building(path, mode, uid, gid)
+        uid, gid = self._paths.owned(path, uid, gid)
+        self._record.add(PathEffect(path, "directory", mode, uid=uid, gid=gid, firm=False))
+        self._leave_unknown(path)
+
+    def update(
+        self, path: str, source: Source, target: Optional[Target], force: bool = False
+    ) -> None:
+        """See the base class."""
+        self._commands.require("git")
+        node = self._repository(path)
+        if node is None:
+            raise ResourceError("there is no checkout at %s" % path, kind="resource.git")
+        if target is not None and not force:
+            self._require_clean(node, path, source, target)
+        self._leave_unknown(path)
+
+    def _require_clean(self, node: "Node", path: str, source: Source, target: Target) -> None:
+        found = self.find(path, source)
+        changed = self.changes(path)
+        if changed and found is not None and not found.was_cut:
+            raise refused(path, changed)
+        branch = target.name if target.kind == BRANCH else ""
+        if self._has_own_commits(node, path, branch):
+            raise Unknowable("%s has commits that its remote may not have" % path)
+
+    def remove(self, path: str, force: bool = False) -> None:
+        """See the base class."""
+        require_removable(self, path, force)
+        self._paths.remove_tree(path)
+
+    def _leave_unknown(self, path: str) -> None:
+        doubt = Uncertainty(UNKNOWN, "%s changes what is in %s" % (self._record.by, path))
+        repository = PathEffect(os.path.join(path, ".git"), "something", once=True)
+        self._record.add(UnknownEffect(doubt, below(path)), repository)

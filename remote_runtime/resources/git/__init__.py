@@ -1,0 +1,1 @@
+"""Checkouts of git repositories."""

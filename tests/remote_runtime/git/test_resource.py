@@ -1,0 +1,332 @@
+"""What is special about checkouts: what is refused, what is kept, who runs git."""
+
+import os
+import shutil
+import unittest
+from typing import Any, Dict
+
+from remote_runtime.resources.git.resource import Resource
+from tests.remote_runtime.fakes import ROOT, DirectoryTest, item, one, run_items
+from tests.remote_runtime.git.repositories import commit, git, repository
+
+KEY = "-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----\n"
+OTHER = 4711
+
+
+@unittest.skipUnless(shutil.which("git"), "git is not installed")
+class CheckoutTest(DirectoryTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.url = self.path("source")
+        self.commits = repository(self.url, "one", "two")
+        self.app = self.path("app")
+
+    def run_one(self, noop: bool = False, **properties: Any) -> Dict[str, Any]:
+        properties.setdefault("url", self.url)
+        return one(run_items([item("git", self.app, properties=properties)], noop=noop))
+
+    def both(self, **properties: Any) -> Dict[str, Any]:
+        """The push, which does what the preview said and is stable then."""
+        preview = self.run_one(noop=True, **properties)
+        event = self.run_one(**properties)
+        self.assertEqual(event["error"], [])
+        self.assertEqual(preview["changes"], event["changes"])
+        self.assertEqual(preview["prediction"], "certain")
+        self.assertEqual(self.run_one(**properties)["status"], "stable")
+        return event
+
+    def refused(self, **properties: Any) -> str:
+        """Why the preview and the push refuse."""
+        found = [self.run_one(noop=noop, **properties)["error"] for noop in (True, False)]
+        self.assertEqual(found[0], found[1])
+        return str(found[1][0])
+
+    def head(self) -> str:
+        return git("-C", self.app, "rev-parse", "HEAD")
+
+    def test_refs(self) -> None:
+        """The default branch, another one, tags of both kinds, and commits."""
+        git("-C", self.url, "tag", "light", self.commits[0])
+        git("-C", self.url, "tag", "-a", "-m", "x", "heavy", self.commits[0])
+        git("-C", self.url, "branch", "light", self.commits[1])
+        self.both()
+        self.assertEqual(git("-C", self.app, "symbolic-ref", "HEAD"), "refs/heads/main")
+        for ref, wanted in (
+            ("heavy", 0),
+            ("main", 1),
+            ("refs/tags/light", 0),
+            ("light", 1),
+            (self.commits[0], 0),
+        ):
+            self.both(ref=ref)
+            self.assertEqual(self.head(), self.commits[wanted], ref)
+
+    def test_a_branch_is_followed(self) -> None:
+        """Unless it must not be; then another ref is checked out all the same."""
+        self.both(ref="main")
+        new = commit(self.url, "three")
+        event = self.run_one(ref="main", update=False)
+        self.assertEqual(event["status"], "stable")
+        self.both(ref=self.commits[0], update=False)
+        self.both(ref="main", update=False)
+        self.assertEqual(self.head(), new)
+
+    def test_a_moved_tag_is_followed(self) -> None:
+        """Also one that the checkout knows already."""
+        git("-C", self.url, "tag", "v1", self.commits[0])
+        self.both(ref="v1")
+        git("-C", self.url, "tag", "-f", "v1", self.commits[1])
+        self.both(ref="v1")
+        self.assertEqual(self.head(), self.commits[1])
+
+    def test_depth(self) -> None:
+        """A shallow checkout follows its branch, and takes a commit that is no tip."""
+        self.both(depth=1)
+        self.assertEqual(git("-C", self.app, "rev-list", "--count", "HEAD"), "1")
+        commit(self.url, "three")
+        self.both(depth=1)
+        self.both(depth=1, ref=self.commits[0])
+        self.both(ref="main")
+        self.assertEqual(git("-C", self.app, "rev-list", "--count", "HEAD"), "3")
+
+    def test_local_changes_are_kept(self) -> None:
+        """They matter only where the tree has to move; untracked files stay with force, too."""
+        self.both()
+        for name in ("app", "own"):
+            with open(os.path.join(self.app, name), "w") as file:
+                file.write("mine")
+        self.assertEqual(self.run_one()["status"], "stable")
+        commit(self.url, "three")
+        self.assertIn("local changes: app (", self.refused() + " (")
+        self.both(force=True)
+        with open(os.path.join(self.app, "app")) as file:
+            self.assertEqual(file.read(), "three")
+        self.assertTrue(os.path.exists(os.path.join(self.app, "own")))
+
+    def test_local_commits_are_kept(self) -> None:
+        """A commit that no remote has is not left behind, one that is published is."""
+        self.both()
+        commit(self.app, "mine")
+        self.assertEqual(self.run_one(noop=True)["prediction"], "unknown")
+        self.assertIn("local commits", self.run_one()["error"][0])
+        git("-C", self.app, "push", "-q", "origin", "HEAD:refs/heads/topic")
+        self.both()
+        git("-C", self.app, "checkout", "-q", "--detach", self.commits[0])
+        commit(self.app, "again")
+        self.both(force=True)
+
+    def test_a_rewritten_branch_is_followed(self) -> None:
+        """What ccm checked out is no local commit, though the remote no longer has it."""
+        self.both()
+        git("-C", self.url, "reset", "-q", "--hard", self.commits[0])
+        new = commit(self.url, "other")
+        self.both()
+        self.assertEqual(self.head(), new)
+
+    def test_another_url(self) -> None:
+        """The remote of a checkout changes with its content."""
+        self.both()
+        other = self.path("other")
+        new = repository(other, "else")[-1]
+        self.both(url=other)
+        self.assertEqual(self.head(), new)
+        self.assertEqual(git("-C", self.app, "config", "remote.origin.url"), other)
+
+    def test_what_is_not_a_checkout(self) -> None:
+        """It is refused, and an empty directory keeps its mode."""
+        os.mkdir(self.app, 0o750)
+        os.chmod(self.app, 0o750)
+        self.both()
+        self.assertEqual(os.stat(self.app).st_mode & 0o7777, 0o750)
+        shutil.rmtree(os.path.join(self.app, ".git"))
+        self.assertIn("is not a git checkout: it contains app", self.refused())
+        shutil.rmtree(self.app)
+        git("init", "-q", "--bare", self.app)
+        self.assertIn("bare repository", self.refused())
+        shutil.rmtree(self.app)
+        os.symlink("source", self.app)
+        self.assertIn("it is a symlink", self.refused())
+        self.assertIn("it is a symlink", self.refused(ensure="absent"))
+        os.unlink(self.app)
+        git("-C", self.url, "worktree", "add", "-q", "--detach", self.app)
+        self.assertIn("linked worktree", self.refused())
+
+    def test_nothing_to_clone(self) -> None:
+        """A repository that cannot be asked is unknown in a preview; a ref that it lacks is not."""
+        self.assertIn("no branch or tag nope", self.refused(ref="nope"))
+        self.assertIn("needs all of its 40 digits", self.refused(ref=self.commits[0][:10]))
+        url = self.path("nowhere")
+        self.assertEqual(self.run_one(noop=True, url=url)["prediction"], "unknown")
+        self.assertIn("could not ask", self.run_one(url=url)["error"][0])
+        self.assertEqual([name for name in os.listdir(self.root) if name != "source"], [])
+
+    def test_absent(self) -> None:
+        """A checkout goes only if everything in it is elsewhere, too."""
+        self.both()
+        own = os.path.join(self.app, "own")
+        with open(own, "w") as file:
+            file.write("mine")
+        self.assertIn("local changes: own", self.refused(ensure="absent"))
+        os.remove(own)
+        commit(self.app, "mine")
+        self.assertIn("local commits", self.refused(ensure="absent"))
+        self.both(ensure="absent", force=True)
+        self.assertFalse(os.path.exists(self.app))
+
+    def test_submodules(self) -> None:
+        """They get the commits that the tree records; from a path, git refuses them."""
+        part = self.path("part")
+        repository(part, "x")
+        git("-C", self.url, "-c", "protocol.file.allow=always", "submodule", "add", "-q", part, "p")
+        git("-C", self.url, "commit", "-q", "-m", "with")
+        self.both(submodules=False)
+        error = self.run_one()["error"]
+        self.assertIn("could not update the submodules", error[0])
+        self.assertIn("transport 'file' not allowed", error[1])
+        self.assertIn("could not update the submodules", self.run_one()["error"][0])
+        git("-C", self.app, "-c", "protocol.file.allow=always", "submodule", "update", "--init")
+        self.assertEqual(self.run_one()["status"], "stable")
+
+    def test_an_update_that_was_cut(self) -> None:
+        """The next push completes it, and tells it from what somebody changed."""
+        self.both()
+        new = commit(self.url, "three")
+        git("-C", self.app, "fetch", "-q", "origin")
+        git("-C", self.app, "update-ref", "refs/ccm/pending", new)
+        path = os.path.join(self.app, "app")
+        with open(path, "w") as file:
+            file.write("thr")
+        with open(os.path.join(self.app, ".git", "index.lock"), "w"):
+            pass
+        self.both()
+        with open(path) as file:
+            self.assertEqual(file.read(), "three")
+        self.assertEqual(git("-C", self.app, "for-each-ref", "refs/ccm/pending"), "")
+
+    def test_a_hostile_checkout_runs_nothing(self) -> None:
+        """Hooks, monitors and transports that its settings name are not used."""
+        self.both()
+        ran = self.path("ran")
+        hooks = os.path.join(self.app, ".git", "hooks")
+        if not os.path.isdir(hooks):
+            os.mkdir(hooks)
+        evil = self.path("evil")
+        for path in [evil] + [
+            os.path.join(hooks, name) for name in ("post-checkout", "reference-transaction")
+        ]:
+            with open(path, "w") as file:
+                file.write("#!/bin/sh\ntouch %s\n" % ran)
+            os.chmod(path, 0o755)
+        for key, value in (
+            ("core.fsmonitor", evil),
+            ("core.sshCommand", evil),
+            ("remote.origin.uploadpack", evil),
+            ("credential.helper", evil),
+        ):
+            git("-C", self.app, "config", key, value)
+        os.environ.pop("GIT_CONFIG_GLOBAL", None)
+        commit(self.url, "three")
+        self.both(force=True)
+        self.assertFalse(os.path.exists(ran))
+
+    @unittest.skipUnless(ROOT, "only root runs git as others")
+    def test_the_owner_runs_git(self) -> None:
+        """A new checkout belongs to its owner; an existing one is not given away."""
+        os.chmod(self.root, 0o755)
+        for directory, _, names in os.walk(self.url):
+            for name in [directory] + [os.path.join(directory, name) for name in names]:
+                os.chown(name, OTHER, OTHER)
+        self.both(owner=str(OTHER))
+        owners = {
+            os.lstat(os.path.join(directory, name)).st_uid
+            for directory, directories, names in os.walk(self.app)
+            for name in directories + names + ["."]
+        }
+        self.assertEqual(owners, {OTHER})
+        self.assertEqual(self.run_one()["status"], "stable")
+        self.assertIn("has the owner 4711, not 0", self.refused(owner="0"))
+
+    @unittest.skipUnless(ROOT, "the checkout belongs to root")
+    def test_root_runs_nothing_for_others(self) -> None:
+        """Where others may change the settings of a checkout, git is not run as root."""
+        self.both()
+        config = os.path.join(self.app, ".git", "config")
+        os.chmod(config, 0o666)
+        self.assertIn("can be changed by others than root", self.refused())
+        os.chmod(config, 0o644)
+        os.chown(config, OTHER, -1)
+        self.assertIn("belongs to the user 4711", self.refused())
+
+    def test_a_clone_that_fails_leaves_nothing(self) -> None:
+        """It is made next to its path and renamed only when it is whole."""
+        broken = self.path("source", ".git", "objects")
+        shutil.rmtree(broken)
+        os.mkdir(broken)
+        self.assertNotEqual(self.run_one(ref=self.commits[1])["error"], [])
+        self.assertEqual(sorted(os.listdir(self.root)), ["source"])
+
+    def test_what_follows_in_a_preview(self) -> None:
+        """The directory is certain, and nobody knows what is in it."""
+        items = [
+            item("git", self.app, properties={"url": self.url}),
+            item("file", self.app, index=1, properties={"ensure": "directory", "mode": "0755"}),
+            item("file", os.path.join(self.app, "x"), index=2, properties={"ensure": "absent"}),
+            item("git", self.app, index=3, properties={"url": self.url, "ref": "main"}),
+        ]
+        events = run_items(items, noop=True)
+        self.assertEqual(
+            [event["prediction"] for event in events], ["certain", "certain", "unknown", "unknown"]
+        )
+
+
+class RulesTest(unittest.TestCase):
+    def check(self, **properties: str) -> Dict[str, str]:
+        given = dict({"url": "https://h/x"}, **properties)
+        return dict(Resource.check("/srv/app", given))
+
+    def test_addresses(self) -> None:
+        """What git would take for an option or a command is refused."""
+        for url in (
+            "https://h/x.git", "https://u@h:8443/x", "ssh://git@h:2222/x", "git@h:team/x.git",
+            "h:x", "/srv/git/x", "file:///srv/git/x", "git://h/x", "https://[2001:db8::1]/x",
+            "http://h/x",
+        ):  # fmt: skip
+            self.assertEqual(self.check(url=url), {}, url)
+        for url in (
+            "ext::sh -c id", "ext::id", "fd::3", "-oProxyCommand=x:y", "--upload-pack=x", "x/y",
+            "ssh://-oProxyCommand=id/x", "git@-o:x", "ftp://h/x", "https://u:p@h/x", "https://h",
+            "file://h/x", "file://x", "/srv/../x", "https://h/a b", "ssh://h/x\ny", "./x", "a::b",
+            "ssh://-h/x", "h:-x", "ssh://u%40x@h/x",
+        ):  # fmt: skip
+            self.assertIn("url", self.check(url=url), url)
+
+    def test_refs(self) -> None:
+        """By the rules of git."""
+        for ref in ("main", "feature/x", "v1.0", "refs/tags/v1", "a" * 40, "a-b_c+d", "7"):
+            self.assertEqual(self.check(ref=ref), {}, ref)
+        for ref in (
+            "-x", "a..b", "a b", "a~1", "a^", "a:b", "a?", "a*", "[a", "a\\b", "/a", "a/", "a//b",
+            ".a", "a.lock", "a.", "@", "a@{1}", "HEAD", "refs/remotes/origin/x", "a\nb", "a/.b",
+        ):  # fmt: skip
+            self.assertIn("ref", self.check(ref=ref), ref)
+
+    def test_credentials(self) -> None:
+        """Each fits the address that it is for."""
+        self.assertEqual(self.check(url="git@h:x", ssh_key=KEY, known_host="h ssh-rsa A"), {})
+        self.assertEqual(self.check(token="x", username="u"), {})
+        self.assertIn("ssh_key", self.check(ssh_key=KEY))
+        self.assertIn("token", self.check(url="git@h:x", token="x"))
+        self.assertIn("username", self.check(username="x"))
+        self.assertIn("ssh_key", self.check(url="git@h:x", ssh_key="/root/.ssh/id_rsa"))
+        self.assertIn("known_host", self.check(url="git@h:x", known_host="AAAA"))
+        self.assertIn("timeout", self.check(timeout="soon"))
+        self.assertIn("timeout", self.check(timeout="0s"))
+        self.assertEqual(Resource.check("/srv/app", {"ensure": "absent", "url": "-x"}), [])
+        self.assertEqual([key for key, _ in Resource.check("/", {"url": "/x"})], ["name"])
+        self.assertEqual([key for key, _ in Resource.check("/a/../b", {"url": "/x"})], ["name"])
+        found = Resource.doubts("/a", {"url": "http://h/x", "token": "x"})
+        self.assertEqual([key for key, _, _ in found], ["url"])
+
+
+if __name__ == "__main__":
+    unittest.main()
