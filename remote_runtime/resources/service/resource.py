@@ -41,8 +41,11 @@ class Resource(StepStateType):
 
     @classmethod
     def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        found = unit_texts.desired(name, properties).values()
-        return [(each.path, each.text is not None) for each in found]
+        """Its files; the values may be wrong or templates yet."""
+        at = unit_texts.paths(name)
+        return [
+            (at[key], properties[key] != {}) for key in TEXTS if properties.get(key) is not None
+        ]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         status = host.units.status(self.name)

@@ -35,15 +35,19 @@ class Text(NamedTuple):
         host.files.write(self.path, self.text.encode("utf-8"), mode=0o644)
 
 
+def paths(name: str) -> Dict[str, str]:
+    """The path of each of the files."""
+    own = "%s/%s" % (DIRECTORY, full_name(name))
+    return {"unit": own, "settings": "%s.d/%s" % (own, DROP_IN)}
+
+
 def desired(name: str, properties: Properties) -> Dict[str, Text]:
     """The files that are to be managed, by property."""
-    own = "%s/%s" % (DIRECTORY, full_name(name))
-    found = {}
-    unit, settings = properties.get("unit"), properties.get("settings")
-    if unit is not None:
-        found["unit"] = Text(own, str(unit))
-    if isinstance(settings, dict):  # and no template
-        found["settings"] = Text("%s.d/%s" % (own, DROP_IN), written(settings) or None)
+    found, at = {}, paths(name)
+    if properties.get("unit") is not None:
+        found["unit"] = Text(at["unit"], properties["unit"])
+    if properties.get("settings") is not None:
+        found["settings"] = Text(at["settings"], written(properties["settings"]) or None)
     return found
 
 

@@ -207,3 +207,57 @@ def test_a_program_that_systemd_executes_late(debian: Host) -> None:
     run = apply(debian, change, service("ccm-late", subscribe=["exec#change"]))
     assert "stopped immediately after" in run.events["service#ccm-late"]["error"][0], run.events
     debian.run("systemctl stop ccm-late; systemctl reset-failed ccm-late")
+
+
+OWN = """[Service]
+ExecStart=/bin/sleep infinity
+ExecReload=/bin/touch /run/ccm-own-reloaded
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+def test_a_unit_of_its_own(debian: Host) -> None:
+    """Its text, its settings, a reload and a mask, each with the records of its preview."""
+    stopped: dict[str, Any] = {"ensure": "stopped", "enable": False}
+    rows: tuple[tuple[dict[str, Any], str, tuple[str, str]], ...] = (
+        (
+            {"unit": OWN, "enable": True},
+            "Would have written the unit file, would have started, would have enabled",
+            ("active", "enabled"),
+        ),
+        (
+            {"settings": {"Service": {"Nice": 5}}, "reload": True},
+            "Would have written the settings, would have restarted",
+            ("active", "enabled"),
+        ),
+        (
+            {"settings": {}},
+            "Would have removed the settings, would have restarted",
+            ("active", "enabled"),
+        ),
+        (stopped, "Would have stopped, would have disabled", ("inactive", "disabled")),
+    )
+    for wish, message, after in rows:
+        preview = one(debian, "ccm-own", noop=True, **wish)
+        assert preview["noop_message"] == message
+        event = one(debian, "ccm-own", **wish)
+        assert (event["failed"], event["changes"]) == (False, preview["changes"]), event
+        assert state(debian, "ccm-own") == after
+        assert not one(debian, "ccm-own", **wish)["changed"]
+    assert debian.run("systemctl show -P Nice ccm-own").stdout.strip() == "0"
+    debian.run("rm /etc/systemd/system/ccm-own.service; systemctl daemon-reload")
+    event = one(debian, "ccm-own", **stopped, masked=True)
+    assert event["changes"] == [{"what": "masked", "from": False, "to": True}], event
+    assert state(debian, "ccm-own") == ("inactive", "masked")
+    assert not one(debian, "ccm-own", **stopped, masked=True)["changed"]
+    again: dict[str, Any] = {"masked": False, "unit": OWN, "reload": True}
+    assert not one(debian, "ccm-own", **again)["failed"]
+    before = invocation(debian, "ccm-own")
+    change = resource("exec", "change", command="true")
+    events = apply(debian, change, service("ccm-own", **again, subscribe=["exec#change"])).events
+    assert events["service#ccm-own"]["changes"] == [
+        {"what": "ensure", "from": "running", "to": "reloaded"}
+    ]
+    assert invocation(debian, "ccm-own") == before
+    debian.run("test -e /run/ccm-own-reloaded")

@@ -151,6 +151,7 @@ class TextsTest(DirectoryTest):
             {"settings": {"Service": {"ExecStart": "/bin/a \\"}}},
         ]
         for row in rows:
+            self.assertEqual(len(Resource.claims("app", row)), 1)
             self.assertEqual([key for key, _ in Resource.check("app", row)], list(row), row)
         masked = {"ensure": "stopped", "masked": True, "unit": RUN}
         self.assertEqual([key for key, _ in Resource.check("app", masked)], ["masked"])
