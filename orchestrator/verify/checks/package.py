@@ -16,7 +16,7 @@ def expectations(subject: Subject) -> list[Expectation]:
     """Whether ``latest`` is the latest only the package manager knows: it counts as installed."""
     name, ensure = subject.name, subject.text("ensure") or "present"
     if ensure == "absent":
-        return [
+        gone = [
             Expectation(
                 "state",
                 "not installed",
@@ -25,6 +25,9 @@ def expectations(subject: Subject) -> list[Expectation]:
                 tell=lambda host, _: f"version {_installed(host, name)}",
             )
         ]
+        if subject.get("purge"):
+            gone.append(equal("configuration", "purged", lambda host: _configuration(host, name)))
+        return gone
     if subject.get("only_upgrade"):
         return _of_upgrade(name, ensure)
     found = [
@@ -67,6 +70,16 @@ def _of_upgrade(name: str, ensure: str) -> list[Expectation]:
             tell=lambda host, installed: str(installed),
         )
     ]
+
+
+def _configuration(host: Host, name: str) -> str:
+    """What dpkg keeps of a package that is not installed."""
+    asked = host.run("dpkg-query -f '${Status} ${Version}' -W %s", name)
+    if asked.rc and "no packages found matching" in asked.stderr:
+        return "purged"
+    if asked.rc or not asked.stdout.split():
+        raise RuntimeError(asked.stderr.strip() or f"dpkg-query exited with {asked.rc}")
+    return str(asked.stdout).strip()
 
 
 def _is_held(host: Host, name: str) -> bool:

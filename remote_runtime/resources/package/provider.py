@@ -26,6 +26,7 @@ LISTS_OUTDATED = (
 )
 DOWNLOAD = "package.download"  # the kind of a failure before anything was changed
 PRESENT, ABSENT, LATEST = "present", "absent", "latest"
+CONFIG_FILES = "config-files"  # of a package that was removed and not purged
 _OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")
 
 
@@ -76,7 +77,8 @@ class Operation(NamedTuple):
     """What a package manager is asked for: one package, in one version, or ``removal``.
 
     ``version`` "" leaves it to the manager; ``exact`` says that this very version was asked for, so
-    it may be older than what is there. A removal leaves the package's configuration files.
+    it may be older than what is there. A removal leaves the package's configuration files, unless
+    it is a ``purge``.
     ``recommends`` says whether what it recommends comes along, None for the host's own setting.
     """
 
@@ -85,9 +87,11 @@ class Operation(NamedTuple):
     exact: bool = False
     removal: bool = False
     recommends: Optional[bool] = None
+    purge: bool = False
 
     def __str__(self) -> str:
         doing = "removing" if self.removal else "installing"
+        doing = "purging" if self.purge else doing
         return " ".join(filter(None, (doing, self.name, self.version)))
 
 
@@ -97,13 +101,15 @@ class PackageProvider(Provider):
     A file below one of ``sources`` says where packages come from; ``fetches_lists`` says whether
     the package manager fetches by itself lists that it does not have at all, ``marks`` whether
     it is known which packages are there for others only. ``marks_changed``: a package that gets
-    another version because it is asked for is marked as manual by that.
+    another version because it is asked for is marked as manual by that. ``purges``: a removal can
+    take configuration files along.
     """
 
     sources: Tuple[str, ...] = ()
     fetches_lists = False
     marks = False
     marks_changed = True
+    purges = False
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -310,7 +316,7 @@ class PackageProvider(Provider):
 
     def kind(self, operation: Operation) -> Tuple[object, ...]:
         """What operations have in common that one command can carry out."""
-        return operation.removal, operation.recommends
+        return operation.removal, operation.recommends, operation.purge
 
     def shares(
         self, operations: Sequence[Operation]
@@ -327,9 +333,10 @@ class PackageProvider(Provider):
 
     def has_reached(self, operation: Operation) -> bool:
         """Whether a package is now as an operation was to leave it."""
-        version = self.status(operation.name).version
+        found = self.status(operation.name)
+        version = found.version
         if operation.removal:
-            return not version
+            return not (version or (operation.purge and found.status == CONFIG_FILES))
         return version == operation.version if operation.version else bool(version)
 
     def needs_lists(self, ensure: str, installed: Installed) -> bool:

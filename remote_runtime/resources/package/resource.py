@@ -20,6 +20,7 @@ from remote_runtime.resources.package import wording
 from remote_runtime.resources.package.hold import Hold
 from remote_runtime.resources.package.provider import (
     ABSENT,
+    CONFIG_FILES,
     DOWNLOAD,
     LATEST,
     PRESENT,
@@ -69,6 +70,9 @@ class Resource(ResourceType):
             return State(
                 self._reported(before), installed=before, available=self._listed_now(before)
             )
+        if self._purge and not self.provider.purges:
+            why = "%s cannot purge packages; leave purge out" % self.provider.name
+            raise ResourceError(why, kind="resource.unsupported")
         installed = self.provider.planned(self.name)
         self.context.saw("package", self.name, bool(installed.version))
         if not self._needs_lists(installed):
@@ -205,6 +209,10 @@ class Resource(ResourceType):
         return bool(now) and self.provider.compare(now, self.ensure) > 0
 
     @property
+    def _purge(self) -> bool:
+        return self.ensure == ABSENT and self.properties.get("purge") is True
+
+    @property
     def _only_upgrade(self) -> bool:
         return self.properties.get("only_upgrade") is True
 
@@ -221,7 +229,7 @@ class Resource(ResourceType):
     def _settled(self, installed: Installed, available: Available) -> bool:
         version = installed.version
         if self.ensure == ABSENT:
-            return not version
+            return not (version or (self._purge and installed.status == CONFIG_FILES))
         if not version:
             return self._only_upgrade
         if self.ensure == LATEST:
@@ -327,6 +335,8 @@ class Resource(ResourceType):
 
     def _action(self, state: State, step: _Step, foreseen: Sequence[VersionChange]) -> Action:
         own = self._change("ensure", state.installed.version, step.after)
+        if self._purge and not state.installed.version:
+            own = Change("configuration files", "present", "absent")
         changes = [own, *self._others(foreseen)]
 
         def act() -> None:
@@ -390,7 +400,8 @@ class Resource(ResourceType):
     def _step(self, state: State) -> _Step:
         installed, candidate = state.installed, state.available.candidate
         if self.ensure == ABSENT:
-            return _Step(wording.UNINSTALLED, Operation(self.name, removal=True), ABSENT)
+            words = wording.PURGED if self._purge else wording.UNINSTALLED
+            return _Step(words, Operation(self.name, removal=True, purge=self._purge), ABSENT)
         if self.ensure == PRESENT:
             wanted = Operation(self.name, recommends=self._recommends())
             return _Step(wording.INSTALLED, wanted, candidate or PRESENT)

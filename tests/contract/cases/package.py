@@ -14,8 +14,10 @@ case "$1" in
     -W) for f in packages/*; do
         want=install; [ ! -e "holds/${f#packages/}" ] || want=hold
         echo "${f#packages/} $(cat "$f") all installed $want"
-        done ;;
-    -f) [ -e "packages/$4" ] || exit 1
+        done
+        [ ! -e kept ] || echo "app 1.0 all config-files deinstall" ;;
+    -f) [ ! -e kept ] || { echo "deinstall ok config-files 1.0"; exit; }
+        [ -e "packages/$4" ] || { echo "dpkg-query: no packages found matching $4" >&2; exit 1; }
         want=install; [ ! -e "holds/$4" ] || want=hold
         echo "$want ok installed $(cat "packages/$4")" ;;
 esac
@@ -39,6 +41,8 @@ done
 APT_GET = """\
 for last; do :; done
 case "$*" in
+    "-s "*purge*) [ ! -e "packages/$last" ] || echo "Purg $last [$(cat "packages/$last")]" ;;
+    *purge*) rm -f "packages/$last" kept ;;
     "-s "*remove*) echo "Remv $last [$(cat "packages/$last")]" ;;
     "-s "*=*.0) echo "Inst ${last%=*} (${last#*=} here [all])" ;;
     "-s "*) echo "Inst $last (2.0 here [all])" ;;
@@ -104,6 +108,13 @@ def absent(world: World) -> Scenario:
     return scenario(world, "1.0", "absent", state="1.0")
 
 
+def purged(world: World) -> Scenario:
+    """A package that has to go with its configuration files."""
+    made = scenario(world, "1.0", "absent", state="1.0")
+    breaks = {**made.breaks, "configuration": lambda: world.write("kept", "")}
+    return made._replace(properties={"ensure": "absent", "purge": True}, breaks=breaks)
+
+
 def on_hold(world: World) -> Scenario:
     """A package of another version that is to stay at the requested one."""
     made = scenario(world, "1.0", "2.0", state="", version="1.0")
@@ -130,4 +141,4 @@ def upgraded(world: World) -> Scenario:
     return made._replace(properties={"ensure": "2.0", "only_upgrade": True})
 
 
-SCENARIOS = (present, cached, version, latest, absent, on_hold, released, upgraded)
+SCENARIOS = (present, cached, version, latest, absent, purged, on_hold, released, upgraded)

@@ -19,6 +19,7 @@ KEEPING = "--force-confold"
 # Without a terminal of its own for dpkg: a script that reads from /dev/tty would wait for ever.
 _NO_TERMINAL = ("-o", "Dpkg::Use-Pty=0")
 INSTALL = ("apt-get", "install", "-y", "-q", *_NO_TERMINAL, "-o", "DPkg::Options::=" + KEEPING)
+PURGE = ("apt-get", "-q", "-y", *_NO_TERMINAL, "purge")
 REMOVE = ("apt-get", "-q", "-y", *_NO_TERMINAL, "remove")
 _RECOMMENDS: Dict[Optional[bool], List[str]] = {
     None: [],
@@ -30,7 +31,8 @@ _RECOMMENDS: Dict[Optional[bool], List[str]] = {
 def words(operations: Sequence[Operation]) -> List[str]:
     """The command that carries out operations of one kind; "" leaves the version to apt."""
     if operations[0].removal:
-        return [*REMOVE, *(operation.name for operation in operations)]
+        command = PURGE if operations[0].purge else REMOVE
+        return [*command, *(operation.name for operation in operations)]
     downgrades = ["--allow-downgrades"] if any(one.exact for one in operations) else []
     wanted = ["=".join(filter(None, (one.name, one.version))) for one in operations]
     return [*INSTALL, *downgrades, *_RECOMMENDS[operations[0].recommends], *wanted]

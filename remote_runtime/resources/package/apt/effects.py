@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.system.files import Status
 
+# What dpkg removes beside a configuration file.
+_COPIES = ("~", ".~", ".bak", "%", ".dpkg-tmp", ".dpkg-new", ".dpkg-old", ".dpkg-dist")
+
 
 class Consequences(object):
     """Makes the effects of one transaction, by Debian's rules.
@@ -80,6 +83,7 @@ class Consequences(object):
         self._units = self._units_of({}, set())
         self._owners: Optional[Dict[str, int]] = None
         self._looks: Dict[str, Optional[Look]] = {}
+        self.purging = False  # what goes, goes with its configuration files
         self._moved: Set[str] = (
             set()
         )  # where a link gives way to a directory, or a directory to a link
@@ -108,7 +112,8 @@ class Consequences(object):
         for change in sorted(changes, key=lambda change: bool(change.after)):
             contents = coming.get(change.name)
             is_so = contents.is_so if contents is not None else None
-            self._effects.append(PackageEffect(change.name, change.after, is_so))
+            if change.before or change.after:
+                self._effects.append(PackageEffect(change.name, change.after, is_so))
             if not change.after:
                 self._removed(change)
             elif contents is None:
@@ -213,15 +218,12 @@ class Consequences(object):
                 self._reach.refuse_removal(path)
         gone = self._without(kept.paths, set(kept.conffiles))
         self._effects += [PathEffect(path, "absent") for path in gone]
-        removing = {"prerm": ["remove"], "postrm": ["remove"]}
+        removing = {"prerm": ["remove"], "postrm": ["remove"]} if change.before else {}
         scripts = package_scripts.runs(change.name, kept.scripts, removing)
         deeds = package_scripts.deeds(scripts)
-        for run in scripts:
-            told = package_scripts.follow(
-                self._context, self._effects, run, lambda world, call: None
-            )
-            self._effects += told.effects
-            self._scripted += script_uncertainty.fog(change.name, told.open, kept.paths)
+        self._follow(change, scripts, kept.paths)
+        if self.purging:
+            self._purged(change, kept)
         units = units_below(kept.paths, UNIT_DIRECTORIES)
         self._effects += [self._units.stop(unit) for unit in deeds.stopped - set(units)]
         for unit in units:
@@ -231,6 +233,27 @@ class Consequences(object):
             if unit in deeds.masked and not self._context.files.is_there(own):
                 self._effects.append(PathEffect(own, "symlink", target="/dev/null"))
                 self._effects.append(PathEffect(os.path.join(MASKED, unit), "something"))
+
+    def _follow(self, change: VersionChange, scripts: Sequence[Run], paths: Sequence[str]) -> None:
+        """What scripts of a package that goes do."""
+        for run in scripts:
+            told = package_scripts.follow(
+                self._context, self._effects, run, lambda world, call: None
+            )
+            self._effects += told.effects
+            self._scripted += script_uncertainty.fog(change.name, told.open, paths)
+
+    def _purged(self, change: VersionChange, kept: InstalledPackage) -> None:
+        """What goes with the configuration of a package: its files, with copies of them, and what
+        its script removes."""
+        copies = [path + end for path in kept.conffiles for end in _COPIES]
+        for path in (*kept.conffiles, *copies):
+            if self._context.files.is_there(path):
+                self._reach.refuse_removal(path)
+        paths = [*kept.paths, *kept.conffiles, *copies]
+        self._effects += [PathEffect(path, "absent") for path in self._without(paths, set())]
+        scripts = package_scripts.runs(change.name, kept.scripts, {"postrm": ["purge"]})
+        self._follow(change, scripts, kept.paths)
 
     def _without(self, paths: Sequence[str], staying: Set[str]) -> List[str]:
         """The paths that are removed with a package; the content of a directory comes before it."""

@@ -49,6 +49,7 @@ class Provider(PackageProvider):
     sources = ("/etc/apt/",)
     caches = "/var/cache/apt"
     marks = True
+    purges = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -254,7 +255,10 @@ class Provider(PackageProvider):
 
     def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
         """Files, units and accounts as well, as far as the packages' contents are known."""
-        if self.plain(operation.name) not in [change.name for change in foreseen]:
+        name = self.plain(operation.name)
+        if operation.purge and not foreseen:
+            foreseen = [VersionChange(name, "", "")]  # of what was removed before
+        if name not in [change.name for change in foreseen]:
             return super().effects(operation, foreseen)
         from remote_runtime.resources.package.dpkg import overwriting
         from remote_runtime.resources.package.dpkg.effects import DebConsequences
@@ -287,6 +291,7 @@ class Provider(PackageProvider):
             planned=self._planned,
             rules=rules,
         )
+        consequences.purging = operation.purge
         try:
             return consequences.of(foreseen)
         except Unknowable:  # what is there already, of which it depends what comes
