@@ -237,3 +237,37 @@ def test_changes_are_recorded(target: Target) -> None:
     shown = target.push(DRIFTED, "--noop", "--diff-private")
     assert "-old private line" in shown.stdout
     assert "-old secret" in shown.stdout
+
+
+WHOLE = """\
+ccm:
+  resources:
+    - file:
+        - defaults: {owner: OWNER, group: GROUP, mode: "0644"}
+        - DIR/tree: {ensure: directory, mode: "0750", file_mode: "0640", recurse: true}
+        - DIR/conf: {ensure: directory, mode: "0755", purge: true, keep: ["*.local"]}
+        - DIR/conf/app: {content: "new\\n", backup: true}
+        - DIR/seed: {content: "first\\n", replace: false}
+"""
+
+
+def test_what_is_in_a_directory(target: Target) -> None:
+    """A preview lists what the push changes and removes below, and the second push is stable."""
+    for name in ("tree/a", "tree/sub/b", "conf/app", "conf/old/x", "conf/k.local", "seed"):
+        target.write(name, "old\n")
+    os.symlink("/nowhere", target.path("tree/link"))
+    preview = target.push(WHOLE, "--noop")
+    done = target.push(WHOLE)
+    assert (preview.code, done.code) == (0, 0), preview.output + done.output
+    for name in ("tree", "conf", "conf/app", "seed"):
+        events = [target.event(run, f"file#{name}") for run in (preview, done)]
+        assert events[0]["changes"] == events[1]["changes"]
+        assert events[0]["prediction"] == "certain"
+    gone = target.event(done, "file#conf")["changes"]
+    assert [change["what"] for change in gone if change["to"] == "absent"] == [
+        f"{target.directory}/conf/old/x",
+        f"{target.directory}/conf/old",
+    ]
+    assert os.stat(target.path("tree/sub/b")).st_mode & 0o777 == 0o640
+    assert target.read("conf/.app.~1~") == target.read("seed") == "old\n"
+    assert set(target.statuses(target.push(WHOLE)).values()) == {"stable"}

@@ -57,6 +57,13 @@ class Resource(StateType):
         self._put(host, self._options_file, text)
         self._put(host, self._load_file, "")
 
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        if properties.get("ensure") == "absent":
+            return []
+        module = cls(name, properties)
+        return [(path, True) for path in (module._load_file, module._options_file)]
+
     # -- files ------------------------------------------------------------------------------------
 
     @property

@@ -40,6 +40,12 @@ class Resource(StateType):
     def _key(self) -> str:
         return settings.path_of(self.name)
 
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        # One that is absent may leave the file, which others share.
+        absent = properties.get("ensure") == "absent"
+        return [] if absent else [(cls(name, properties)._file, True)]
+
     @property
     def _file(self) -> str:
         return str(self.properties.get("file") or _file(DEFAULT))

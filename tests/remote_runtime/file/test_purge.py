@@ -3,9 +3,11 @@ import unittest
 from typing import Any, Dict, List
 from unittest import mock
 
+from remote_runtime.registry import resource_class
 from remote_runtime.resources.file import purge
+from remote_runtime.resources.file.others import Others
 from remote_runtime.resources.file.resource import Resource
-from tests.remote_runtime.fakes import DirectoryTest, item, one, run_items
+from tests.remote_runtime.fakes import DirectoryTest, close, context, item, one, run_items
 
 
 class PurgeTest(DirectoryTest):
@@ -80,6 +82,21 @@ class PurgeTest(DirectoryTest):
         self.assertEqual(
             self.left(), ["stamp", "tree", "tree/b", "tree/other", "unpacked", "unpacked/a"]
         )
+
+    def test_files_that_are_not_named_by_their_resource(self) -> None:
+        """Other types say which they make."""
+        for kind, name, properties, path in (
+            ("repository", "docker", {"suites": ["a"]}, "/etc/apt/sources.list.d/docker.sources"),
+            ("sysctl", "vm.swappiness", {"value": 1}, "/etc/sysctl.d/99-ccm.conf"),
+            ("module", "dummy", {}, "/etc/modules-load.d/ccm-dummy.conf"),
+        ):
+            other = item(kind, name, properties=properties)
+            top, inside = os.path.split(path)
+            ctx = context([other])
+            self.assertIn(inside, Others(ctx, top, top).named)
+            close(ctx)
+            absent = resource_class(kind).claims(name, {"ensure": "absent"})
+            self.assertEqual([claim for claim in absent if claim[1]], [])
 
     def test_what_a_scaffold_of_the_same_directory_has(self) -> None:
         """Its files stay, others go."""
