@@ -36,14 +36,14 @@ def expectations(subject: Subject) -> list[Expectation]:
         paths = [f"{ETC}/apt/keyrings/{name}.asc", f"{ETC}/apt/keyrings/{name}.gpg"]
         return [*_file(sources), *_of_apt(subject, sources), *_key(subject, paths)]
     return [
-        *_file(repo),
+        *_file(repo, 0o600 if subject.get("password") else 0o644),
         *_of_dnf(subject, repo),
         *_key(subject, [f"{ETC}/pki/rpm-gpg/RPM-GPG-KEY-{name}"]),
     ]
 
 
-def _file(path: str) -> list[Expectation]:
-    shown = equal("mode", 0o644, lambda host: host.file(path).mode, lambda mode: f"{mode:04o}")
+def _file(path: str, wanted: int = 0o644) -> list[Expectation]:
+    shown = equal("mode", wanted, lambda host: host.file(path).mode, lambda mode: f"{mode:04o}")
     return [of_kind(path, "a file"), shown]
 
 
@@ -151,7 +151,7 @@ def _key(subject: Subject, paths: list[str]) -> list[Expectation]:
     if not wanted and (data := _given(given)):
         wanted = [_fingerprint(data)]
     if not wanted:
-        return [of_kind(paths[0], "a file", "key")]
+        return [equal("key", "installed", lambda host: _is_installed(host, paths))]
     return [equal("key", wanted[0], lambda host: _installed(host, paths))]
 
 
@@ -160,6 +160,11 @@ def _given(key: str) -> bytes:
     if key.startswith("base64:"):
         return base64.b64decode(key[len("base64:") :])
     return key.encode() if "\n" in key else b""
+
+
+def _is_installed(host: Host, paths: list[str]) -> str:
+    there = any(kind(host, path) == "a file" for path in paths)
+    return "installed" if there else "not installed"
 
 
 def _installed(host: Host, paths: list[str]) -> str:

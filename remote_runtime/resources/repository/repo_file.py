@@ -15,6 +15,8 @@ OWN = {
     "repo_gpgcheck": "repo_gpgcheck",
     "gpgkey": "key or signed_by",
     "priority": "priority",
+    "username": "username",
+    "password": "password",
 }
 """Which property stands for a key of a section."""
 
@@ -26,7 +28,9 @@ def written(name: str, properties: Mapping[str, Any], keys: Sequence[str]) -> st
     if urls:
         lines.append("baseurl=" + " ".join(urls))
     lines += [
-        "%s=%s" % (key, properties[key]) for key in ("mirrorlist", "metalink") if key in properties
+        "%s=%s" % (key, properties[key])
+        for key in ("mirrorlist", "metalink", "username", "password")
+        if key in properties
     ]
     lines.append("enabled=%s" % _shown(properties.get("enabled") is not False))
     lines.append("gpgcheck=%s" % _shown(properties.get("gpgcheck") is not False))
@@ -117,6 +121,8 @@ def state_of(lines: Sequence[str]) -> Dict[str, Any]:
         "urls": [url for url in re.split(r"[\s,]+", said.get("baseurl", "")) if url] or None,
         "mirrorlist": said.get("mirrorlist"),
         "metalink": said.get("metalink"),
+        "username": said.get("username"),
+        "password": said.get("password"),
         "description": said.get("name"),
         "enabled": said.get("enabled", "1").lower() not in _FALSE,
         "gpgcheck": said.get("gpgcheck", "").lower() not in (*_FALSE, ""),

@@ -13,8 +13,9 @@ from remote_runtime.lean.digest import sha256
 from remote_runtime.resources.repository import conflicts, deb822, keys, places, repo_file, rules
 
 MODE = 0o644
+_PRIVATE = 0o600  # of a file with a password
 _ONLY = {
-    "dnf": ("mirrorlist", "metalink", "priority", "repo_gpgcheck"),
+    "dnf": ("mirrorlist", "metalink", "priority", "repo_gpgcheck", "username", "password"),
     "apt": ("suites", "components", "types", "architectures"),
 }
 
@@ -30,6 +31,7 @@ class Key(NamedTuple):
 class Resource(StateType):
     """One repository."""
 
+    secret = ("password",)
     _installed = ""  # the key file of its own that the file names
     _found_keys: List[str] = []  # their fingerprints
     _source: Optional[bytes] = None  # the key, if it is read from a path of the host
@@ -63,6 +65,10 @@ class Resource(StateType):
             return "url and suites are required on a host with apt"
         return ""
 
+    @property
+    def _mode(self) -> int:
+        return _PRIVATE if self.properties.get("password") else MODE
+
     def _has_url(self) -> bool:
         return bool(self.properties.get("url") or self.properties.get("urls"))
 
@@ -80,19 +86,18 @@ class Resource(StateType):
         if found is None:
             return None
         found["type"] = node.kind
-        modes = [node.mode & 0o7777]
+        found["mode"] = "%04o" % (node.mode & 0o7777)
         named = found["signed_by"] or ()
         own = [path for path in places.keys(self.provider, self.name) if path in named]
         self._installed, self._found_keys = own[0] if own else "", []
-        found["fingerprint"] = found["key"] = None
+        found["fingerprint"] = found["key"] = found["key_mode"] = None
         key = host.files.lstat(self._installed) if self._installed else None
         if key is not None and key.kind == "file":
             data = host.files.read(self._installed, keys.LARGEST)
             found["key"] = _digest(data)
             self._found_keys = _fingerprints(data)
             found["fingerprint"] = ", ".join(self._found_keys) or None
-            modes.append(key.mode & 0o7777)
-        found["mode"] = "%04o" % next((mode for mode in modes if mode != MODE), MODE)
+            found["key_mode"] = "%04o" % (key.mode & 0o7777)
         reads = self.ensure != "absent" and self.properties.get("enabled") is not False
         if self.properties and reads:
             found["lists"] = "outdated" if host.lists.pending(self.provider) else "current"
@@ -114,7 +119,9 @@ class Resource(StateType):
 
     def _desired(self, signed_by: List[str], key: Optional[Key]) -> Dict[str, Any]:
         found = dict(self._parsed(self._section(signed_by)) or {})
-        found.update(type="file", mode="%04o" % MODE)
+        found.update(type="file", mode="%04o" % self._mode)
+        if self.properties.get("key"):
+            found["key_mode"] = "%04o" % MODE
         if self.properties.get("enabled") is not False:
             found["lists"] = "current"
         if key is None and self.properties.get("key"):
@@ -239,10 +246,10 @@ class Resource(StateType):
             text = repo_file.replaced(before, self.name, self._section(signed_by))
             same = self._parsed(before) == self._parsed(text)
         if same and node is not None and node.kind == "file":
-            if node.mode & 0o7777 != MODE:
-                host.files.set_attributes(self._path, MODE, -1, -1)
+            if node.mode & 0o7777 != self._mode:
+                host.files.set_attributes(self._path, self._mode, -1, -1)
             return
-        host.files.write(self._path, text.encode("utf-8", "surrogateescape"), mode=MODE)
+        host.files.write(self._path, text.encode("utf-8", "surrogateescape"), mode=self._mode)
 
     def remove(self, host: Host) -> None:
         if self.provider == "apt":
@@ -254,7 +261,9 @@ class Resource(StateType):
                 host.files.unlink(self._path)
             else:
                 data = left.encode("utf-8", "surrogateescape")
-                host.files.write(self._path, data, mode=MODE)
+                node = host.files.lstat(self._path)
+                mode = MODE if node is None else node.mode & 0o7777
+                host.files.write(self._path, data, mode=mode)
         if self._installed:
             self._remove_key(host, self._installed)
 

@@ -9,7 +9,7 @@ from remote_runtime.resources.package import list_refresh
 from remote_runtime.resources.package.apt.lists import Lists
 from remote_runtime.resources.package.providers import apt as apt_provider
 from remote_runtime.resources.repository import places
-from tests.contract.scenario import SECRET, Scenario
+from tests.contract.scenario import PASSWORD, SECRET, Scenario
 from tests.contract.world import World
 from tests.remote_runtime.repository.signed import FINGERPRINT, KEY, OTHER_KEY
 
@@ -153,6 +153,27 @@ def dnf(world: World) -> Scenario:
     return Scenario(NAME, properties, breaks, "dnf")
 
 
+def with_a_login(world: World) -> Scenario:
+    """A repository of dnf that asks who is there, with a key of the host."""
+    etc = Etc(world)
+    properties = {
+        "url": "https://rpm.example.org",
+        "username": "site",
+        "password": PASSWORD,
+        "key": world.write("k.asc", KEY),
+        "description": SECRET,
+    }
+    breaks = {
+        "type": etc.remove(REPO),
+        "mode": lambda: Path(world.path("etc", REPO)).chmod(0o644),
+        "baseurl": etc.put(REPO, "rpm.example", "elsewhere.example"),
+        "enabled": etc.put(REPO, "enabled=1", "enabled=0"),
+        "gpgcheck": etc.put(REPO, "gpgcheck=1", "gpgcheck=0"),
+        "key": etc.remove(f"pki/rpm-gpg/RPM-GPG-KEY-{NAME}"),
+    }
+    return Scenario(NAME, properties, breaks, "dnf")
+
+
 def absent(world: World) -> Scenario:
     """A repository that has to go, with its key."""
     Etc(world)
@@ -163,4 +184,4 @@ def absent(world: World) -> Scenario:
     return Scenario(NAME, {"ensure": "absent"}, again, "apt")
 
 
-SCENARIOS = (apt, switched_off, of_another_key, dnf, absent)
+SCENARIOS = (apt, switched_off, of_another_key, dnf, with_a_login, absent)

@@ -58,6 +58,7 @@ class RulesTest(unittest.TestCase):
             ("signed_by", {"key": KEY, "signed_by": ["/k"]}, "either key or signed_by"),
             ("options", {"options": {"TRUSTED": "yes"}}, "gpgcheck"),
             ("options", {"options": {"gpgkey": "x"}}, "key or signed_by"),
+            ("options", {"options": {"password": "x"}}, "password"),
             ("options", {"options": {"Pdiffs": "x", "pdiffs": "y"}}, "twice"),
         )
         for key, more, why in cases:
