@@ -10,6 +10,7 @@ from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.kernel import mounts
 from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.kernel.mounts import Mounted, MountTable
+from remote_runtime.system.paths import is_within
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
@@ -31,6 +32,8 @@ class PlannedMounts(MountTable):
         effect, since = self.planned.get(point, (None, 0))
         there = super().at(point) is not None if effect is None else effect.present
         self._clouds.heed("path", point, there, since)
+        if self._is_hidden(point, since):
+            return None
         if effect is None:
             return super().at(point)
         if not effect.present and len(super().stack(point)) > 1:
@@ -39,6 +42,14 @@ class PlannedMounts(MountTable):
             raise Unknowable("what a unit mounts at %s is not known" % point)
         found: Optional[Mounted] = effect.entry if effect.present else None
         return found
+
+    def _is_hidden(self, point: str, since: int) -> bool:
+        """Whether something is planned to be mounted above it, where nothing is today."""
+        return any(
+            effect.present and laid > since and super(PlannedMounts, self).at(above) is None
+            for above, (effect, laid) in self.planned.items()
+            if above != point and is_within(point, above)
+        )
 
     def is_source(self, mounted: Mounted, wanted: Entry) -> bool:
         effect, _ = self.planned.get(mounted.point, (None, 0))

@@ -4,6 +4,7 @@ import os
 from typing import (
     TYPE_CHECKING,
     Callable,
+    Dict,
     Iterator,
     List,
     NamedTuple,
@@ -30,6 +31,7 @@ FILESYSTEMS = "/proc/filesystems"
 HELPERS = ("/sbin/mount.", "/usr/sbin/mount.")
 _BY = ("uuid", "label", "partuuid", "partlabel", "id")
 _UNNAMED = ("none", "auto", "")
+_OF_PARTS = ("btrfs", "bcachefs", "nfs", "cifs", "fuse")  # whose root may be a part
 _LARGEST = 1 << 20  # bytes of fstab
 _MOST = 5  # users of a mount that are named
 
@@ -120,6 +122,8 @@ class MountTable(object):
             return self._is_seen(mounted, os.path.realpath(device))
         if wanted.type not in _UNNAMED and not _same_type(mounted.type, wanted.type):
             return False
+        if not self._is_whole(mounted):
+            return False
         if mounted.source == device or self._has_no_device(mounted.type):
             return True
         if mounted.source.startswith("/dev/loop") and os.path.isfile(device):
@@ -127,6 +131,15 @@ class MountTable(object):
         if device.startswith("/") or "=" in device:
             return os.path.realpath(mounted.source) == resolved(device)
         return mounted.source.rstrip("/") == device.rstrip("/")
+
+    def _is_whole(self, mounted: Mounted) -> bool:
+        """Whether it is a file system of its own, not a part of another one, or one in memory that
+        is mounted elsewhere: to remount it would change that."""
+        if mounted.type.startswith(_OF_PARTS):
+            return True
+        first = next((one for one in self.all() if one.device == mounted.device), mounted)
+        shared = mounted.type in ("tmpfs", "ramfs") and first != mounted
+        return mounted.root == "/" and not shared
 
     def _has_no_device(self, kind: str) -> bool:
         """Whether file systems of a type are of no device or server."""
@@ -156,10 +169,13 @@ def resolved(device: str) -> str:
 
 
 def users(point: str) -> List[str]:
-    """The processes that use what is mounted at a path, as far as that can be seen."""
+    """The processes that use what is mounted at a path, as far as that can be seen. This one, which
+    lets go of it, is none."""
     found = []
     for name in sorted(filter(str.isdigit, os.listdir(PROC)), key=int):
         directory = os.path.join(PROC, name)
+        if int(name) == os.getpid():
+            continue
         if _same_mounts(directory) and any(is_within(one, point) for one in _paths(directory)):
             found.append("%s (%s)" % (_program(directory), name))
         if len(found) == _MOST:
@@ -206,6 +222,9 @@ def _backing(device: str) -> str:
 
 
 def _mounted() -> Iterator[Mounted]:
+    """What can be reached, what is mounted on something behind that."""
+    children: Dict[str, List[Tuple[str, Mounted]]] = {}
+    numbers: Dict[str, None] = {}
     for line in _lines("self/mountinfo"):
         fields = line.split(" ")
         if "-" not in fields[6:]:
@@ -213,7 +232,7 @@ def _mounted() -> Iterator[Mounted]:
         end = fields.index("-", 6)
         words = [unescape(field) for field in (*fields[2:6], *fields[end + 1 : end + 4])]
         device, root, point, options, kind, source, on_system = words
-        yield Mounted(
+        mounted = Mounted(
             device=device,
             root=root,
             point=point,
@@ -222,6 +241,24 @@ def _mounted() -> Iterator[Mounted]:
             source=source,
             on_system=tuple(on_system.split(",")),
         )
+        numbers[fields[0]] = None
+        children.setdefault(fields[1], []).append((fields[0], mounted))
+    waiting = [one for parent, each in children.items() if parent not in numbers for one in each]
+    reached: Dict[str, Mounted] = {}
+    while waiting:
+        number, mounted = waiting.pop()
+        reached[number] = mounted
+        below = [one for one in children.get(number, ()) if one[0] != number]
+        points = [one.point for _, one in below]
+        waiting += [one for one in below if not any(_hides(p, one[1].point) for p in points)]
+    for number in numbers:  # in the order in which they were mounted
+        if number in reached:
+            yield reached[number]
+
+
+def _hides(point: str, other: str) -> bool:
+    """Whether what is mounted at a point keeps another one from being reached."""
+    return point != other and is_within(other, point)
 
 
 def _swaps() -> Iterator[str]:

@@ -1,4 +1,5 @@
 import os
+import subprocess
 from typing import Any, List
 from unittest import mock
 
@@ -13,9 +14,13 @@ INFO = """\
 2 1 0:5 / /srv/my\\040tmp rw,nosuid - tmpfs tmpfs rw,size=1024k
 3 1 8:1 /srv/from /srv/bound rw,relatime shared:1 - ext4 /dev/sda1 rw
 4 1 0:9 / /srv/nfs rw - nfs4 server:/a rw
-5 1 0:5 / /srv/two rw - tmpfs one rw
-6 1 0:6 / /srv/two rw - tmpfs two rw
+5 1 0:15 / /srv/two rw - tmpfs one rw
+6 5 0:6 / /srv/two rw - tmpfs two rw
 7 1 7:0 / /srv/loop rw - ext4 /dev/loop7 rw
+8 4 0:8 / /srv/nfs/in rw - tmpfs in rw
+9 1 0:8 /part /srv/part rw - tmpfs in rw
+10 1 0:10 / /srv/over/deep rw - tmpfs deep rw
+11 1 0:11 / /srv/over rw - tmpfs over rw
 """
 
 
@@ -57,6 +62,7 @@ class MountTableTest(DirectoryTest):
         self.assertEqual(self.at("/srv/two").source, "two")
         self.assertEqual(len(self.table.stack("/srv/two")), 2)
         self.assertIsNone(self.table.at("/srv"))
+        self.assertIsNone(self.table.at("/srv/over/deep"))  # behind what is mounted above it
         self.assertTrue(self.table.is_swap("/dev/sda5"))
         self.assertFalse(self.table.is_swap("/dev/sda6"))
         self.write("self/mountinfo", b"")
@@ -84,7 +90,8 @@ class MountTableTest(DirectoryTest):
         nfs = self.at("/srv/nfs")
         self.assertTrue(self.table.is_source(nfs, self.entry("server:/a/", "nfs")))
         self.assertFalse(self.table.is_source(nfs, self.entry("server:/b", "nfs")))
-        self.assertTrue(self.table.is_source(self.at("/srv/two"), self.entry("x", "tmpfs")))
+        for point, same in (("/srv/two", True), ("/srv/nfs/in", True), ("/srv/part", False)):
+            self.assertEqual(self.table.is_source(self.at(point), self.entry("x", "tmpfs")), same)
 
     def test_stale(self) -> None:
         """A table that is newer than what systemd has read."""
@@ -114,7 +121,12 @@ class MountTableTest(DirectoryTest):
 class UsersTest(DirectoryTest):
     def test_who_uses_it(self) -> None:
         """A process by its working directory or an open file, with its name."""
-        with open(self.write("open")) as file:
-            self.assertIn("(%d)" % os.getpid(), " ".join(mounts.users(self.root)))
-            self.assertEqual(file.read(), "")
+        with open(self.write("open")):  # the process that asks does not count
+            self.assertEqual(mounts.users(self.root), [])
+        child = subprocess.Popen(["sleep", "60"], cwd=self.root)
+        try:
+            self.assertIn("(%d)" % child.pid, " ".join(mounts.users(self.root)))
+        finally:
+            child.kill()
+            child.wait()
         self.assertEqual(mounts.users(self.path("nothing")), [])
