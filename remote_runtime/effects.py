@@ -144,6 +144,10 @@ def everything(kind: str, value: str, present: bool) -> bool:
     return True
 
 
+NETWORK = "network"
+"""Stands for ``""`` with the kind ``host`` where only answers of the network are read."""
+
+
 def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool]:
     """The coverage of an action that writes below a path, or with ``itself`` also at it.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Set, Tuple
 
 from remote_runtime.effects import (
     DATABASES,
+    NETWORK,
     UNKNOWN,
     AccountEffect,
     Effect,
@@ -219,7 +220,7 @@ class HostOverlay(object):
         elif isinstance(effect, KernelEffect):
             self.kernel.planned[effect.path] = effect, self.sequence
             doubt = Uncertainty(UNKNOWN, "%s changes it in the kernel" % by)
-            self.clouds.add(UnknownEffect(doubt, below(effect.path, itself=True)), self.sequence)
+            self.clouds.add(UnknownEffect(doubt, _kernel_reads(effect.path)), self.sequence)
         elif isinstance(effect, PackageEffect):
             self.packages[effect.name] = effect
             if effect.is_so is not None:
@@ -238,6 +239,20 @@ def _accounts_of(path: str, known: bool) -> UnknownEffect:
         return kind == _ACCOUNTS[path] and name != "root" and not (there and known)
 
     return UnknownEffect(Uncertainty(UNKNOWN, why), covers)
+
+
+def _kernel_reads(path: str) -> Callable[[str, str, bool], bool]:
+    """What reads a value of the kernel: files, and commands, but not who waits for an answer of the
+    network, unless addresses may come or go."""
+    inside = below(path, itself=True)
+    addresses = not path.startswith("/proc/sys/") or path.endswith("/disable_ipv6")
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        if kind == "host" and value == NETWORK and not addresses:
+            return False
+        return inside(kind, value, present)
+
+    return covers
 
 
 def _named(effect: Effect) -> Callable[[str, str, bool], bool]:

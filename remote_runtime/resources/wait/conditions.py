@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING, List, NamedTuple
 
-from remote_runtime.effects import Effect, PathEffect
+from remote_runtime.effects import NETWORK, Effect, PathEffect
 from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class _Remote(Condition):
     def _probe(self, seconds: float) -> "Probe":
         from remote_runtime.health.kind import Probe
 
-        self.context.saw("host", "")
+        self.context.saw("host", NETWORK)
         world = self.context.world
         if world is not None and (world.units or world.packages):
             self.context.suppose("an earlier service or package change may affect it")
