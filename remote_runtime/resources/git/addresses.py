@@ -14,12 +14,12 @@ _HINT = "write https://HOST/PATH, ssh://USER@HOST/PATH, USER@HOST:PATH or an abs
 
 def of_url(url: str) -> List[str]:
     """What is wrong with the address of a repository."""
-    if any(ord(char) <= 32 or ord(char) == 127 for char in url):
-        return ["it contains a blank or a control character"]
     if url.startswith("-"):
         return ["it must not begin with -; %s" % _HINT]
     if "::" in url.partition("/")[0]:
         return ["transport helpers such as ext:: are refused; %s" % _HINT]
+    if any(ord(char) <= 32 or ord(char) == 127 for char in url):
+        return ["it contains a blank or a control character"]
     scheme, separator, rest = url.partition("://")
     if not separator:
         if url.startswith("/"):
