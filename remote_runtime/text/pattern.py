@@ -279,7 +279,7 @@ class _Compiler(object):
         for op, given in tree:
             name = str(op)
             if name in _REFUSED:
-                raise ValueError("%s are not supported" % _REFUSED[name])
+                raise ValueError("it has %s, which ccm does not support" % _REFUSED[name])
             getattr(self, "_" + name.lower(), self._one)(given, name)
 
     def _one(self, given: Any, name: str) -> None:
@@ -383,7 +383,7 @@ def _predicate(name: str, given: Any, flags: int) -> Holds:
     if name == "IN":
         negated = str(given[0][0]) == "NEGATE"
         return _set([(str(op), value) for op, value in given[negated:]], flags, negated)
-    raise ValueError("%s are not supported" % name.lower())
+    raise ValueError("it has %s, which ccm does not support" % name.lower())
 
 
 def _set(members: Sequence[Tuple[str, Any]], flags: int, negated: bool) -> Holds:

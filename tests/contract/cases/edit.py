@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.contract.scenario import SECRET, Scenario
 from tests.contract.world import World
 
+ON_A_HOST = True
 CREATE = {"create": True}
 Breaks = dict[str, Callable[[], object]]
 
