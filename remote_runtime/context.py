@@ -128,6 +128,7 @@ class Context(object):
         self.ahead: Optional[Ahead] = None
         self.halts = False
         self.changed_ahead: Set[int] = set()
+        self.checksum_files: Dict[str, bytes] = {}  # that servers sent, by what was asked
         self.refreshes = Refreshes()
         self.outdated_lists: Dict[str, List[str]] = {}
         self.before_change: Callable[[Sequence[Item]], None] = lambda items: None

@@ -39,13 +39,13 @@ def kind(host: Host, path: str, follow: bool = False) -> str:
     raise RuntimeError(said or f"stat exited with {asked.rc}")
 
 
-def file_hash(host: Host, path: str) -> str:
+def file_hash(host: Host, path: str, program: str = "sha256sum") -> str:
     """The hash of a regular file; RuntimeError if there is no readable one.
 
     Nothing else is opened, since reading a FIFO would block. The name is not part of the output,
     because sha256sum marks one with a backslash.
     """
-    asked = host.run("test -f %s && sha256sum <%s", path, path)
+    asked = host.run(f"test -f %s && {program} <%s", path, path)
     found = asked.stdout.split()
     if asked.rc or not found:
         raise RuntimeError(asked.stderr.strip() or f"there is no file to read at {path}")

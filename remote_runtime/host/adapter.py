@@ -221,7 +221,11 @@ class StateResource(ResourceType):
 
         def call() -> None:
             self.context.progress("%s %s %s" % (doing, self._noun, self.name))
-            step(self._machine())
+            host = self._machine()
+            try:
+                step(host)
+            finally:
+                self.tries = host.tries
 
         def rehearse() -> None:
             effects.extend(self._rehearsed(step, doing != "refreshing"))

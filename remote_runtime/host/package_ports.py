@@ -1,4 +1,4 @@
-"""The ports through which a repository reaches package lists and servers (target).
+"""The ports through which a repository reaches package lists (target).
 
 See ``ports`` for what all of them have in common.
 """
@@ -22,12 +22,4 @@ class PackageLists(PackageListReader):
 
     def refresh(self, manager: str) -> None:
         """Fetch the lists. A preview fetches nothing: its prediction assumes that this succeeds."""
-        raise NotImplementedError
-
-
-class Downloads(object):
-    """Reads small files of web servers, in a preview too."""
-
-    def read(self, url: str, limit: int) -> bytes:
-        """The content at a URL of http or https, of at most ``limit`` bytes."""
         raise NotImplementedError

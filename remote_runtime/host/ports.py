@@ -20,16 +20,17 @@ from typing import (
 )
 
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.kernel_ports import Kernel, KernelReader
 from remote_runtime.retries import ONCE, Tries
 
 if TYPE_CHECKING:
     from remote_runtime.changes import Ended
     from remote_runtime.host.checkouts import CheckoutReader, Checkouts
     from remote_runtime.host.command import Command
+    from remote_runtime.host.downloads import DownloadReader, Downloads
     from remote_runtime.host.mount_ports import MountReader, Mounts
-    from remote_runtime.host.package_ports import Downloads, PackageListReader, PackageLists
+    from remote_runtime.host.package_ports import PackageListReader, PackageLists
     from remote_runtime.system.account_files import Group, User
-    from remote_runtime.system.kernel.settings import Setting
     from remote_runtime.system.process.commands import Result
     from remote_runtime.units.status import Status
 
@@ -78,6 +79,10 @@ class FileReader(object):
         """The content of a regular file of at most ``limit`` bytes."""
         raise NotImplementedError
 
+    def digest(self, path: str, algorithm: str = "sha256") -> str:
+        """The hash of the regular file at the path itself, sha256 or sha512, in hexadecimal."""
+        raise NotImplementedError
+
     def entries(self, path: str) -> List[str]:
         """The names in a directory, sorted."""
         raise NotImplementedError
@@ -107,10 +112,7 @@ class Files(FileReader):
         ``{}`` for the finished file: if it fails, nothing is replaced; a preview runs it, too.
         ``part``: the resource manages a part of the content only.
         """
-        self._require_parent(path)
-        node = self.lstat(path)
-        if node is not None and node.kind not in ("file", "symlink"):
-            _refuse(path, node, "use another path")
+        self.require_file_place(path)
         self._write(path, data, mode=mode, uid=uid, gid=gid, validate=validate, part=part)
 
     def rewrite(self, path: str, data: bytes, *, validate: str = "") -> None:
@@ -201,6 +203,13 @@ class Files(FileReader):
         if node.kind != "directory":
             _refuse(path, node, "check the path; it was not changed")
         self._remove_tree(path)
+
+    def require_file_place(self, path: str) -> None:
+        """``ResourceError`` where no file can be put: over a directory, or without its parent."""
+        self._require_parent(path)
+        node = self.lstat(path)
+        if node is not None and node.kind not in ("file", "symlink"):
+            _refuse(path, node, "use another path")
 
     # -- what an implementation does, once the rules above are met ------------------------------
 
@@ -418,42 +427,6 @@ class Commands(CommandReader):
         raise NotImplementedError
 
 
-class KernelReader(object):
-    """Reads the parameters and modules of the kernel. A ``key`` is a path below /proc/sys."""
-
-    def value(self, key: str) -> str:
-        """The value that a parameter has now. ``ResourceError`` for an unknown one."""
-        raise NotImplementedError
-
-    def is_known(self, key: str) -> bool:
-        """Whether the kernel has a parameter."""
-        raise NotImplementedError
-
-    def is_loaded(self, module: str) -> bool:
-        """Whether the kernel has a module, loaded or built in."""
-        raise NotImplementedError
-
-    def settings(self) -> "Sequence[Setting]":
-        """The settings of all files for sysctl, in the order of a start: the last one wins."""
-        raise NotImplementedError
-
-
-class Kernel(KernelReader):
-    """Reads and sets the parameters of the kernel, and loads modules."""
-
-    def set_value(self, key: str, value: str) -> None:
-        """Give a parameter a value now; files are not changed."""
-        raise NotImplementedError
-
-    def load(self, module: str) -> None:
-        """Load a module with those that it needs, with the options of the host's files."""
-        raise NotImplementedError
-
-    def unload(self, module: str) -> None:
-        """Unload a module that nothing uses, and those that only it needed."""
-        raise NotImplementedError
-
-
 class UnitReader(object):
     """Reads the units of the init system. One query answers for all units of the plan."""
 
@@ -543,9 +516,9 @@ class HostReader(object):
         return mounts
 
     @property
-    def downloads(self) -> "Downloads":
+    def downloads(self) -> "DownloadReader":
         """Files of web servers."""
-        downloads: Downloads = self.parts("downloads")
+        downloads: DownloadReader = self.parts("downloads")
         return downloads
 
     @property
@@ -556,7 +529,8 @@ class HostReader(object):
 
 
 class Host(HostReader):
-    """A host that can be read and changed. ``warn`` gets a line for people."""
+    """A host that can be read and changed. ``warn`` gets a line for people. ``tries`` is the number
+    of tries that the last download took, 0 where only one was allowed."""
 
     files: Files
     accounts: Accounts
@@ -572,6 +546,7 @@ class Host(HostReader):
     ) -> None:
         super().__init__(files, accounts, commands, kernel)
         self.warn: Callable[[str], object] = str
+        self.tries = 0
 
     @property
     def checkouts(self) -> "Checkouts":
@@ -596,3 +571,9 @@ class Host(HostReader):
         """The units of the init system."""
         units: Units = self.parts("units")
         return units
+
+    @property
+    def downloads(self) -> "Downloads":
+        """Files of web servers."""
+        downloads: Downloads = self.parts("downloads")
+        return downloads

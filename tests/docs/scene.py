@@ -23,7 +23,7 @@ from tests.remote_runtime.git.repositories import git, repository
 
 CHILD = re.compile(r"# (\S+/\S+\.yaml)\n")
 _DIRECTORIES = re.compile(r"(?<![\w./])/(?=(?:etc|srv|opt)\b)")
-_URL = re.compile(r"https://[a-z]+\.example\.com(/\S+?\.(?:zip|tar\.gz))")
+_URL = re.compile(r"https://[a-z]+\.example\.com(/\S+?\.(?:zip|tar\.gz)|/SHA256SUMS)")
 _REPOSITORY = re.compile(r"https://git\.example\.com/\S+?\.git")
 _SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
 _APP = "#!/bin/sh\necho app\n"
@@ -144,7 +144,10 @@ class Scene:
     def _served(self, match: re.Match[str]) -> str:
         if self._web is None:
             self._web = Web()
-        self._web.answers[match[1]] = content(_archive())
+        data = _archive()
+        if match[1] == "/SHA256SUMS":
+            data = f"{hashlib.sha256(data).hexdigest()}  tool-1.2.zip\n".encode()
+        self._web.answers[match[1]] = content(data)
         return self._web.url(match[1])
 
 

@@ -26,7 +26,8 @@ from tests.lab import Lab
 
 _CHILD = re.compile(r"# (\S+/\S+\.yaml)\n")
 YAML = [block for page in PAGES for block in blocks(page, "yaml") if not _CHILD.match(block.text)]
-DOWNLOADED = ("archive", "git")  # their examples need a server; test_requests.py tries them
+# Their examples need a server; test_requests.py tries them.
+DOWNLOADED = ("archive", "download", "git")
 LOCAL_PAGES = (
     *(page for page in TYPE_PAGES if not on_a_host(page) and page.stem not in DOWNLOADED),
     DOCS / "howto" / "compose-manifests.md",

@@ -18,9 +18,13 @@ from tests.docs.pages import DOCS, TYPE_PAGES, Block, blocks, on_a_host
 from tests.docs.scene import CHILD, Scene, statuses
 
 TYPES = DOCS / "reference" / "resources"
-IN_A_SCENE = ("archive", "git", "scaffold")
+IN_A_SCENE = ("archive", "download", "git", "scaffold")
 """Types whose examples need a server or a directory of templates."""
-DOWNLOADED = [*blocks(TYPES / "archive.md", "yaml"), next(blocks(TYPES / "git.md", "yaml"))]
+DOWNLOADED = [
+    *blocks(TYPES / "archive.md", "yaml"),
+    *blocks(TYPES / "download.md", "yaml"),
+    next(blocks(TYPES / "git.md", "yaml")),
+]
 
 
 def example(page: Path, language: str) -> Block:
@@ -104,7 +108,7 @@ def test_commands_do_what_the_manifest_says(name: str, here: Scene) -> None:
 
 
 @pytest.mark.parametrize("block", DOWNLOADED, ids=str)
-def test_archives_are_downloaded_as_the_page_says(block: Block, here: Scene) -> None:
+def test_downloads_do_what_the_page_says(block: Block, here: Scene) -> None:
     """From a server on loopback, an example changes things once, and a preview says so."""
     here.write(block)
     preview = statuses(here.push("--noop"))

@@ -1,58 +1,120 @@
-"""Small files of web servers (target). They are read into memory, in a preview as in a push."""
+"""Downloads to the machine (target); what speaks HTTP is imported with the first one."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable, Optional
 
 from remote_runtime.changes import Unknowable
+from remote_runtime.downloads.checksums import checksum_in, hasher
 from remote_runtime.errors import ResourceError
-from remote_runtime.host import package_ports
+from remote_runtime.host import downloads
+from remote_runtime.retries import ONCE, Tries, is_transient, retried
 
 if TYPE_CHECKING:
-    from http.client import HTTPResponse
-
     from remote_runtime.context import Context
+    from remote_runtime.downloads.request import Request
+    from remote_runtime.host.machine.files import Files
 
-_SECONDS = 60.0
-_BLOCK = 64 << 10
+_SECONDS = 60.0  # for a small file
+_LISTED = 4 << 20  # bytes of a file of checksums
+_LARGE = 1 << 30  # a guess where the server does not say
 
 
-class Downloads(package_ports.Downloads):
-    """Reads with the HTTP client of archives."""
+class DownloadReader(downloads.DownloadReader):
+    """Asks servers from the machine; a file of checksums is asked for once in a run."""
 
     def __init__(self, context: "Context") -> None:
         self._context = context
 
     def read(self, url: str, limit: int) -> bytes:
-        """See the base class. ``Unknowable`` where a planned change may let a preview succeed."""
-        from remote_runtime.resources.archive.probing import may_change
+        """See the base class."""
+        return read(self._context, url, limit)
 
+    def listed(self, request: "Request", path: str, tries: Tries = ONCE) -> str:
+        """See the base class."""
+        from remote_runtime.downloads import fetching, receiving
+
+        def ask(number: int) -> bytes:
+            return receiving.text_of(self._context, path, request, _LISTED)
+
+        held, key = self._context.checksum_files, repr(request)
+        if key not in held:
+            held[key] = retried(self._context, tries, ask, is_transient)
+        return checksum_in(held[key], path, fetching.shown(request.url))
+
+    def checksum(self, request: "Request", path: str, tries: Tries = ONCE) -> str:
+        """See the base class."""
+        from remote_runtime.downloads import receiving
+
+        def ask(number: int) -> str:
+            digest = hasher("sha256", _LARGE)
+            receiving.receive(self._context, path, request, receiving.Body(digest.update))
+            return "sha256:%s" % digest.hexdigest()
+
+        return retried(self._context, tries, ask, is_transient)
+
+
+def read(context: "Context", url: str, limit: int) -> bytes:
+    """A small file at a URL. ``Unknowable`` where a planned change may let a preview succeed."""
+    from remote_runtime.downloads import probing
+
+    try:
+        return _read(context, url, limit)
+    except ResourceError as error:
+        if context.noop and probing.may_change(context, error, url):
+            raise Unknowable("%s (asked before the push)" % error.message) from error
+        raise
+
+
+def _read(context: "Context", url: str, limit: int) -> bytes:
+    from remote_runtime.downloads import fetching, receiving
+    from remote_runtime.downloads.request import Request
+
+    asked = Request(url, _SECONDS, "the speed")
+    return receiving.text_of(context, fetching.shown(url), asked, limit)
+
+
+class Downloads(DownloadReader, downloads.Downloads):
+    """Streams each to a temporary file beside its place; ``count`` gets the number of the try."""
+
+    def __init__(self, context: "Context", files: "Files", count: Callable[[int], None]) -> None:
+        DownloadReader.__init__(self, context)
+        downloads.Downloads.__init__(self, files.require_file_place)
+        self._count = count
+
+    def _fetch(
+        self,
+        request: "Request",
+        path: str,
+        *,
+        mode: int,
+        uid: int,
+        gid: int,
+        checksum: str,
+        listed: "Optional[Request]",
+        most: Optional[int],
+        tries: Tries,
+    ) -> str:
+        from remote_runtime.downloads import receiving
+        from remote_runtime.system.attributes import Attributes
+
+        context = self._context
+
+        def require(size: int) -> None:
+            context.files.obstacles(path).writing(size, uid, gid, mode)
+
+        def fetch(number: int) -> receiving.Download:
+            self._count(number if tries.most > 1 else 0)
+            return receiving.download(
+                context, path, request=request, checksum=checksum, most=most, require=require
+            )
+
+        require(0)
+        if listed is not None:
+            checksum = self.listed(listed, request.path, tries)
+        done = retried(context, tries, fetch, is_transient)
         try:
-            return self._read(url, limit)
-        except ResourceError as error:
-            if self._context.noop and may_change(self._context, error, url):
-                raise Unknowable("%s (asked before the push)" % error.message) from error
-            raise
-
-    def _read(self, url: str, limit: int) -> bytes:
-        from remote_runtime.resources.archive import fetching, guard
-        from remote_runtime.resources.archive.settings import settings
-
-        bound = guard.Limit(self._context, _SECONDS, "the download of %s" % url, "the speed")
-        with guard.Guard(self._context, bound) as guarded:
-            response, shown = fetching.fetch(guarded, settings("key.tar", {"url": url}))
-            try:
-                return self._content(response, shown, limit)
-            except fetching.FAILURES as error:
-                raise fetching.explained(error, guarded, shown) from error
-            finally:
-                response.close()
-
-    @staticmethod
-    def _content(response: "HTTPResponse", shown: str, limit: int) -> bytes:
-        data = b""
-        while True:
-            block = response.read(_BLOCK)
-            data += block
-            if len(data) > limit:
-                raise ResourceError("%s is larger than %d bytes" % (shown, limit))
-            if not block:
-                return data
+            done.file.finish(uid, gid, mode, Attributes(context.commands))
+            done.file.commit()
+        finally:
+            done.file.discard()
+        context.changed_paths.add(path)
+        return done.checksum

@@ -82,6 +82,17 @@ class FileReader(ports.FileReader):
             raise ResourceError("could not read %s: %s" % (path, why), kind="resource.file.kind")
         return self._door.read(path, limit, follow=True)
 
+    def digest(self, path: str, algorithm: str = "sha256") -> str:
+        """See the base class."""
+        if algorithm == "sha256":
+            return self._door.sha256(path)
+        import hashlib
+
+        found = hashlib.new(algorithm)
+        for block in self._door.blocks(path):
+            found.update(block)
+        return found.hexdigest()
+
     def entries(self, path: str) -> List[str]:
         """See the base class."""
         node = self.lstat(path)

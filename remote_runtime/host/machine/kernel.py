@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Callable, Sequence
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.host import ports
+from remote_runtime.host import kernel_ports
 
 if TYPE_CHECKING:
     from remote_runtime.host.machine.commands import Commands
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.kernel.settings import Setting
 
 
-class KernelReader(ports.KernelReader):
+class KernelReader(kernel_ports.KernelReader):
     """Reads through the door to the kernel: the machine's own, or that of an overlay."""
 
     def __init__(self, door: "Callable[[], Door]") -> None:
@@ -57,7 +57,7 @@ class KernelReader(ports.KernelReader):
         )
 
 
-class Kernel(KernelReader, ports.Kernel):
+class Kernel(KernelReader, kernel_ports.Kernel):
     """Sets the parameters of the machine, and runs its programs for modules."""
 
     def __init__(self, door: "Callable[[], Door]", commands: "Commands") -> None:

@@ -23,6 +23,8 @@ def reader(doors: "Union[Context, HostOverlay]", context: "Optional[Context]" = 
             return _checkout_reader(doors)
         if context is None:
             raise AttributeError(name)
+        if name == "downloads":
+            return _download_reader(context, doors)
         return _part(context, name, changing=False)
 
     made = HostReader(
@@ -44,6 +46,18 @@ def _checkout_reader(doors: "Union[Context, HostOverlay]") -> Any:
 
         return planned.CheckoutReader(doors)
     return checkouts.CheckoutReader(files.FileReader(doors.files), doors.commands)
+
+
+def _download_reader(context: "Context", doors: "Union[Context, HostOverlay]") -> Any:
+    if not context.noop:
+        from remote_runtime.host.machine import downloads
+
+        return downloads.DownloadReader(context)
+    from remote_runtime.host.overlay import downloads as previewed
+    from remote_runtime.overlay.overlay import HostOverlay
+
+    world = doors if isinstance(doors, HostOverlay) else context.planned()
+    return previewed.DownloadReader(context, world)
 
 
 def machine(
@@ -69,7 +83,14 @@ def machine(
             from remote_runtime.host.machine import checkouts
 
             return checkouts.Checkouts(paths, theirs, context.commands, context.progress)
+        if name == "downloads":
+            from remote_runtime.host.machine import downloads
+
+            return downloads.Downloads(context, paths, count)
         return _part(context, name, changing=True)
+
+    def count(number: int) -> None:
+        made.tries = number
 
     made.parts = part
     made.warn = warn
@@ -78,10 +99,6 @@ def machine(
 
 def _part(context: "Context", name: str, changing: bool) -> Any:
     """A port that few types use."""
-    if name == "downloads":
-        from remote_runtime.host.machine import downloads
-
-        return downloads.Downloads(context)
     if name == "units":
         from remote_runtime.host.machine import units
 

@@ -36,7 +36,7 @@ class Files(FileReader, ports.Files):
         part: bool,
     ) -> None:
         self._door.obstacles(path).writing(len(data), uid, gid, mode)
-        own_uid, own_gid = self._own(path)
+        own_uid, own_gid = self.own(path)
         effect = PathEffect(
             path,
             "file",
@@ -54,7 +54,7 @@ class Files(FileReader, ports.Files):
 
     def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
         self._door.obstacles(path).making(uid, gid, mode)
-        own_uid, own_gid = self._own(path)
+        own_uid, own_gid = self.own(path)
         self._record.add(
             PathEffect(
                 path,
@@ -109,7 +109,7 @@ class Files(FileReader, ports.Files):
 
     def owned(self, path: str, uid: int, gid: int) -> Tuple[int, int]:
         """Owner and group of what is made at a path, where ``OURS`` leaves them to the kernel."""
-        own_uid, own_gid = self._own(path)
+        own_uid, own_gid = self.own(path)
         return own_uid if uid < 0 else uid, own_gid if gid < 0 else gid
 
     def _symlink(self, target: str, path: str, in_directory: bool) -> None:
@@ -117,7 +117,7 @@ class Files(FileReader, ports.Files):
         if size > _LONGEST:
             raise refusal("write", path, errno.ENAMETOOLONG)
         self._door.obstacles(path).writing(size if size >= _IN_INODE else 0)
-        uid, gid = self._own(path)
+        uid, gid = self.own(path)
         self._record.add(PathEffect(path, "symlink", 0o777, uid=uid, gid=gid, target=target))
 
     def _set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
@@ -138,7 +138,7 @@ class Files(FileReader, ports.Files):
         """``ResourceError`` for a file that a program could not put another in place of."""
         self._door.obstacles(path).writing(0)
 
-    def _own(self, path: str) -> Tuple[int, int]:
+    def own(self, path: str) -> Tuple[int, int]:
         """Owner and group of what the run makes at a path."""
         above = self.stat(os.path.dirname(path))
         inherits = above is not None and above.mode & stat.S_ISGID

@@ -4,7 +4,7 @@ import os
 from typing import Optional
 
 from remote_runtime.effects import ASSUMED, UNKNOWN, KernelEffect, Uncertainty, UnknownEffect
-from remote_runtime.host import ports
+from remote_runtime.host import kernel_ports
 from remote_runtime.host.machine.commands import CommandReader
 from remote_runtime.host.machine.kernel import (
     KernelReader,
@@ -17,7 +17,7 @@ from remote_runtime.system.kernel import parameters, rules, settings
 from remote_runtime.system.paths import is_within
 
 
-class Kernel(KernelReader, ports.Kernel):
+class Kernel(KernelReader, kernel_ports.Kernel):
     """Records changes; what the kernel would refuse may be known only by trying."""
 
     def __init__(self, record: Record, commands: CommandReader) -> None:

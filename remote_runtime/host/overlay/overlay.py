@@ -48,9 +48,9 @@ class Overlay(Host):
             if context is None:
                 raise AttributeError(name)
             if name == "downloads":
-                from remote_runtime.host.machine import downloads
+                from remote_runtime.host.overlay import downloads
 
-                return downloads.Downloads(context)
+                return downloads.Downloads(context, record, paths)
             if name == "units":
                 from remote_runtime.host.overlay import units
 

@@ -1,10 +1,8 @@
 """What an archive may hold (target): nothing that would land, or lead, outside of where it goes."""
 
-from typing import Any, Dict, Generator, List, NamedTuple, Optional
+from typing import Any, Dict, Generator, List, NamedTuple
 
-from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.archive.guard import Limit
 
 BLOCK = 256 << 10
 _LONGEST = 4095  # bytes of a path on Linux
@@ -161,45 +159,3 @@ class Admission(object):
                 "member %r is a symlink to %r, which may lead outside" % (member.name, target)
             )
         self._links["/".join(parts)] = _Link(up, steps[up:])
-
-
-_CHECKED = 0.02  # seconds from one look at the limit to the next
-
-
-class Pulse(object):
-    """Checks the limit while bytes pass, and says how far it is."""
-
-    def __init__(self, context: Context, limit: Limit, doing: str) -> None:
-        import time
-
-        self._clock = time.monotonic
-        self._context = context
-        self._limit = limit
-        self._doing = doing
-        self._checked = 0.0
-        self._told = 0.0
-
-    def beat(self, done: int = 0, whole: Optional[int] = None) -> None:
-        """Called for every block or member, some of them of a few bytes; ``done`` of ``whole``
-        bytes are told twice a second.
-        """
-        now = self._clock()
-        if now - self._checked < _CHECKED:
-            return
-        self._limit.check()
-        self._checked = now
-        if now - self._told >= 0.5:
-            self._told = now
-            told = _progress(done, whole)
-            self._context.progress("%s: %s" % (self._doing, told) if told else self._doing)
-
-
-def _progress(size: int, whole: Optional[int]) -> str:
-    text = _mebibytes(size) if size else ""
-    return (
-        text if not whole else "%s of %s (%d %%)" % (text, _mebibytes(whole), size * 100 // whole)
-    )
-
-
-def _mebibytes(size: int) -> str:
-    return "%.1f MiB" % (size / float(1 << 20))

@@ -15,12 +15,11 @@ from remote_runtime.base import (
     Properties,
     State,
     Uncertainty,
-    Unknowable,
     UnknownEffect,
 )
 from remote_runtime.changes import HASHED
-from remote_runtime.content import Chunks, Content
 from remote_runtime.context import Context
+from remote_runtime.downloads.content import Fetched
 from remote_runtime.effects import UNKNOWN, below
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.resources.archive import rules, wording
@@ -32,23 +31,6 @@ if TYPE_CHECKING:
     from remote_runtime.system.temporary import Temporary
 
 _NEW_MODE = 0o600  # it may have been fetched with credentials
-
-
-class Fetched(Content):
-    """What a download will bring, of which only the hash may be known."""
-
-    def __init__(self, checksum: str) -> None:
-        self._checksum = checksum
-
-    @property
-    def sha256(self) -> str:  # type: ignore[override]  # known or not
-        """Its hash. ``Unknowable`` where no checksum stands in the manifest."""
-        if not self._checksum:
-            raise Unknowable("the content of the download is not known yet")
-        return self._checksum
-
-    def chunks(self) -> Chunks:
-        raise Unknowable("the content of the download is not known yet")
 
 
 class Resource(PathType):

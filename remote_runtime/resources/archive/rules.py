@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime.text import duration
+from remote_runtime.downloads.request import access_problems, longer_than_nothing, url_problem
 from remote_runtime.validation import rules
 
 Found = List[Tuple[str, str]]
@@ -40,8 +40,6 @@ _OTHERS = (
     ".rpm",
 )
 _UNITS = {"TiB": 1 << 40, "GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "B": 1}
-_TOKEN = "!#$%&'*+-.^_`|~"  # what a header's name may hold beside letters and digits
-_OURS = ("host", "connection", "content-length", "transfer-encoding", "accept-encoding")
 
 
 def kind_of(path: str) -> str:
@@ -76,7 +74,7 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
         for key in ("extract_parent", "creates"):
             if properties.get(key) is None:
                 found.append(("cleanup", "cleanup requires %s" % key))
-    found.extend(_of_access(properties))
+    found.extend(access_problems(properties))
     found.extend(_of_limits(properties))
     return found
 
@@ -84,22 +82,12 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
 def _of_url(name: str, url: Any) -> Found:
     if not isinstance(url, str):
         return []
+    wrong = url_problem(url)
+    if wrong:
+        return [("url", wrong)]
     from urllib.parse import unquote, urlsplit
 
-    if any(ord(char) <= 32 or ord(char) == 127 for char in url):
-        return [("url", "it contains a blank or a control character; write %20 for a blank")]
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return [("url", "it is not a valid URL")]
-    if any(char in parts.netloc.rpartition("@")[0] for char in "@'\""):
-        # What masks credentials looks for their end.
-        return [("url", "write %40, %27 and %22 for @, ' and \" in its credentials")]
-    if parts.scheme not in ("http", "https"):
-        return [("url", "it must start with http:// or https://")]
-    if not host:
-        return [("url", "it has no host")]
+    parts = urlsplit(url)
     kind, named = kind_of(unquote(parts.path)), kind_of(name)
     if not kind and unquote(parts.path).lower().endswith(_OTHERS):
         return [("url", "its path must end in %s, or have no extension of an archive" % _KNOWN)]
@@ -110,48 +98,14 @@ def _of_url(name: str, url: Any) -> Found:
     return []
 
 
-def _of_access(properties: Dict[str, Any]) -> Found:
-    found: Found = []
-    headers = properties.get("headers")
-    headers = headers if isinstance(headers, dict) else {}
-    user = properties.get("username")
-    if properties.get("password") is not None and user is None:
-        found.append(("password", "password requires username"))
-    if isinstance(user, str) and ":" in user:
-        found.append(("username", "basic authentication does not allow a colon in it"))
-    if user is not None and "authorization" in [str(key).lower() for key in headers]:
-        found.append(("headers", "an Authorization header and username are mutually exclusive"))
-    for key, value in headers.items():
-        found.extend(_of_header(str(key), value))
-    return found
-
-
-def _of_header(key: str, value: Any) -> Found:
-    if not key or any(not (c in _TOKEN or (c.isalnum() and ord(c) < 128)) for c in key):
-        return [("headers", "%r is not a valid header name" % key)]
-    if key.lower() in _OURS:
-        return [("headers", "%s is set by ccm itself" % key)]
-    text = value if isinstance(value, str) else ""
-    if any((ord(c) < 32 and c != "\t") or ord(c) == 127 or ord(c) > 255 for c in text):
-        return [("headers", "the value of %s contains a character that headers do not allow" % key)]
-    return []
-
-
 def _of_limits(properties: Dict[str, Any]) -> Found:
     found: Found = []
     parsers = (
-        ("download_timeout", _longer_than_nothing),
-        ("extract_timeout", _longer_than_nothing),
+        ("download_timeout", longer_than_nothing),
+        ("extract_timeout", longer_than_nothing),
         ("extract_max_size", parse_size),
     )
     for key, parse in parsers:
         if isinstance(properties.get(key), str):
             found += [(key, message) for message in rules.of_text(parse, properties[key])]
     return found
-
-
-def _longer_than_nothing(text: str) -> float:
-    seconds = duration.parse(text)
-    if seconds <= 0:
-        raise ValueError("it must not be empty")
-    return seconds

@@ -1,7 +1,8 @@
 """What the properties of an archive resource come to (target)."""
 
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, Dict, NamedTuple
 
+from remote_runtime.downloads.request import Request, request_of
 from remote_runtime.resources.archive import rules
 from remote_runtime.text import duration
 
@@ -14,17 +15,13 @@ class Settings(NamedTuple):
     """Every property in the form that the type and its provider use; times in seconds."""
 
     kind: str
-    url: str
     owner: str
     group: str
     checksum: str
     extract_parent: str
     creates: str
     cleanup: bool
-    username: Optional[str]
-    password: str
-    headers: Dict[str, str]
-    download_timeout: float
+    request: Request
     extract_timeout: float
     max_size: int
     max_members: int
@@ -37,21 +34,20 @@ def settings(name: str, properties: Dict[str, Any]) -> Settings:
         value = properties.get(key)
         return default if value is None else str(value)
 
-    user = properties.get("username")
-    headers = properties.get("headers") or {}
     return Settings(
         kind=rules.kind_of(name),
-        url=text("url"),
         owner=text("owner"),
         group=text("group"),
         checksum=text("checksum").lower(),
         extract_parent=text("extract_parent"),
         creates=text("creates"),
         cleanup=properties.get("cleanup") is True,
-        username=None if user is None else str(user),
-        password=text("password"),
-        headers={str(key): str(value) for key, value in headers.items()},
-        download_timeout=duration.parse(text("download_timeout", _DOWNLOAD_TIMEOUT)),
+        request=request_of(
+            properties,
+            timeout=duration.parse(text("download_timeout", _DOWNLOAD_TIMEOUT)),
+            setting="download_timeout",
+            verified=bool(text("checksum")),
+        ),
         extract_timeout=duration.parse(text("extract_timeout", _EXTRACT_TIMEOUT)),
         max_size=rules.parse_size(text("extract_max_size", _MAX_SIZE)),
         max_members=int(properties.get("extract_max_members") or _MAX_MEMBERS),

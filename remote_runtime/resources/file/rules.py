@@ -30,7 +30,7 @@ def _of_content(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
     found: List[Tuple[str, str]] = []
     source = properties.get("source")
     if isinstance(source, str) and source.startswith(("http://", "https://", "ftp://")):
-        hint = "use an archive resource, or an exec with curl and creates"
+        hint = "use a download resource"
         return [("source", "source must not be a URL: " + hint)]
     given = [key for key in ("content", "source") if properties.get(key) is not None]
     ensure = properties.get("ensure", "present")

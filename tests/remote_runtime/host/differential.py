@@ -126,11 +126,7 @@ def compared(case: Case, root: str, counts: Counter[str]) -> str:
     foreseen, before, views = _foreseen(case, root)
     now = context()
     host = machine(now)
-    look = _Look(
-        HostReader(host.files, host.accounts, host.commands, host.kernel),
-        root,
-        lambda: 0,
-    )
+    look = _Look(host, root, lambda: 0)
     try:
         told = _differing("before", before, _seen(root), counts)
         for number, (step, said) in enumerate(zip(case.steps, foreseen)):
@@ -156,7 +152,7 @@ def _foreseen(case: Case, root: str) -> tuple[list[Any], View, dict[int, View]]:
     outcomes: list[Any] = []
     views: dict[int, View] = {}
     with ctx.turn(thing, True):
-        overlay = Overlay(ctx.world_with(()), thing.id)
+        overlay = Overlay(ctx.world_with(()), thing.id, context=ctx)
         world = overlay.record.world
 
         def look() -> _Look:
@@ -179,8 +175,7 @@ def _seen(root: str) -> View:
     ctx = context()
     try:
         host = machine(ctx)
-        there = HostReader(host.files, host.accounts, host.commands, host.kernel)
-        return _Look(there, root, lambda: 0).all()
+        return _Look(host, root, lambda: 0).all()
     finally:
         close(ctx)
 

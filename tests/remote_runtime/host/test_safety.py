@@ -7,10 +7,11 @@ from typing import Any, Callable, Dict, List, Tuple
 from remote_runtime.base import Action, ResourceType, State
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.command import of_command
+from remote_runtime.host.kernel_ports import Kernel
 from remote_runtime.host.machine.machine import machine
 from remote_runtime.host.mount_ports import Mounts
 from remote_runtime.host.overlay.overlay import Overlay
-from remote_runtime.host.ports import Accounts, Commands, Files, HostReader, Kernel
+from remote_runtime.host.ports import Accounts, Commands, Files, HostReader
 from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.kernel.mounts import Mounted
 from remote_runtime.system.read_only import ReadOnly
@@ -18,6 +19,7 @@ from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_it
 from tests.remote_runtime.host.kinds import kind_of, run, thing
 
 READS = {
+    *("digest", "require_file_place"),
     *("lstat", "stat", "real", "read", "entries", "uid", "gid", "find", "user", "group"),
     *("group_name", "login_keys"),
     "tries",  # of the last command

@@ -3,6 +3,7 @@
 import unittest
 
 from remote_runtime.content import Bytes
+from remote_runtime.downloads.content import Fetched
 from remote_runtime.effects import (
     ASSUMED,
     AccountEffect,
@@ -15,7 +16,6 @@ from remote_runtime.effects import (
     everything,
 )
 from remote_runtime.reporting.operations import MOST, compared, operations
-from remote_runtime.resources.archive.resource import Fetched
 
 A_FILE = PathEffect("/a", "file", mode=0o644, uid=0, gid=5, content=Bytes(b"x"))
 

@@ -255,10 +255,10 @@ class DownloadTest(RepositoryCase):
         def read(door, url, limit):
             self.asked.append(url)
             if self.served is None:
-                raise ResourceError("no answer", kind="resource.archive.connect")
+                raise ResourceError("no answer", kind="resource.download.connect")
             return self.served
 
-        patch = mock.patch("remote_runtime.host.machine.downloads.Downloads._read", read)
+        patch = mock.patch("remote_runtime.host.machine.downloads._read", read)
         patch.start()
         self.addCleanup(patch.stop)
         self.wanted = self.repository(key="https://x/k", fingerprint=FINGERPRINT, **GOOD)

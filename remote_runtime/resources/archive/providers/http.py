@@ -6,23 +6,22 @@ from typing import TYPE_CHECKING, Any, Callable, List, Optional
 from remote_runtime import requirements
 from remote_runtime.base import Properties
 from remote_runtime.base import Provider as BaseProvider
-from remote_runtime.errors import ResourceError, UnsettledError
+from remote_runtime.changes import HASHED
+from remote_runtime.downloads.limit import Limit, Pulse
+from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
 from remote_runtime.resources.archive.settings import Settings
-from remote_runtime.retries import TransientError
 from remote_runtime.system.attributes import Attributes
 from remote_runtime.system.errno_messages import failure
 
 if TYPE_CHECKING:
-    from remote_runtime.resources.archive.guard import Limit
-    from remote_runtime.resources.archive.members import Admission, Members, Pulse
+    from remote_runtime.resources.archive.members import Admission, Members
     from remote_runtime.resources.archive.staging import Staging
     from remote_runtime.system.files import Status
     from remote_runtime.system.temporary import Temporary
     from remote_runtime.system.walk import Directory
 
 _BLOCK = 256 << 10
-_LARGE = 1 << 30  # a guess where the server does not say
 _PARENT_MODE = 0o755
 _OTHERS_WRITE = 0o022
 
@@ -40,65 +39,19 @@ class Provider(BaseProvider):
 
     def download(self, path: str, settings: Settings) -> "Temporary":
         """Return a whole and checked download beside ``path``, for ``place`` or ``discard``."""
-        temporary = self.context.files.temporary(path)
-        try:
-            found = self._receive(path, settings, temporary)
-            if settings.checksum and found != settings.checksum:
-                raise _mismatch(path, settings, found)
-        except BaseException:
-            temporary.discard()
-            raise
-        return temporary
+        from remote_runtime.downloads import receiving
+
+        checksum = settings.checksum and HASHED + settings.checksum
+        return receiving.download(
+            self.context, path, request=settings.request, checksum=checksum
+        ).file
 
     def probe(self, path: str, settings: Settings) -> None:
         """Raise what ``download`` would, as far as a server tells without sending it."""
-        from remote_runtime.resources.archive.probing import probe
+        from remote_runtime.downloads import probing
 
-        told = probe(self.context, path, settings)
-        if settings.checksum and told and told != settings.checksum:
-            raise _mismatch(path, settings, told)
-
-    def _receive(self, path: str, settings: Settings, temporary: "Temporary") -> str:
-        """Write the answer into the temporary file; return its SHA-256."""
-        from remote_runtime.resources.archive import fetching, guard, members
-
-        doing = "the download of %s" % path
-        limit = guard.Limit(self.context, settings.download_timeout, doing, "download_timeout")
-        pulse = members.Pulse(self.context, limit, "downloading %s" % path)
-        pulse.beat()
-        with guard.Guard(self.context, limit) as guarded:
-            response, shown = fetching.fetch(guarded, settings)
-            try:
-                return self._copy(response, temporary, pulse)
-            except fetching.FAILURES as error:
-                raise fetching.explained(error, guarded, shown) from error
-            except EOFError as error:
-                limit.check()
-                raise TransientError(
-                    "%s was interrupted: %s" % (shown, error), kind="resource.archive.http"
-                ) from error
-            finally:
-                response.close()
-
-    def _copy(self, response: Any, temporary: "Temporary", pulse: "Pulse") -> str:
-        # The body of a chunked answer has no length of its own.
-        given = None if response.chunked else response.headers.get("Content-Length")
-        expected = int(given) if given is not None and given.isdigit() else None
-        digest = sha256(size=_LARGE if expected is None else expected)
-        size = 0
-        while expected is None or size < expected:
-            left = _BLOCK if expected is None else min(_BLOCK, expected - size)
-            data = response.read1(left)
-            if not data:
-                break
-            size += len(data)
-            digest.update(data)
-            temporary.write(data)
-            pulse.beat(size, expected)
-        if expected is not None and size < expected:
-            raise EOFError("received %d of %d bytes" % (size, expected))
-        pulse.beat(size, expected)
-        return str(digest.hexdigest())
+        checksum = settings.checksum and HASHED + settings.checksum
+        probing.require(self.context, path, settings.request, checksum)
 
     def place(self, temporary: "Temporary", uid: int, gid: int, mode: int) -> None:
         """Give a download its attributes and put it where it belongs."""
@@ -147,16 +100,12 @@ class Provider(BaseProvider):
     def survey(self, archive: str, settings: Settings) -> None:
         """Look at every member of the file ``archive``; ``ResourceError`` where that is not whole,
         or one would not be extracted."""
-        from remote_runtime.resources.archive import members
-
-        pulse = members.Pulse(self.context, self._limit(archive, settings), "reading %s" % archive)
+        pulse = Pulse(self.context, self._limit(archive, settings), "reading %s" % archive)
         with os.fdopen(self.context.files.opened(archive, "read"), "rb") as file:
             self._survey(file, archive, settings, pulse)
 
-    def _limit(self, archive: str, settings: Settings) -> "Limit":
-        from remote_runtime.resources.archive import guard
-
-        return guard.Limit(
+    def _limit(self, archive: str, settings: Settings) -> Limit:
+        return Limit(
             self.context,
             settings.extract_timeout,
             "the extraction of %s" % archive,
@@ -224,9 +173,7 @@ class Provider(BaseProvider):
     ) -> None:
         """``take`` all of a file; ``ResourceError`` where that is not so many bytes with the
         checksum of the manifest."""
-        from remote_runtime.resources.archive import members
-
-        pulse = members.Pulse(self.context, self._limit(archive, settings), "reading %s" % archive)
+        pulse = Pulse(self.context, self._limit(archive, settings), "reading %s" % archive)
         digest, read = sha256(size=size), 0
         while read <= size:
             block = file.read(_BLOCK)
@@ -249,10 +196,10 @@ class Provider(BaseProvider):
 
     def _extract(self, archive: str, settings: Settings, descriptor: int) -> List[str]:
         """Extract what is opened there, and close it."""
-        from remote_runtime.resources.archive import members, staging
+        from remote_runtime.resources.archive import staging
 
         limit = self._limit(archive, settings)
-        pulse = members.Pulse(self.context, limit, "extracting %s" % archive)
+        pulse = Pulse(self.context, limit, "extracting %s" % archive)
         files, parent = self.context.files, settings.extract_parent
         with os.fdopen(descriptor, "rb") as file:
             try:
@@ -264,7 +211,7 @@ class Provider(BaseProvider):
             except OSError as error:
                 raise failure("extract into", parent, error) from error
 
-    def _survey(self, file: Any, archive: str, settings: Settings, pulse: "Pulse") -> Any:
+    def _survey(self, file: Any, archive: str, settings: Settings, pulse: Pulse) -> Any:
         """Look at every member and write nothing; return what they are, by path."""
         from contextlib import closing
 
@@ -285,7 +232,7 @@ class Provider(BaseProvider):
         return reading.members(settings.kind, file, beat=beat, most=most, program=program)
 
     def _write(
-        self, file: Any, parent: "Directory", *, archive: str, settings: Settings, pulse: "Pulse"
+        self, file: Any, parent: "Directory", *, archive: str, settings: Settings, pulse: Pulse
     ) -> List[str]:
         from contextlib import closing
 
@@ -325,14 +272,6 @@ class Provider(BaseProvider):
         """A large directory takes its time to remove; a cancelled run waits for that as well."""
         with self.context.cancellation.protected(begun=True):
             directory.discard()
-
-
-def _mismatch(path: str, settings: Settings, found: str) -> UnsettledError:
-    return UnsettledError(
-        "checksum mismatch of %s: expected %s, got %s" % (path, settings.checksum, found),
-        kind="resource.archive.checksum",
-        hint="nothing was replaced; check the url and the checksum",
-    )
 
 
 def _admission(archive: str, settings: Settings) -> "Admission":

@@ -9,9 +9,9 @@ import urllib.request
 from typing import Any, Optional, Tuple
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
+from remote_runtime.downloads.guard import Guard
+from remote_runtime.downloads.request import Request
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.archive.guard import Guard
-from remote_runtime.resources.archive.settings import Settings
 from remote_runtime.retries import TransientError
 from remote_runtime.version import VERSION
 
@@ -58,19 +58,31 @@ class _Target(object):
         return (self.scheme, self.port) == (other.scheme, other.port)
 
 
-def fetch(guard: Guard, settings: Settings, probe: bool = False) -> Tuple[Any, str]:
-    """Request the archive; return the open response, whose status is 200, and how to call its URL.
+def shown(url: str) -> str:
+    """A URL for people, without its credentials and its query, which often holds a token."""
+    return _Target(url).shown
+
+
+def beside(asked: Request, url: str) -> Request:
+    """The request for another URL; credentials go along to the same server only."""
+    if _Target(asked.url).trusts(_Target(url)):
+        return asked._replace(url=url, verified=False)
+    return asked._replace(url=url, verified=False, username=None, password="", headers={})
+
+
+def fetch(guard: Guard, asked: Request, probe: bool = False) -> Tuple[Any, str]:
+    """Request a file; return the open response, whose status is 200, and how to call its URL.
 
     User and password for basic authentication win over those in the URL. Neither they nor the
     headers are sent to another host. A checksum allows a redirect from https to http. ``probe``:
     ask for nothing but the head of the answer, whose status may then say that the server gives no
     heads.
     """
-    target = _Target(settings.url)
-    headers = dict(settings.headers)
+    target = _Target(asked.url)
+    headers = dict(asked.headers)
     credentials = target.credentials
-    if settings.username is not None:
-        credentials = settings.username, settings.password
+    if asked.username is not None:
+        credentials = asked.username, asked.password
     if credentials is not None:
         pair = ("%s:%s" % credentials).encode("utf-8")
         headers["Authorization"] = "Basic " + base64.b64encode(pair).decode("ascii")
@@ -86,9 +98,9 @@ def fetch(guard: Guard, settings: Settings, probe: bool = False) -> Tuple[Any, s
         following = _Target(_location(response, target))
         if not target.trusts(following):
             headers = {}
-        _refuse(target, following, downgrade=bool(settings.checksum))
+        _refuse(target, following, asked.verified)
         target = following
-    raise _failure("%s exceeded %d redirects" % (_Target(settings.url).shown, _MOST_REDIRECTS))
+    raise _failure("%s exceeded %d redirects" % (shown(asked.url), _MOST_REDIRECTS))
 
 
 def _failure(
@@ -96,7 +108,7 @@ def _failure(
 ) -> ResourceError:
     """``passing``: it may succeed when it is tried again."""
     made = TransientError if passing else ResourceError
-    return made(message, kind="resource.archive." + slug, hint=hint)
+    return made(message, kind="resource.download." + slug, hint=hint)
 
 
 def _accepted(response: Any, target: _Target) -> Any:

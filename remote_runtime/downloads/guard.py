@@ -1,43 +1,13 @@
-"""Bounds what blocks, by a time limit and by the end of the run (target)."""
+"""Ends what blocks when a time limit is reached or the run is to end (target)."""
 
 import os
-import time
 from typing import Any, List
 
 from remote_runtime.cancellation import await_input
 from remote_runtime.context import Context
-from remote_runtime.retries import TransientError
+from remote_runtime.downloads.limit import Limit
 
 _CONNECT = 30.0  # seconds for one address, within the whole
-
-
-class Limit(object):
-    """A time limit of ``seconds``; ``check`` raises ``TransientError`` once it has passed.
-
-    ``doing`` says in a few words what took too long, ``setting`` which property raises the limit.
-    """
-
-    def __init__(self, context: Context, seconds: float, doing: str, setting: str) -> None:
-        self._context = context
-        self._seconds = seconds
-        self._doing = doing
-        self._setting = setting
-        self._deadline = time.monotonic() + seconds
-
-    @property
-    def left(self) -> float:
-        """The seconds that are left, never below 0."""
-        return max(0.0, self._deadline - time.monotonic())
-
-    def check(self) -> None:
-        """Raise ``Cancelled`` when the run is to end, ``TransientError`` when the time is up."""
-        self._context.check_cancelled()
-        if not self.left:
-            raise TransientError(
-                "%s took longer than %g s" % (self._doing, self._seconds),
-                kind="resource.archive.timeout",
-                hint="raise %s" % self._setting,
-            )
 
 
 class Guard(object):

@@ -1,4 +1,4 @@
-"""Asking a server for an archive without its data, in a preview that may (target)."""
+"""Asking a server for a file without its data, in a preview that may (target)."""
 
 import base64
 import binascii
@@ -7,32 +7,42 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from remote_runtime.changes import Unknowable
+from remote_runtime.changes import HASHED, Unknowable
 from remote_runtime.context import Context
+from remote_runtime.downloads import fetching, guard
+from remote_runtime.downloads.limit import Limit
+from remote_runtime.downloads.receiving import mismatch
+from remote_runtime.downloads.request import Request
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.archive import fetching, guard
-from remote_runtime.resources.archive.settings import Settings
 
 _PATIENCE = 10.0  # seconds
 _DIGEST = re.compile(r"(?:\A|[,\s])sha-256=:?([A-Za-z0-9+/=]+)", re.IGNORECASE)
-_ANSWERS = tuple("resource.archive." + slug for slug in ("http", "connect", "tls"))
+_ANSWERS = tuple("resource.download." + slug for slug in ("http", "connect", "tls"))
 _OURS = ("", "localhost", "::1", "0.0.0.0")
 
 
-def probe(context: Context, path: str, settings: Settings) -> str:
-    """Return the SHA-256 that the server names for the archive, "" where it names none.
+def require(context: Context, path: str, request: Request, checksum: str) -> None:
+    """Raise what the download of the file ``path`` would, as far as a server tells without sending
+    it; ``checksum`` is what it must have, in its canonical form, "" for anything."""
+    told = probe(context, path, request)
+    if told and checksum.startswith(HASHED) and checksum != HASHED + told:
+        raise mismatch(path, checksum, HASHED + told)
+
+
+def probe(context: Context, path: str, request: Request) -> str:
+    """Return the SHA-256 that the server names for the file, "" where it names none.
 
     Raises what the download would. ``Unknowable`` where that may be otherwise by then: what is
     planned may bring a name, a route or a certificate, or the server itself if it is this host.
     """
-    seconds = min(_PATIENCE, settings.download_timeout)
-    limit = guard.Limit(context, seconds, "the question for %s" % path, "download_timeout")
+    seconds = min(_PATIENCE, request.timeout)
+    limit = Limit(context, seconds, "the question for %s" % path, request.setting)
     try:
         with guard.Guard(context, limit) as guarded:
-            response, _ = fetching.fetch(guarded, settings, probe=True)
+            response, _ = fetching.fetch(guarded, request, probe=True)
             response.close()
     except ResourceError as error:
-        if not may_change(context, error, settings.url):
+        if not may_change(context, error, request.url):
             raise
         raise Unknowable("%s (asked before the push)" % error.message) from error
     return _named(response)

@@ -1,0 +1,34 @@
+"""download: the file, its attributes and a checksum of the manifest (controller)."""
+
+from __future__ import annotations
+
+from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.paths import SHOWN, absent, content, file_hash, ownership, regular
+from orchestrator.verify.subject import Subject
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """Only a literal checksum says what the file holds."""
+    path = subject.name
+    if subject.get("ensure", "present") == "absent":
+        return absent(path)
+    found = regular(path)
+    digits = subject.text("checksum").lower().rpartition(":")[2]
+    if len(digits) == 64:
+        found.append(content(path, digits, "checksum"))
+    elif digits:
+        found.append(
+            equal("checksum", digits, lambda host: file_hash(host, path, "sha512sum"), _shown)
+        )
+    mode = subject.text("mode").lower().removeprefix("0o")
+    if mode:
+        found.append(equal("mode", int(mode, 8), lambda host: host.file(path).mode, _octal))
+    return found + ownership(subject)
+
+
+def _shown(digest: object) -> str:
+    return f"SHA-512 {str(digest)[:SHOWN]}…"
+
+
+def _octal(mode: object) -> str:
+    return f"{mode:04o}"

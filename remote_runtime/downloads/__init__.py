@@ -1,0 +1,1 @@
+"""Downloads over HTTP and HTTPS, for every type that gets something from a URL."""

@@ -1,0 +1,141 @@
+"""Checksums of files, as manifests and files of checksums have them (both sides)."""
+
+from typing import Any, Iterator, List, NamedTuple, Optional, Tuple
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.lean.digest import sha256
+
+_LENGTHS = {64: "sha256", 128: "sha512"}  # hexadecimal digits
+_HEXADECIMAL = "0123456789abcdef"
+_EXPECTED = "expected SHA-256 (64 hexadecimal digits) or SHA-512 (128)"
+_SHOWN = 5  # names in an error
+_LONGEST = 80  # characters of one of them
+
+
+def parse_checksum(text: str) -> str:
+    """The canonical form, such as ``sha256:9f86…``. The algorithm may be given or left out, and
+    follows from the number of digits. ``ValueError`` says what is wrong."""
+    given, mark, digits = text.strip().lower().rpartition(":")
+    if "://" in text:
+        raise ValueError("it is a URL; use checksum_url for a file of checksums")
+    algorithm = _algorithm(digits)
+    named = given.replace("-", "")
+    if mark and named not in _LENGTHS.values():
+        raise ValueError("%s is not accepted: %s" % (given[:20] or "an empty algorithm", _EXPECTED))
+    if not algorithm or (mark and named != algorithm):
+        raise ValueError("%s, not %d characters" % (_EXPECTED, len(digits)))
+    return "%s:%s" % (algorithm, digits)
+
+
+def _algorithm(digits: str) -> str:
+    """The algorithm of a hash, "" for a text that is none."""
+    return "" if digits.strip(_HEXADECIMAL) else _LENGTHS.get(len(digits), "")
+
+
+def algorithm_of(checksum: str) -> str:
+    """The algorithm of a checksum in its canonical form."""
+    return checksum.partition(":")[0]
+
+
+def hasher(algorithm: str, size: int = 0) -> Any:
+    """A new hash of ``hashlib``'s kind; ``size`` says about how many bytes will be added."""
+    if algorithm == "sha256":
+        return sha256(size=size)
+    import hashlib
+
+    return hashlib.new(algorithm)
+
+
+class _Entry(NamedTuple):
+    """One line of a file of checksums; ``path`` is "" where it names no file."""
+
+    checksum: str
+    path: str
+
+
+def checksum_in(data: bytes, path: str, source: str) -> str:
+    """The checksum, in its canonical form, that a file of checksums has for the file ``path``.
+
+    It finds lines of ``sha256sum`` (text and binary, with directories), of BSD and of OpenSSL, and
+    a file that is one hash and nothing else; signatures, comments and other algorithms are passed
+    over. SHA-512 is preferred. ``source`` names the file in errors. ``ResourceError`` where it
+    does not name the file, or has two checksums for it.
+    """
+    entries = list(_entries(data.decode("utf-8", "replace")))
+    if len(entries) == 1 and not entries[0].path:
+        return entries[0].checksum
+    named = [entry for entry in entries if _base(entry.path) == _base(path)]
+    near = [e for e in named if ("/" + path.lstrip("/")).endswith("/" + _clean(e.path))]
+    for algorithm in ("sha512", "sha256"):
+        for some in (near, named):
+            found = {e.checksum for e in some if algorithm_of(e.checksum) == algorithm}
+            if len(found) == 1:
+                return found.pop()
+            if found:
+                raise _refused("%s has %d checksums for %s" % (source, len(found), _base(path)))
+    if not entries:
+        raise _refused("%s contains no SHA-256 or SHA-512 checksum" % source)
+    others = sorted({_base(e.path)[:_LONGEST] for e in entries if e.path})
+    more = " and %d more" % (len(others) - _SHOWN) if others[_SHOWN:] else ""
+    listed = ": it names %s%s" % (", ".join(others[:_SHOWN]), more) if others else ""
+    raise _refused("%s has no checksum for %s%s" % (source, _base(path), listed))
+
+
+def _refused(message: str) -> ResourceError:
+    return ResourceError(
+        message,
+        kind="resource.download.checksum",
+        hint="check url and checksum_url, or set checksum",
+    )
+
+
+def _entries(text: str) -> Iterator[_Entry]:
+    for line in text.splitlines():
+        found = _of_coreutils(line.rstrip()) or _of_bsd(line.strip())
+        if found is not None:
+            yield found
+
+
+def _of_coreutils(line: str) -> Optional[_Entry]:
+    """``HASH  name``, ``HASH *name`` or ``HASH``; after a backslash, the name has escapes."""
+    escaped = line.startswith("\\")
+    digits, _, rest = line.lstrip("\\ \ufeff").replace("\t", " ", 1).partition(" ")
+    algorithm = _algorithm(digits.lower())
+    if not algorithm:
+        return None
+    name = rest[1:] if rest[:1] in (" ", "*") else rest
+    name = name.strip()
+    if escaped:
+        name = name.replace("\\n", "\n").replace("\\\\", "\\")
+    return _Entry("%s:%s" % (algorithm, digits.lower()), name)
+
+
+def _of_bsd(line: str) -> Optional[_Entry]:
+    """``SHA256 (name) = HASH``, and ``SHA256(name)= HASH`` of OpenSSL."""
+    head, _, digits = line.rpartition("=")
+    before, opened, name = head.strip().partition("(")
+    digits = digits.strip().lower()
+    algorithm = _algorithm(digits)
+    named = before.strip().lower().replace("sha2-", "sha").replace("-", "")
+    if not (algorithm and opened and name.endswith(")") and named == algorithm):
+        return None
+    return _Entry("%s:%s" % (algorithm, digits), name[:-1])
+
+
+def _clean(path: str) -> str:
+    parts: List[str] = [part for part in path.split("/") if part not in ("", ".")]
+    return "/".join(parts)
+
+
+def _base(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def checksum_problem(text: Any) -> List[Tuple[str, str]]:
+    """What is wrong with a ``checksum``, as (property, message)."""
+    try:
+        if isinstance(text, str):
+            parse_checksum(text)
+    except ValueError as error:
+        return [("checksum", str(error))]
+    return []

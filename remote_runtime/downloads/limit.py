@@ -1,0 +1,77 @@
+"""Time limits of what passes bytes, and how far it is (target)."""
+
+import time
+from typing import TYPE_CHECKING, Optional
+
+from remote_runtime.retries import TransientError
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+_CHECKED = 0.02  # seconds from one look at the limit to the next
+
+
+class Limit(object):
+    """A time limit of ``seconds``; ``check`` raises ``TransientError`` once it has passed.
+
+    ``doing`` says in a few words what took too long, ``setting`` which property raises the limit.
+    """
+
+    def __init__(self, context: "Context", seconds: float, doing: str, setting: str) -> None:
+        self._context = context
+        self._seconds = seconds
+        self._doing = doing
+        self._setting = setting
+        self._deadline = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left, never below 0."""
+        return max(0.0, self._deadline - time.monotonic())
+
+    def check(self) -> None:
+        """Raise ``Cancelled`` when the run is to end, ``TransientError`` when the time is up."""
+        self._context.check_cancelled()
+        if not self.left:
+            raise TransientError(
+                "%s took longer than %g s" % (self._doing, self._seconds),
+                kind="resource.timeout",
+                hint="raise %s" % self._setting,
+            )
+
+
+class Pulse(object):
+    """Checks the limit while bytes pass, and says how far it is."""
+
+    def __init__(self, context: "Context", limit: Limit, doing: str) -> None:
+        self._clock = time.monotonic
+        self._context = context
+        self._limit = limit
+        self._doing = doing
+        self._checked = 0.0
+        self._told = 0.0
+
+    def beat(self, done: int = 0, whole: Optional[int] = None) -> None:
+        """Called for every block or member, some of them of a few bytes; ``done`` of ``whole``
+        bytes are told twice a second.
+        """
+        now = self._clock()
+        if now - self._checked < _CHECKED:
+            return
+        self._limit.check()
+        self._checked = now
+        if now - self._told >= 0.5:
+            self._told = now
+            told = _progress(done, whole)
+            self._context.progress("%s: %s" % (self._doing, told) if told else self._doing)
+
+
+def _progress(size: int, whole: Optional[int]) -> str:
+    text = _mebibytes(size) if size else ""
+    return (
+        text if not whole else "%s of %s (%d %%)" % (text, _mebibytes(whole), size * 100 // whole)
+    )
+
+
+def _mebibytes(size: int) -> str:
+    return "%.1f MiB" % (size / float(1 << 20))

@@ -1,0 +1,193 @@
+"""The body of an answer (target), passed on in blocks and never held as a whole."""
+
+from typing import TYPE_CHECKING, Any, Callable, Generator, NamedTuple, Optional
+
+from remote_runtime.downloads import fetching
+from remote_runtime.downloads.checksums import algorithm_of, hasher
+from remote_runtime.downloads.guard import Guard
+from remote_runtime.downloads.limit import Limit, Pulse
+from remote_runtime.downloads.request import Request
+from remote_runtime.errors import ResourceError, UnsettledError
+from remote_runtime.retries import TransientError
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.system.temporary import Temporary
+
+BLOCK = 256 << 10
+_LARGE = 1 << 30  # a guess where the server does not say
+_GZIPPED = (".gz", ".tgz", ".svgz", ".gzip")  # names of files that are served as they are
+_WITH_HEADER = 31  # what zlib calls the format of gzip
+
+
+class Body(object):
+    """Passes the body of one answer to ``take``, of at most ``most`` bytes.
+
+    ``begin`` is called before with the number of bytes if the server says it, else with None.
+    """
+
+    def __init__(
+        self,
+        take: Callable[[bytes], object],
+        begin: Callable[[Optional[int]], object] = lambda size: None,
+        most: Optional[int] = None,
+    ) -> None:
+        self._take = take
+        self._begin = begin
+        self._most = most
+
+    def pass_on(self, response: Any, request: Request, pulse: Pulse, shown: str) -> None:
+        """Read all of it. ``EOFError`` for one that is cut off; ``ResourceError`` where it is
+        refused."""
+        # The body of a chunked answer has no length of its own.
+        given = None if response.chunked else response.headers.get("Content-Length")
+        expected = int(given) if given is not None and given.isdigit() else None
+        coding = (response.headers.get("Content-Encoding") or "identity").strip().lower()
+        path = request.path.lower()
+        blocks = _blocks(response, expected, pulse)
+        size: Optional[int] = expected
+        if coding in ("gzip", "x-gzip") and not path.endswith(_GZIPPED):
+            blocks, size = _unzipped(blocks), None
+        elif coding not in ("identity", "gzip", "x-gzip"):
+            raise ResourceError(
+                "%s is encoded as %s, which was not requested" % (shown, coding[:20]),
+                kind="resource.download.http",
+                hint="configure the server to send it as it is",
+            )
+        self._require_size(size or 0, shown)
+        self._begin(size)
+        passed = 0
+        for block in blocks:
+            passed += len(block)
+            self._require_size(passed, shown)
+            self._take(block)
+
+    def _require_size(self, size: int, shown: str) -> None:
+        if self._most is not None and size > self._most:
+            raise ResourceError(
+                "%s sends more than %d bytes" % (shown, self._most),
+                kind="resource.download.size",
+                hint="check the url; `max_size` of a download raises the limit",
+            )
+
+
+def _blocks(response: Any, expected: Optional[int], pulse: Pulse) -> Generator[bytes, None, None]:
+    size = 0
+    while expected is None or size < expected:
+        left = BLOCK if expected is None else min(BLOCK, expected - size)
+        data = response.read1(left)
+        if not data:
+            break
+        size += len(data)
+        pulse.beat(size, expected)
+        yield data
+    if expected is not None and size < expected:
+        raise EOFError("received %d of %d bytes" % (size, expected))
+    pulse.beat(size, expected)
+
+
+def _unzipped(blocks: Generator[bytes, None, None]) -> Generator[bytes, None, None]:
+    """What is in gzip, in blocks of bounded size; ``EOFError`` where its end is missing."""
+    import zlib
+
+    reader = zlib.decompressobj(_WITH_HEADER)
+    try:
+        for data in blocks:
+            plain = b""
+            while data or len(plain) == BLOCK:  # it may hold more than it gave
+                if reader.eof:  # several may follow each other
+                    reader = zlib.decompressobj(_WITH_HEADER)
+                plain = reader.decompress(data, BLOCK)
+                data = reader.unused_data if reader.eof else reader.unconsumed_tail
+                if plain:
+                    yield plain
+    except zlib.error as error:
+        raise EOFError("its gzip encoding is broken: %s" % error) from error
+    if not reader.eof:
+        raise EOFError("its gzip encoding is cut off")
+
+
+def receive(context: "Context", path: str, request: Request, body: Body) -> None:
+    """Pass what a server sends for the file ``path`` to ``body``.
+
+    ``TransientError`` where another try may help, else ``ResourceError``; ``Cancelled``.
+    """
+    doing = "the download of %s" % path
+    limit = Limit(context, request.timeout, doing, request.setting)
+    pulse = Pulse(context, limit, "downloading %s" % path)
+    pulse.beat()
+    with Guard(context, limit) as guarded:
+        response, shown = fetching.fetch(guarded, request)
+        try:
+            body.pass_on(response, request, pulse, shown)
+        except fetching.FAILURES as error:
+            raise fetching.explained(error, guarded, shown) from error
+        except EOFError as error:
+            limit.check()
+            raise TransientError(
+                "%s was interrupted: %s" % (shown, error), kind="resource.download.http"
+            ) from error
+        finally:
+            response.close()
+
+
+class Download(NamedTuple):
+    """A whole and checked download beside its place: ``commit`` or ``discard`` the file."""
+
+    file: "Temporary"
+    checksum: str  # in its canonical form
+
+
+def download(
+    context: "Context",
+    path: str,
+    *,
+    request: Request,
+    checksum: str = "",
+    most: Optional[int] = None,
+    require: Callable[[int], object] = lambda size: None,
+) -> Download:
+    """Download a file to beside ``path``. ``UnsettledError`` if it does not have the ``checksum``.
+
+    ``require`` is called with the number of bytes if the server says it, and raises what is in the
+    way of a file of this size.
+    """
+    algorithm = algorithm_of(checksum) or "sha256"
+    digests = []
+    file = context.files.temporary(path)
+
+    def begin(size: Optional[int]) -> None:
+        digests.append(hasher(algorithm, _LARGE if size is None else size))
+        if size:
+            require(size)
+
+    def take(block: bytes) -> None:
+        digests[0].update(block)
+        file.write(block)
+
+    try:
+        receive(context, path, request, Body(take, begin, most))
+        found = "%s:%s" % (algorithm, digests[0].hexdigest())
+        if checksum and found != checksum:
+            raise mismatch(path, checksum, found)
+    except BaseException:
+        file.discard()
+        raise
+    return Download(file, found)
+
+
+def mismatch(path: str, checksum: str, found: str) -> UnsettledError:
+    """The error of what was sent, or is to be sent, with another checksum."""
+    expected, got = checksum.rpartition(":")[2], found.rpartition(":")[2]
+    return UnsettledError(
+        "checksum mismatch of %s: expected %s, got %s" % (path, expected, got),
+        kind="resource.download.checksum",
+        hint="nothing was replaced; check the url and the checksum",
+    )
+
+
+def text_of(context: "Context", path: str, request: Request, most: int) -> bytes:
+    """A small file that a server sends, such as that of checksums of the file ``path``."""
+    data = bytearray()
+    receive(context, path, request, Body(data.extend, most=most))
+    return bytes(data)

@@ -1,0 +1,88 @@
+"""The port to servers that files are downloaded from (target): see ``ports``."""
+
+from typing import TYPE_CHECKING, Callable, Optional
+
+from remote_runtime.retries import ONCE, Tries
+
+if TYPE_CHECKING:
+    from remote_runtime.downloads.request import Request
+
+
+class DownloadReader(object):
+    """Asks servers, and keeps nothing of their answers.
+
+    A preview asks no server for ``listed`` and ``checksum``: both return "", and the prediction is
+    unknown.
+    """
+
+    def read(self, url: str, limit: int) -> bytes:
+        """The content at a URL of http or https, of at most ``limit`` bytes; in a preview, too."""
+        raise NotImplementedError
+
+    def listed(self, request: "Request", path: str, tries: Tries = ONCE) -> str:
+        """The checksum that the file of checksums at the URL of a request has for the path of
+        another URL, in its canonical form."""
+        raise NotImplementedError
+
+    def checksum(self, request: "Request", path: str, tries: Tries = ONCE) -> str:
+        """The SHA-256 of what a server sends for the file ``path``, in its canonical form."""
+        raise NotImplementedError
+
+
+class Downloads(DownloadReader):
+    """Downloads files. ``require_place`` is that of the port of files: ``require_file_place``."""
+
+    def __init__(self, require_place: Callable[[str], object]) -> None:
+        self._require_place = require_place
+
+    def fetch(
+        self,
+        request: "Request",
+        path: str,
+        *,
+        mode: int,
+        uid: int = -1,
+        gid: int = -1,
+        checksum: str = "",
+        listed: "Optional[Request]" = None,
+        most: Optional[int] = None,
+        tries: Tries = ONCE,
+    ) -> str:
+        """Put what a server sends at a path, in one rename once all of it is there.
+
+        ``checksum`` is what it must have, in the canonical form: nothing is replaced by anything
+        else. ``listed`` asks for a file of checksums, which says it. ``most`` bytes are accepted.
+        Extended attributes and ACL of a replaced file are kept.
+        The parent directory must exist; a symlink at the path is replaced; refused over a
+        directory.
+
+        Returned is its checksum. A preview checks the path, and knows no more of the content than
+        ``checksum``; with ``--probe-urls``, it asks the server for the head of its answer.
+        """
+        self._require_place(path)
+        return self._fetch(
+            request,
+            path,
+            mode=mode,
+            uid=uid,
+            gid=gid,
+            checksum=checksum,
+            listed=listed,
+            most=most,
+            tries=tries,
+        )
+
+    def _fetch(
+        self,
+        request: "Request",
+        path: str,
+        *,
+        mode: int,
+        uid: int,
+        gid: int,
+        checksum: str,
+        listed: "Optional[Request]",
+        most: Optional[int],
+        tries: Tries,
+    ) -> str:
+        raise NotImplementedError

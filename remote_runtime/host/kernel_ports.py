@@ -1,0 +1,42 @@
+"""The port to the kernel (target). See ``ports`` for what all of them have in common."""
+
+from typing import TYPE_CHECKING, Sequence
+
+if TYPE_CHECKING:
+    from remote_runtime.system.kernel.settings import Setting
+
+
+class KernelReader(object):
+    """Reads the parameters and modules of the kernel. A ``key`` is a path below /proc/sys."""
+
+    def value(self, key: str) -> str:
+        """The value that a parameter has now. ``ResourceError`` for an unknown one."""
+        raise NotImplementedError
+
+    def is_known(self, key: str) -> bool:
+        """Whether the kernel has a parameter."""
+        raise NotImplementedError
+
+    def is_loaded(self, module: str) -> bool:
+        """Whether the kernel has a module, loaded or built in."""
+        raise NotImplementedError
+
+    def settings(self) -> "Sequence[Setting]":
+        """The settings of all files for sysctl, in the order of a start: the last one wins."""
+        raise NotImplementedError
+
+
+class Kernel(KernelReader):
+    """Reads and sets the parameters of the kernel, and loads modules."""
+
+    def set_value(self, key: str, value: str) -> None:
+        """Give a parameter a value now; files are not changed."""
+        raise NotImplementedError
+
+    def load(self, module: str) -> None:
+        """Load a module with those that it needs, with the options of the host's files."""
+        raise NotImplementedError
+
+    def unload(self, module: str) -> None:
+        """Unload a module that nothing uses, and those that only it needed."""
+        raise NotImplementedError

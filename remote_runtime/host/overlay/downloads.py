@@ -1,0 +1,86 @@
+"""Downloads of a preview (target): nothing is downloaded, the path is checked and recorded."""
+
+from typing import TYPE_CHECKING, Optional
+
+from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty
+from remote_runtime.host import downloads
+from remote_runtime.host.overlay.files import Files
+from remote_runtime.host.overlay.record import Record
+from remote_runtime.host.ports import OURS
+from remote_runtime.retries import ONCE, Tries
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.downloads.request import Request
+    from remote_runtime.overlay.overlay import HostOverlay
+
+
+class DownloadReader(downloads.DownloadReader):
+    """Asks no server for checksums: what one would say is unknown."""
+
+    def __init__(self, context: "Context", world: "HostOverlay") -> None:
+        self._context, self._world = context, world
+
+    def read(self, url: str, limit: int) -> bytes:
+        """See the base class."""
+        from remote_runtime.host.machine.downloads import read
+
+        return read(self._context, url, limit)
+
+    def _unknown(self, what: str, request: "Request") -> str:
+        from remote_runtime.downloads.fetching import shown
+
+        why = "%s %s is read in a push only" % (what, shown(request.url))
+        self._world.clouds.suppose(Uncertainty(UNKNOWN, why))
+        return ""
+
+    def listed(self, request: "Request", path: str, tries: Tries = ONCE) -> str:
+        """See the base class."""
+        return self._unknown("the file of checksums", request)
+
+    def checksum(self, request: "Request", path: str, tries: Tries = ONCE) -> str:
+        """See the base class."""
+        return self._unknown("the file", request)
+
+
+class Downloads(DownloadReader, downloads.Downloads):
+    """Records what a download would leave; with ``--probe-urls``, it asks the server before."""
+
+    def __init__(self, context: "Context", record: Record, files: Files) -> None:
+        DownloadReader.__init__(self, context, record.world)
+        downloads.Downloads.__init__(self, files.require_file_place)
+        self._record, self._paths = record, files
+
+    def _fetch(
+        self,
+        request: "Request",
+        path: str,
+        *,
+        mode: int,
+        uid: int,
+        gid: int,
+        checksum: str,
+        listed: "Optional[Request]",
+        most: Optional[int],
+        tries: Tries,
+    ) -> str:
+        from remote_runtime.downloads.content import Fetched
+
+        self._record.world.files.obstacles(path).writing(0, uid, gid, mode)
+        if self._context.options.probe_urls:
+            from remote_runtime.downloads import probing
+
+            probing.require(self._context, path, request, checksum)
+        own_uid, own_gid = self._paths.own(path)
+        algorithm, _, digits = checksum.partition(":")
+        self._record.add(
+            PathEffect(
+                path,
+                "file",
+                mode=mode,
+                uid=own_uid if uid == OURS else uid,
+                gid=own_gid if gid == OURS else gid,
+                content=Fetched(digits if algorithm == "sha256" else ""),
+            )
+        )
+        return checksum

@@ -1,0 +1,1 @@
+"""The download type: files that are downloaded."""

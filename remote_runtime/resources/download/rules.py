@@ -1,0 +1,45 @@
+"""What a download resource may say beyond its schema (both sides)."""
+
+from typing import Any, Dict, List, Tuple
+
+from remote_runtime.downloads import checksums, request
+from remote_runtime.resources.archive.rules import parse_size
+from remote_runtime.resources.file.modes import parse_mode
+from remote_runtime.validation import rules
+
+Found = List[Tuple[str, str]]
+
+_PARSERS = (
+    ("timeout", request.longer_than_nothing),
+    ("max_size", parse_size),
+    ("mode", parse_mode),
+)
+
+
+def problems(name: str, properties: Dict[str, Any]) -> Found:
+    """Every broken rule as (property, message); no message repeats what could be a credential."""
+    found = [("name", message) for message in rules.of_path(name)]
+    if name == "/":
+        found.append(("name", "the root directory is no file"))
+    for key in ("url", "checksum_url"):
+        value = properties.get(key)
+        wrong = request.url_problem(value) if isinstance(value, str) else ""
+        found += [(key, wrong)] if wrong else []
+    if "checksum" in properties and "checksum_url" in properties:
+        found.append(("checksum_url", "checksum and checksum_url are mutually exclusive"))
+    found += checksums.checksum_problem(properties.get("checksum"))
+    found += request.access_problems(properties)
+    found += rules.of_tries(properties)
+    for key, parse in _PARSERS:
+        if isinstance(properties.get(key), str):
+            found += [(key, message) for message in rules.of_text(parse, properties[key])]
+    return found
+
+
+def doubts(properties: Dict[str, Any]) -> List[Tuple[str, str, str]]:
+    """What is allowed and hardly meant, as (property, message, hint)."""
+    verified = "checksum" in properties or "checksum_url" in properties
+    if properties.get("force") and verified:
+        hint = "leave it out: a file with another checksum is downloaded again in any case"
+        return [("force", "force has no effect beside a checksum", hint)]
+    return []
