@@ -19,3 +19,12 @@ def test_real_mounts() -> None:
         assert step["errors"] == [[], [], []], step
         assert step["changes"][0] == step["changes"][1] != [], step
         assert step["again"] == "stable", step
+
+
+@pytest.mark.skipif(not ROOT, reason="mounting needs root")
+def test_random_mounts() -> None:
+    """What a preview says for certain of random mounts is what a push does."""
+    words = [sys.executable, "-m", "tests.remote_runtime.mount.random_mounts", "1", "30"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "mount certain" in done.stdout
