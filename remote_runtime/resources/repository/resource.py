@@ -34,6 +34,7 @@ class Resource(StateType):
     secret = ("password",)
     _installed = ""  # the key file of its own that the file names
     _found_keys: List[str] = []  # their fingerprints
+    _is_same = False  # whether that file has the very bytes of the key
     _source: Optional[bytes] = None  # the key, if it is read from a path of the host
 
     @classmethod
@@ -90,13 +91,17 @@ class Resource(StateType):
         named = found["signed_by"] or ()
         own = [path for path in places.keys(self.provider, self.name) if path in named]
         self._installed, self._found_keys = own[0] if own else "", []
+        self._is_same = False
         found["fingerprint"] = found["key"] = found["key_mode"] = None
         key = host.files.lstat(self._installed) if self._installed else None
         if key is not None and key.kind == "file":
             data = host.files.read(self._installed, keys.LARGEST)
-            found["key"] = _digest(data)
-            self._found_keys = _fingerprints(data)
-            found["fingerprint"] = ", ".join(self._found_keys) or None
+            wanted = self._known_key()
+            self._is_same = wanted is not None and wanted == Key(self._installed, data)
+            if not self._is_same:  # otherwise nobody has to tell it from another one
+                found["key"] = _digest(data)
+                self._found_keys = _fingerprints(data)
+                found["fingerprint"] = ", ".join(self._found_keys) or None
             found["key_mode"] = "%04o" % (key.mode & 0o7777)
         reads = self.ensure != "absent" and self.properties.get("enabled") is not False
         if self.properties and reads:
@@ -128,6 +133,10 @@ class Resource(StateType):
             del found["signed_by"]  # it depends on the form of the key
         elif key is None:
             found["fingerprint"] = found["key"] = None
+        if self._is_same:
+            found.pop("key", None)
+            found.pop("fingerprint", None)
+            return found
         if self.properties.get("fingerprint"):
             wanted = rules.fingerprints(self.properties["fingerprint"])
             same = sorted(wanted) == sorted(self._found_keys)
