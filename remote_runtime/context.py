@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.kernel.mounts import MountTable
     from remote_runtime.system.kernel.parameters import Kernel
     from remote_runtime.system.process.commands import Commands
+    from remote_runtime.system.process.crontabs import Crontabs
 
 
 class Ahead(object):
@@ -112,6 +113,7 @@ class Context(object):
         self._planned = False
         self._kernel: Optional["Kernel"] = None
         self._mounts: Optional["MountTable"] = None
+        self._crontabs: Optional["Crontabs"] = None
         self.blobs = blobs
         self.cancellation = cancellation
         self.options = options
@@ -230,6 +232,18 @@ class Context(object):
 
             self._mounts = MountTable(self._doors[0], lambda: self.acted)
         return self._mounts
+
+    @property
+    def crontabs(self) -> "Crontabs":
+        """The door to the crontabs of users."""
+        world = self._world if self._turn.noop else None
+        if world is not None:
+            return world.crontabs
+        if self._crontabs is None:
+            from remote_runtime.system.process.crontabs import Crontabs
+
+            self._crontabs = Crontabs(self._doors[2], lambda: self.acted)
+        return self._crontabs
 
     @property
     def commands(self) -> "Commands":

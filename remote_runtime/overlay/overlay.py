@@ -26,6 +26,7 @@ from remote_runtime.effects import (
 from remote_runtime.errors import ResourceError
 from remote_runtime.overlay.accounts import OverlayAccounts, Table, parsed
 from remote_runtime.overlay.commands import OverlayCommands
+from remote_runtime.overlay.crontabs import OverlayCrontabs
 from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.overlay.files import OverlayFiles
 from remote_runtime.overlay.kernel import OverlayKernel
@@ -80,6 +81,7 @@ class HostOverlay(object):
         self.accounts = OverlayAccounts(accounts, clouds)
         self.kernel = OverlayKernel(self.files, clouds)
         self.mounts = PlannedMounts(self.files, layer, clouds)
+        self.crontabs = OverlayCrontabs(commands, layer, clouds)
         self.commands = OverlayCommands(
             commands,
             layer,
@@ -119,6 +121,7 @@ class HostOverlay(object):
         other.packages, other.units = dict(self.packages), dict(self.units)
         other._hearsay = dict(self._hearsay)
         other._open(self.layer.copy(), self.clouds.copy())
+        other.crontabs.share(self.crontabs)
         other.accounts.planned = dict(self.accounts.planned)
         other.accounts.tables = dict(self.accounts.tables)
         other.kernel.planned = dict(self.kernel.planned)

@@ -181,6 +181,8 @@ def test_package_and_service_examples_do_what_they_say(
     host.reset()
     if "package:" not in block.text:
         host.run("apt-get install -y -q nginx-light", timeout=300)
+    if "cron:" in block.text:
+        host.run("mkdir -p /etc/cron.d; install -m 755 /dev/null /usr/sbin/cron")
     (tmp_path / "site.yaml").write_text(block.manifest(), encoding="utf-8")
     hosts = ["push", "-i", str(lab.inventory()), "-l", "web1", "--json", "site.yaml"]
     first = ccm(*hosts, scratch=tmp_path)

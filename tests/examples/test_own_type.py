@@ -63,7 +63,7 @@ def cron_file(target: Target) -> Path:
 
 
 def push(target: Target, properties: str, *options: str) -> Run:
-    site = f"ccm:\n  resources:\n    - cron:\n        - {NAME}: {{{properties}}}\n"
+    site = f"ccm:\n  resources:\n    - cronjob:\n        - {NAME}: {{{properties}}}\n"
     return target.push(site, *options)
 
 
@@ -75,45 +75,45 @@ def test_a_job_comes_changes_and_goes(target: Target) -> None:
     """Preview, push, push again, another schedule, absent: as with a built-in type."""
     path = cron_file(target)
     done = push(target, JOB, "--noop")
-    event = target.event(done, f"cron#{NAME}")
+    event = target.event(done, f"cronjob#{NAME}")
     assert done.code == 0, done.output
     assert event["noop_message"] == "Would have created the job"
     assert event["prediction"] == "certain"
     assert not path.exists()
 
     done = push(target, JOB)
-    event = target.event(done, f"cron#{NAME}")
+    event = target.event(done, f"cronjob#{NAME}")
     assert event["status"] == "changed", done.output
     assert event["provider"] == "cron_d"
     assert path.read_text() == f"# written by ccm\n{LINE}\n"
     assert path.stat().st_mode & 0o777 == 0o644
 
     done = push(target, JOB)
-    assert target.statuses(done) == {f"cron#{NAME}": "stable"}
+    assert target.statuses(done) == {f"cronjob#{NAME}": "stable"}
 
     done = push(target, JOB.replace("31 2", "30 2"))
-    change = target.event(done, f"cron#{NAME}")["changes"][0]
+    change = target.event(done, f"cronjob#{NAME}")["changes"][0]
     assert (change["from"][:10], change["to"][:10]) == ("0 0 31 2 *", "0 0 30 2 *")
 
     done = push(target, "ensure: absent", "--noop")
-    event = target.event(done, f"cron#{NAME}")
+    event = target.event(done, f"cronjob#{NAME}")
     assert event["noop_message"] == "Would have removed the job"
     done = push(target, "ensure: absent")
-    assert target.event(done, f"cron#{NAME}")["final_ensure"] == "absent"
+    assert target.event(done, f"cronjob#{NAME}")["final_ensure"] == "absent"
     assert not path.exists()
-    assert target.statuses(push(target, "ensure: absent")) == {f"cron#{NAME}": "stable"}
+    assert target.statuses(push(target, "ensure: absent")) == {f"cronjob#{NAME}": "stable"}
 
 
 def test_a_bug_in_it_is_told_as_the_sites_own(target: Target, tmp_path: Path) -> None:
     """File, line and traceback are those of the type, and its resource has failed."""
-    module = tmp_path / "types" / "cron" / "resource.py"
+    module = tmp_path / "types" / "cronjob" / "resource.py"
     broken = 'def _broken(self):\n    return {}["gone"]\n\n\nResource.observe = _broken\n'
     line = append(module, broken) + 1
     done = push(target, JOB)
     assert done.code == 1, done.output
-    error, traceback = target.event(done, f"cron#{NAME}")["error"]
-    where = f"types/cron/resource.py:{line}"
-    assert error == f"a bug in the site's own type cron: KeyError: 'gone' ({where})"
+    error, traceback = target.event(done, f"cronjob#{NAME}")["error"]
+    where = f"types/cronjob/resource.py:{line}"
+    assert error == f"a bug in the site's own type cronjob: KeyError: 'gone' ({where})"
     assert traceback.startswith(f"{where}, in _broken")
     assert "internal error" not in done.output
 
@@ -121,14 +121,14 @@ def test_a_bug_in_it_is_told_as_the_sites_own(target: Target, tmp_path: Path) ->
 def test_it_cannot_end_the_run(local: Target, tmp_path: Path) -> None:
     """One that calls sys.exit fails its resource; the next has its turn."""
     copy_cron(tmp_path)
-    module = tmp_path / "types" / "cron" / "resource.py"
+    module = tmp_path / "types" / "cronjob" / "resource.py"
     leave = "def _leave(self):\n    raise SystemExit(3)\n\n\nResource.observe = _leave\n"
     line = append(module, leave) + 1
-    cron = f"    - cron:\n        - {NAME}: {{{JOB}}}\n"
+    cron = f"    - cronjob:\n        - {NAME}: {{{JOB}}}\n"
     done = local.push(f"ccm:\n  resources:\n{cron}    - exec: [{{'true': {{}}}}]\n")
     assert done.code == 1, done.output
-    error = local.event(done, f"cron#{NAME}")["error"][0]
-    assert error.endswith(f"SystemExit: 3 (types/cron/resource.py:{line})")
+    error = local.event(done, f"cronjob#{NAME}")["error"][0]
+    assert error.endswith(f"SystemExit: 3 (types/cronjob/resource.py:{line})")
     assert local.event(done, "exec#true")["status"] == "changed"
 
 
@@ -150,7 +150,7 @@ def test_the_provider_is_chosen_by_what_the_host_has(remote: Target, tmp_path: P
     copy_cron(tmp_path)
     done = push(remote, f"{JOB}, provider: crontab")
     assert done.code == 1
-    error = " ".join(remote.event(done, f"cron#{NAME}")["error"])
+    error = " ".join(remote.event(done, f"cronjob#{NAME}")["error"])
     assert "no provider can manage this resource here: crontab: crontab was not found" in error
 
     top = remote.path("").parents[1]
@@ -161,11 +161,11 @@ def test_the_provider_is_chosen_by_what_the_host_has(remote: Target, tmp_path: P
     spool.write_text("5 4 * * * /usr/bin/true\n")
     shutil.rmtree(top / "etc" / "cron.d")
     done = push(remote, JOB)
-    assert remote.event(done, f"cron#{NAME}")["provider"] == "crontab", done.output
+    assert remote.event(done, f"cronjob#{NAME}")["provider"] == "crontab", done.output
     assert spool.read_text() == (
         f"5 4 * * * /usr/bin/true\n# ccm: {NAME}\n{NEVER} date +\\%F >> /dev/null\n"
     )
-    assert remote.statuses(push(remote, JOB)) == {f"cron#{NAME}": "stable"}
+    assert remote.statuses(push(remote, JOB)) == {f"cronjob#{NAME}": "stable"}
     push(remote, "ensure: absent")
     assert spool.read_text() == "5 4 * * * /usr/bin/true\n"
 
@@ -175,12 +175,12 @@ def test_a_user_that_is_to_come_makes_the_preview_unknown(target: Target) -> Non
     """An earlier pending command may create the user; without one the resource fails."""
     job = f"{JOB}, user: ccm-test-nobody"
     done = push(target, job, "--noop")
-    assert target.event(done, f"cron#{NAME}")["failed"], done.output
+    assert target.event(done, f"cronjob#{NAME}")["failed"], done.output
     site = (
         "ccm:\n  resources:\n    - exec:\n        - useradd ccm-test-nobody: {}\n"
-        f"    - cron:\n        - {NAME}: {{{job}}}\n"
+        f"    - cronjob:\n        - {NAME}: {{{job}}}\n"
     )
-    event = target.event(target.push(site, "--noop"), f"cron#{NAME}")
+    event = target.event(target.push(site, "--noop"), f"cronjob#{NAME}")
     assert event["prediction"] == "unknown"
     assert event["noop_message"] == "Would have created the job"
 
@@ -193,8 +193,8 @@ def test_a_type_runs_on_the_oldest_python(local: Target, tmp_path: Path) -> None
     copy_cron(tmp_path)
     python = json.dumps(str(prefix / "bin" / "python3.6"))
     local.inventory.write_text(f"hosts: {{web1: {{connection: local, python: {python}}}}}\n")
-    assert local.event(push(local, JOB), f"cron#{NAME}")["status"] == "changed"
-    assert local.statuses(push(local, JOB)) == {f"cron#{NAME}": "stable"}
+    assert local.event(push(local, JOB), f"cronjob#{NAME}")["status"] == "changed"
+    assert local.statuses(push(local, JOB)) == {f"cronjob#{NAME}": "stable"}
 
 
 def test_children_and_templates_use_the_types_of_the_site(local: Target, tmp_path: Path) -> None:
@@ -202,13 +202,13 @@ def test_children_and_templates_use_the_types_of_the_site(local: Target, tmp_pat
     copy_cron(tmp_path)
     copy_cron(tmp_path / "web", "another")
     child = tmp_path / "web" / "site.yaml"
-    child.write_text(f"ccm:\n  resources:\n    - cron:\n        - {NAME}: {{{JOB}}}\n")
+    child.write_text(f"ccm:\n  resources:\n    - cronjob:\n        - {NAME}: {{{JOB}}}\n")
     done = local.push("ccm: {resources: [{apply: [{web/site.yaml: {}}]}]}\n", "--noop")
-    assert local.event(done, f"cron#{NAME}")["noop_message"] == "Would have created the job"
+    assert local.event(done, f"cronjob#{NAME}")["noop_message"] == "Would have created the job"
 
-    (tmp_path / "jobs.jet").write_text(f"- cron:\n    - {NAME}: {{{JOB}}}\n")
+    (tmp_path / "jobs.jet").write_text(f"- cronjob:\n    - {NAME}: {{{JOB}}}\n")
     done = local.push("ccm: {resources_jet_file: jobs.jet}\n", "--noop")
-    assert local.event(done, f"cron#{NAME}")["noop_message"] == "Would have created the job"
+    assert local.event(done, f"cronjob#{NAME}")["noop_message"] == "Would have created the job"
 
     child.write_text(child.read_text().replace("- cron", "- another"))
     done = local.ccm.run("validate", "site.yaml")
@@ -222,16 +222,16 @@ def test_children_and_templates_use_the_types_of_the_site(local: Target, tmp_pat
 def test_ensure_and_status_know_the_type(local: Target, tmp_path: Path) -> None:
     """Its properties are flags of ``ccm ensure``, and ``ccm status`` shows its state."""
     copy_cron(tmp_path)
-    words = ("cron", NAME, "--schedule", NEVER, "--command", "true")
+    words = ("cronjob", NAME, "--schedule", NEVER, "--command", "true")
     done = local.ccm.run("ensure", *words, "--noop")
     assert (done.code, "change" in done.stdout) == (0, True), done.output
     assert local.ccm.run("ensure", *words).code == 0
     assert (CRON_D / NAME).read_text() == f"# written by ccm\n{NEVER} root true\n"
-    done = local.ccm.run("status", "cron", NAME)
+    done = local.ccm.run("status", "cronjob", NAME)
     assert (done.code, "present" in done.stdout) == (0, True), done.output
-    done = local.ccm.run("ensure", "cron", NAME, "--shedule", "x")
+    done = local.ccm.run("ensure", "cronjob", NAME, "--shedule", "x")
     assert (done.code, "--schedule" in done.stderr) == (2, True), done.output
-    done = local.ccm.run("ensure", "cron", NAME, "--schedule", "soon", "--command", "true")
+    done = local.ccm.run("ensure", "cronjob", NAME, "--schedule", "soon", "--command", "true")
     assert (done.code, "neither five fields" in done.stderr) == (2, True), done.output
 
 
@@ -239,7 +239,7 @@ def test_mistakes_show_before_any_host_is_contacted(ccm: Ccm, tmp_path: Path) ->
     """The schema and check() of the type speak in ``ccm validate``, with the manifest's places."""
     copy_cron(tmp_path)
     ccm.site(
-        "ccm:\n  resources:\n    - cron:\n"
+        "ccm:\n  resources:\n    - cronjob:\n"
         '        - a: {schedule: "* * * *", command: "true"}\n'
         '        - b: {shedule: "@daily", command: "true"}\n'
         "        - c: {ensure: gone}\n"
@@ -247,7 +247,7 @@ def test_mistakes_show_before_any_host_is_contacted(ccm: Ccm, tmp_path: Path) ->
     )
     done = ccm.run("validate", "site.yaml")
     assert done.code == 2
-    assert "site.yaml:4:25: cron#a: schedule: '* * * *' is neither five fields" in done.stderr
+    assert "site.yaml:4:25: cronjob#a: schedule: '* * * *' is neither five fields" in done.stderr
     assert "site.yaml:5:15: cron has no property 'shedule' (did you mean schedule?)" in done.stderr
     assert "site.yaml:6" in done.stderr
     assert "there is no provider 'cronie' for cron" in done.stderr

@@ -184,6 +184,6 @@ def test_a_type_of_the_working_directory_is_known(remote: Target, tmp_path: Path
     """A site's own type takes requests like any other."""
     copy_cron(tmp_path)
     remote.path("/etc/cron.d").mkdir(exist_ok=True)
-    text = request("cron", name="a", schedule="@daily", command="true")
+    text = request("cronjob", name="a", schedule="@daily", command="true")
     done = pipe(remote.ccm, text, "-i", str(remote.inventory), "-l", "web1", "--noop")
     assert json.loads(done.stdout)["state"]["noop_message"] == "Would have created the job"

@@ -26,7 +26,6 @@ _TYPES = {
     "apt_key": "ccm's type is repository, with key and fingerprint",
     "rpm_key": "ccm's type is repository, with key and fingerprint",
     "pip": "use exec with pip install, and unless: pip show NAME",
-    "cron": "use file for a crontab in /etc/cron.d, or a systemd timer",
     **dict.fromkeys(("vcsrepo", "checkout"), "ccm's type is git, with url and ref"),
     **dict.fromkeys(("command", "shell", "script", "raw", "cmd", "run"), _EXEC),
     **dict.fromkeys(("systemd", "systemd_service", "sysvinit", "services"), _SYSTEMD),

@@ -21,6 +21,10 @@ def reader(doors: "Union[Context, HostOverlay]", context: "Optional[Context]" = 
             return mounts.MountReader(lambda: doors.mounts)
         if name == "checkouts":
             return _checkout_reader(doors)
+        if name == "crontabs":
+            from remote_runtime.host.machine import crontabs
+
+            return crontabs.CrontabReader(lambda: doors.crontabs, made.accounts)
         if context is None:
             raise AttributeError(name)
         if name == "downloads":
@@ -87,6 +91,10 @@ def machine(
             from remote_runtime.host.machine import downloads
 
             return downloads.Downloads(context, paths, count)
+        if name == "crontabs":
+            from remote_runtime.host.machine import crontabs
+
+            return crontabs.Crontabs(lambda: context.crontabs, theirs)
         return _part(context, name, changing=True)
 
     def count(number: int) -> None:

@@ -45,6 +45,10 @@ class Overlay(Host):
                 from remote_runtime.host.overlay import checkouts
 
                 return checkouts.Checkouts(record, paths, theirs, runs)
+            if name == "crontabs":
+                from remote_runtime.host.overlay import crontabs
+
+                return crontabs.Crontabs(record, theirs)
             if context is None:
                 raise AttributeError(name)
             if name == "downloads":

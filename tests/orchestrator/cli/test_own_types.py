@@ -11,7 +11,7 @@ from orchestrator.cli import app
 from schemas import load
 from tests.orchestrator.site_types.types import EXAMPLE, copy_cron
 
-SITE = {"ccm": {"resources": [{"cron": [{"a": {"schedule": "@daily", "command": "true"}}]}]}}
+SITE = {"ccm": {"resources": [{"cronjob": [{"a": {"schedule": "@daily", "command": "true"}}]}]}}
 
 
 @pytest.fixture(autouse=True)
@@ -35,8 +35,8 @@ def test_elsewhere_there_are_none(
     monkeypatch.chdir(tmp_path)
     assert app.main(["schema"]) == 0
     assert not Draft202012Validator(json.loads(capsys.readouterr().out)).is_valid(SITE)
-    assert app.main(["docs", "cron"]) == 2
-    assert "there is no resource type 'cron'" in capsys.readouterr().err
+    assert app.main(["docs", "cronjob"]) == 2
+    assert "there is no resource type 'cronjob'" in capsys.readouterr().err
 
 
 def test_built_in_types_do_not_need_those_of_the_directory(
@@ -50,16 +50,16 @@ def test_built_in_types_do_not_need_those_of_the_directory(
     assert app.main(["ensure", "exec", "true", "--noop", "-q"]) == 0
     assert app.main(["docs", "exec"]) == 0
     capsys.readouterr()
-    assert app.main(["ensure", "cron", "a", "absent"]) == 2
+    assert app.main(["ensure", "cronjob", "a", "absent"]) == 2
     assert "yaml is not in the standard library" in capsys.readouterr().err
 
 
 def test_the_page_of_a_type_is_made_from_its_schema(capsys: pytest.CaptureFixture[str]) -> None:
     """``ccm docs TYPE`` shows the example, the values of ensure and every property."""
-    assert app.main(["docs", "cron"]) == 0
+    assert app.main(["docs", "cronjob"]) == 0
     text = capsys.readouterr().out
-    assert text.startswith("# cron\n\nA job that cron runs")
-    assert "- cron:\n    - nightly-backup:\n" in text
+    assert text.startswith("# cronjob\n\nA job that cron runs")
+    assert "- cronjob:\n    - nightly-backup:\n" in text
     assert "| `absent`  | The job does not exist" in text
     for name in ("`name`", "`schedule`", "`command`", "`user`", "`require`", "`health_checks`"):
         assert re.search(f"^(?:[|]|-) {name}", text, re.MULTILINE), name
@@ -71,7 +71,7 @@ def test_types_are_listed_with_their_titles(capsys: pytest.CaptureFixture[str]) 
     assert app.main(["docs"]) == 0
     shown = capsys.readouterr().out.splitlines()
     lines = dict(line.split(maxsplit=1) for line in shown if not line.startswith(" "))
-    assert lines["cron"] == "A job that cron runs: its schedule, its command and its user"
+    assert lines["cronjob"] == "A job that cron runs: its schedule, its command and its user"
     assert {"file", "exec", "package", "service", "archive"} < lines.keys()
 
 
@@ -96,7 +96,7 @@ def test_the_schema_of_requests_has_every_type(capsys: pytest.CaptureFixture[str
     properties = {"name": "a", "schedule": "@daily", "command": "true"}
     request = {
         "protocol": "io.choria.ccm.v1.resource.ensure.request",
-        "type": "cron",
+        "type": "cronjob",
         "properties": properties,
     }
     assert list(checker.iter_errors(request)) == []

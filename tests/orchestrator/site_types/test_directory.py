@@ -15,16 +15,16 @@ def test_a_directory_is_a_type(tmp_path: Path) -> None:
     """The type is known by its directory's name, with its providers and its modules."""
     copy_cron(tmp_path)
     types = accepted(tmp_path)
-    assert types.names() == ["cron"]
-    found = types.get("cron")
+    assert types.names() == ["cronjob"]
+    found = types.get("cronjob")
     assert found is not None
     assert found.providers == ("cron_d", "crontab")
     assert sorted(types.sources()) == [
-        "cron/__init__.py",
-        "cron/providers/__init__.py",
-        "cron/providers/cron_d.py",
-        "cron/providers/crontab.py",
-        "cron/resource.py",
+        "cronjob/__init__.py",
+        "cronjob/providers/__init__.py",
+        "cronjob/providers/cron_d.py",
+        "cronjob/providers/crontab.py",
+        "cronjob/resource.py",
     ]
 
 
@@ -39,7 +39,7 @@ def test_other_files_and_directories_are_left_alone(tmp_path: Path) -> None:
     (home / "tests").mkdir()
     (home / "tests" / "test_cron.py").write_text("import pytest\n")
     (home / "test_cron.py").write_text("import pytest\n")
-    assert accepted(tmp_path).names() == ["cron"]
+    assert accepted(tmp_path).names() == ["cronjob"]
     assert not [path for path in accepted(tmp_path).sources() if "test" in path]
 
 
@@ -81,7 +81,7 @@ def test_a_state_type_needs_no_provider(tmp_path: Path) -> None:
     (home / "resource.py").write_text(
         "from remote_runtime.base import StateType\n\n\nclass Resource(StateType):\n    pass\n"
     )
-    found = accepted(tmp_path).get("cron")
+    found = accepted(tmp_path).get("cronjob")
     assert found is not None
     assert found.providers == ("posix",)
     (home / "__init__.py").write_text('PROVIDERS = ("cron_d",)\n')
@@ -114,20 +114,20 @@ def test_code_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
     os.chown(home / "resource.py", 4321, -1)
     assert "resource.py belongs to another user (id 4321)" in refused(tmp_path)[0].message
     monkeypatch.setenv("SUDO_UID", "4321")
-    assert accepted(tmp_path).names() == ["cron"]
+    assert accepted(tmp_path).names() == ["cronjob"]
     monkeypatch.delenv("SUDO_UID")
     site = tmp_path / "site.yaml"
-    site.write_text("ccm: {resources: [{cron: [{a: {ensure: absent}}]}]}\n")
+    site.write_text("ccm: {resources: [{cronjob: [{a: {ensure: absent}}]}]}\n")
     os.chown(site, 4321, -1)
-    assert load_site(site).resources[0].id == "cron#a"
+    assert load_site(site).resources[0].id == "cronjob#a"
 
 
 def test_no_bytecode_is_written_beside_the_manifest(tmp_path: Path) -> None:
     """Importing a type leaves its directory as it was."""
     home = copy_cron(tmp_path)
     before = sorted(home.rglob("*"))
-    found = accepted(tmp_path).get("cron")
+    found = accepted(tmp_path).get("cronjob")
     assert found is not None
     assert found.check("a", {"schedule": "never"}) != []
     assert sorted(home.rglob("*")) == before
-    assert not (Path(resources.__path__[0]) / "cron").exists()
+    assert not (Path(resources.__path__[0]) / "cronjob").exists()

@@ -49,7 +49,7 @@ def test_newer_python_is_refused(tmp_path: Path, code: str) -> None:
 def test_f_strings_of_python_3_6_pass(tmp_path: Path, code: str) -> None:
     """What only looks like a newer f-string is left alone."""
     append(copy_cron(tmp_path) / "resource.py", f"x = y = ''\n{code}\n")
-    assert accepted(tmp_path).names() == ["cron"]
+    assert accepted(tmp_path).names() == ["cronjob"]
 
 
 def test_broken_python_is_told_with_its_line(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_imports_that_hosts_do_not_have_are_refused(tmp_path: Path, code: str) -
 def test_imports_that_cannot_hurt_pass(tmp_path: Path, code: str) -> None:
     """An import that may fail, or that never happens on a host, is the type's business."""
     append(copy_cron(tmp_path) / "resource.py", f"{code}\n")
-    assert accepted(tmp_path).names() == ["cron"]
+    assert accepted(tmp_path).names() == ["cronjob"]
 
 
 def test_broken_json_is_told_with_its_place(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_providers_must_be_there(tmp_path: Path) -> None:
 def use(site: Path) -> list[Problem]:
     """What is wrong with a manifest that uses the type."""
     path = site / "site.yaml"
-    path.write_text("ccm:\n  resources:\n    - cron:\n        - a: {ensure: absent}\n")
+    path.write_text("ccm:\n  resources:\n    - cronjob:\n        - a: {ensure: absent}\n")
     with pytest.raises(InputError) as caught:
         load_site(path)
     return caught.value.problems
@@ -194,7 +194,7 @@ def test_a_module_that_cannot_be_imported_is_told_with_its_line(tmp_path: Path) 
     module = copy_cron(tmp_path) / "resource.py"
     line = append(module, "undefined_name\n")
     problem = use(tmp_path)[0]
-    assert "cannot import the type cron: NameError" in problem.message
+    assert "cannot import the type cronjob: NameError" in problem.message
     assert at(problem) == (str(module), line)
 
 

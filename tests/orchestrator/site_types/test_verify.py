@@ -22,7 +22,7 @@ NO_FILE = {STAT: (1, "", f"{STAT}: No such file or directory\n")}
 
 
 def expected(site: Path, subject: Subject = JOB) -> list[Expectation]:
-    found = expectations_of("cron", types_beside(site))
+    found = expectations_of("cronjob", types_beside(site))
     assert found is not None
     return found(subject)
 
@@ -41,7 +41,7 @@ def test_it_stays_on_the_controller(tmp_path: Path) -> None:
     """It is not shipped, may need a newer Python than hosts have, and no other module needs it."""
     home = copy_cron(tmp_path)
     append(home / "verify.py", "def more(x: int | None) -> None: ...\n")
-    assert "cron/verify.py" not in accepted(tmp_path).sources()
+    assert "cronjob/verify.py" not in accepted(tmp_path).sources()
     assert expected(tmp_path) != []
     append(home / "providers" / "crontab.py", "from .. import verify\n")
     assert refused(tmp_path)[0].message == "verify.py runs only on the controller"
@@ -50,7 +50,7 @@ def test_it_stays_on_the_controller(tmp_path: Path) -> None:
 def test_a_type_need_not_have_one(tmp_path: Path) -> None:
     """Without the file there is nothing to look at."""
     (copy_cron(tmp_path) / "verify.py").unlink()
-    assert expectations_of("cron", types_beside(tmp_path)) is None
+    assert expectations_of("cronjob", types_beside(tmp_path)) is None
 
 
 @pytest.mark.parametrize(

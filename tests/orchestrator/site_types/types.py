@@ -13,10 +13,12 @@ from remote_runtime.errors import InputError, Problem
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "own-type"
 
 
-def copy_cron(site: Path, name: str = "cron") -> Path:
+def copy_cron(site: Path, name: str = "cronjob") -> Path:
     """The example's type below ``types/`` of a site."""
     home = site / "types" / name
-    shutil.copytree(EXAMPLE / "types" / "cron", home, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        EXAMPLE / "types" / "cronjob", home, ignore=shutil.ignore_patterns("__pycache__")
+    )
     return home
 
 

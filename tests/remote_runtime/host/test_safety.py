@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, List, Tuple
 from remote_runtime.base import Action, ResourceType, State
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.command import of_command
+from remote_runtime.host.crontab_ports import Crontabs, crontabs_of, reader_of
 from remote_runtime.host.kernel_ports import Kernel
 from remote_runtime.host.machine.machine import machine
 from remote_runtime.host.mount_ports import Mounts
@@ -26,6 +27,7 @@ READS = {
     *("user_name", "groups_of", "logins", "exists", "is_created", "require_start"),
     *("at", "table", "is_source", "is_swap", "is_stale", "require_mountable"),
     *("value", "is_known", "is_loaded", "settings"),
+    *("text", "require_own"),
     *("look", "holds"),  # guards of the user, which look in previews, too
 }
 ENTRY = Entry("tmpfs", "/mnt", "tmpfs", "size=4k", "0", "0")
@@ -108,6 +110,7 @@ class SafetyTest(DirectoryTest):
             ("load", lambda: host.kernel.load("dummy")),
             ("unload", lambda: host.kernel.unload("dummy")),
             ("set_value", lambda: host.kernel.set_value("kernel/domainname", "ccm-bad")),
+            ("set_text", lambda: crontabs_of(host).set_text("root", "# ccm-bad\n")),
         ]
 
     def test_each_port_in_each_way(self) -> None:
@@ -115,7 +118,7 @@ class SafetyTest(DirectoryTest):
         methods, and no byte changes; in a push each of them does change something."""
         self.assertEqual(
             {name for name, _ in self.attacks(None) + self.attacks_on_the_rest(None)} | {*RUNS},
-            set().union(*map(writes_of, (Files, Commands, Accounts, Kernel, Mounts))),
+            set().union(*map(writes_of, (Files, Commands, Accounts, Kernel, Mounts, Crontabs))),
         )
         before = held(self.root), accounts()
 
@@ -156,7 +159,8 @@ class SafetyTest(DirectoryTest):
         for noop in (False, True):
             run(kind_of(lambda host: seen.append(host), desired={}), thing(), noop=noop)
         for host in seen:
-            for port in (host.files, host.accounts, host.commands, host.kernel, host.mounts):
+            ports = [host.files, host.accounts, host.commands, host.kernel, host.mounts]
+            for port in [*ports, reader_of(host)]:
                 self.assertEqual(set(writes_of(port)) & {"write", "unlink", "run"}, set())
 
     def test_no_way_from_the_overlay_to_a_door_that_writes(self) -> None:

@@ -19,7 +19,6 @@ KNOWN = ["apply", "archive", "exec", "file", "package", "service"]
         ("ansible.builtin.service", "type is service"),
         ("yum", "type is package"),
         ("lineinfile", "ccm's type is edit, with line"),
-        ("cron", "/etc/cron.d"),
         ("community.general.modprobe", "type is module"),
         ("vcsrepo", "type is git"),
         ("shell", "type is exec"),

@@ -41,7 +41,7 @@ class Provider(BaseProvider):
         """The effects of ``write``: the place of crontab's files differs between systems."""
         return [
             UnknownEffect(
-                Uncertainty("assumed", f"cron#{name} changes the crontab of {user}"), _spool
+                Uncertainty("assumed", f"cronjob#{name} changes the crontab of {user}"), _spool
             )
         ]
 

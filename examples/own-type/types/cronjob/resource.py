@@ -1,4 +1,4 @@
-"""The cron type: manages one cron job (target; ``check`` runs on both sides)."""
+"""The cronjob type: manages one cron job (target; ``check`` runs on both sides)."""
 
 import re
 from typing import List, Tuple

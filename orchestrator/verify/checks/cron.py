@@ -1,0 +1,90 @@
+"""cron: the line of a job as crontab and grep find it (controller)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.paths import kind
+from orchestrator.verify.subject import Subject
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+DIRECTORY = "/etc/cron.d"
+_FIELDS = ("minute", "hour", "day", "month", "weekday")
+_NO_CRONTAB = "no crontab for"
+_SETTING = re.compile(r"[A-Za-z_]\w*\s*=")
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """Of a job, or of none."""
+    own = subject.get("crontab") is True
+    absent = subject.get("ensure", "present") == "absent"
+    find = _of_crontab if own else _of_file
+    wanted = "none" if absent else _line(subject, own)
+    found = [equal("job", wanted, lambda host: find(host, subject)[-1])]
+    if absent or own:
+        return found
+    found[0] = found[0]._replace(gate=True)
+    settings = [" ".join(str(line).split()) for line in subject.get("environment") or ()]
+    if settings:
+        found.append(
+            equal("environment", settings, lambda host: find(host, subject)[:-1], "; ".join)
+        )
+    found.append(equal("attributes", "root 0644", lambda host: _attributes(host, subject)))
+    return found
+
+
+def _line(subject: Subject, own: bool) -> str:
+    """The line as a crontab has it."""
+    times = subject.text("schedule")
+    if not times:
+        times = " ".join(str(subject.get(field, "*")).replace(" ", "") for field in _FIELDS)
+    times = times.lower() if times.strip().startswith("@") else times
+    command = re.sub(r"(?<!\\)%", r"\%", subject.text("command"))
+    user = [] if own else [subject.text("user") or "root"]
+    return " ".join(" ".join([times, *user, command]).split())
+
+
+def _path(subject: Subject) -> str:
+    return f"{DIRECTORY}/" + re.sub("[^A-Za-z0-9_-]", "-", subject.name)
+
+
+def _of_file(host: Host, subject: Subject) -> list[str]:
+    """The settings of the file in cron.d, and then its job, or "none"."""
+    path = _path(subject)
+    if kind(host, path) == "nothing":
+        return ["none"]
+    asked = host.run("cat -- %s", path)
+    if asked.rc:
+        raise RuntimeError(asked.stderr.strip() or f"cat exited with {asked.rc}")
+    lines = [" ".join(line.split()) for line in str(asked.stdout).splitlines()]
+    lines = [line for line in lines if line and not line.startswith("#")]
+    jobs = [line for line in lines if not _SETTING.match(line)]
+    return [line for line in lines if _SETTING.match(line)] + ["; ".join(jobs) or "no job"]
+
+
+def _of_crontab(host: Host, subject: Subject) -> list[str]:
+    """The job in the crontab of the user, or "none"."""
+    asked = host.run("crontab -u %s -l", subject.text("user") or "root")
+    if asked.rc and _NO_CRONTAB in asked.stderr:
+        return ["none"]
+    if asked.rc or not (asked.stdout or asked.stderr):
+        raise RuntimeError(asked.stderr.strip() or "crontab listed nothing")
+    lines = str(asked.stdout).splitlines()
+    mark = f"# ccm: {subject.name}"
+    if mark not in lines:
+        return ["none"]
+    job = "".join(lines[lines.index(mark) + 1 : lines.index(mark) + 2])
+    return [" ".join(job.split())]
+
+
+def _attributes(host: Host, subject: Subject) -> str:
+    """Owner and mode of the file: cron refuses files that others may write."""
+    asked = host.run("stat -c '%%u %%a' -- %s", _path(subject))
+    words = str(asked.stdout).split()
+    if asked.rc or len(words) != 2:
+        raise RuntimeError(asked.stderr.strip() or f"stat exited with {asked.rc}")
+    return f"{'root' if words[0] == '0' else words[0]} {words[1]:>04}"

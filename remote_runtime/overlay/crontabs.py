@@ -1,0 +1,43 @@
+"""The predicted crontabs of users when a resource runs (target)."""
+
+import os
+from typing import TYPE_CHECKING, Optional
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.overlay.uncertainty import UnknownRegions
+from remote_runtime.system.process.crontabs import Crontabs, spool
+
+if TYPE_CHECKING:
+    from remote_runtime.overlay.file_overlay import FileOverlay
+    from remote_runtime.system.process.commands import Commands
+
+_LARGEST = 1 << 20
+
+
+class OverlayCrontabs(Crontabs):
+    """The crontabs of the host with those that are planned, which are files of the layer."""
+
+    def __init__(self, commands: "Commands", layer: "FileOverlay", clouds: UnknownRegions) -> None:
+        super().__init__(commands, lambda: 0)
+        self._layer, self._clouds = layer, clouds
+
+    def text(self, user: str) -> Optional[str]:
+        path = "%s/%s" % (spool(), user)
+        node = self._layer.nodes.get(path)
+        there = node.kind != "absent" if node is not None else os.path.lexists(path)
+        self._clouds.heed("path", path, there, node.since if node is not None else 0)
+        if node is None:
+            return super().text(user)
+        if node.kind == "absent":
+            return None
+        data = None if node.content is None else node.content.data(_LARGEST)
+        if data is None:
+            raise Unknowable("what %s will have made of %s is not known" % (node.by, path))
+        return data.decode("utf-8", "surrogateescape")
+
+    def share(self, other: "OverlayCrontabs") -> None:
+        """Use what was read of the host already."""
+        self._texts, self._read_at = other._texts, other._read_at
+
+    def set_text(self, user: str, text: str) -> None:
+        raise NotImplementedError("a preview installs nothing")

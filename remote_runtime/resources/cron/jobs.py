@@ -1,0 +1,115 @@
+"""Jobs as lines of a file in cron.d or of a crontab (both sides)."""
+
+import re
+from typing import Any, List, Mapping, NamedTuple, Optional, Tuple
+
+from remote_runtime.resources.cron import schedules
+
+MARK = "# ccm: "
+_SETTING = re.compile(r"[ \t]*[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
+
+
+class Job(NamedTuple):
+    """``user`` is "" in the crontab of a user; ``environment`` has lines NAME=value."""
+
+    schedule: str
+    user: str
+    command: str
+    environment: Tuple[str, ...] = ()
+
+
+def job_of(properties: Mapping[str, Any]) -> Job:
+    """The job that a resource wants."""
+    own = properties.get("crontab") is True
+    return Job(
+        schedules.schedule_of(properties),
+        "" if own else str(properties.get("user") or "root"),
+        escaped(str(properties.get("command") or "")),
+        tuple([str(line) for line in properties.get("environment") or ()]),
+    )
+
+
+def escaped(command: str) -> str:
+    """The command with a backslash before each percent sign that has none: cron ends the command
+    at one without."""
+    return re.sub(r"(?<!\\)%", r"\%", command.strip())
+
+
+def file_name(name: str) -> str:
+    """The file of a job in cron.d: cron ignores names with other characters."""
+    return re.sub("[^A-Za-z0-9_-]", "-", name)
+
+
+def file_text(name: str, job: Job) -> str:
+    """The file of a job in cron.d."""
+    lines = [MARK + name, *job.environment, "%s %s %s" % (job.schedule, job.user, job.command)]
+    return "\n".join(lines) + "\n"
+
+
+def job_in_file(text: str) -> Optional[Job]:
+    """The only job of a file in cron.d, with the settings before it; None where that is not what
+    the file has."""
+    found: List[Job] = []
+    environment: List[str] = []
+    for line in text.split("\n"):
+        stripped = line.strip(" \t\r")
+        if not stripped or stripped.startswith("#"):
+            continue
+        if _SETTING.match(line):
+            environment.append(stripped)
+            continue
+        schedule, rest = _split(stripped)
+        user, _, command = rest.partition(" ")
+        found.append(Job(schedule, user, command.strip(), tuple(environment)))
+    return found[0] if len(found) == 1 else None
+
+
+def _split(line: str) -> Tuple[str, str]:
+    count = 1 if line.startswith("@") else len(schedules.FIELDS)
+    words = line.split(None, count)
+    rest = words[count] if len(words) > count else ""
+    return " ".join(words[:count]), re.sub("^([^ \t]+)[ \t]+", r"\1 ", rest)
+
+
+def job_in_crontab(text: str, name: str) -> Optional[Job]:
+    """The job of a name in the crontab of a user."""
+    lines = text.split("\n")
+    at = _place(lines, name)
+    if at is None or at + 1 >= len(lines):
+        return None
+    line = lines[at + 1].strip()
+    if not line or line.startswith("#"):
+        return None
+    count = 1 if line.startswith("@") else len(schedules.FIELDS)
+    words = line.split(None, count)
+    return Job(" ".join(words[:count]), "", words[count] if len(words) > count else "")
+
+
+def with_job(text: str, name: str, job: Job) -> str:
+    """A crontab with this job; all other lines stay as they are."""
+    lines = text.split("\n")
+    own = [MARK + name, "%s %s" % (job.schedule, job.command)]
+    at = _place(lines, name)
+    if at is not None:
+        old = lines[at + 1 : at + 2]
+        replaced = 2 if old and old[0].strip() and not old[0].lstrip().startswith("#") else 1
+        text = "\n".join(lines[:at] + own + lines[at + replaced :])
+        return text if text.endswith("\n") else text + "\n"
+    before = text if not text or text.endswith("\n") else text + "\n"
+    return before + "\n".join(own) + "\n"
+
+
+def without_job(text: str, name: str) -> str:
+    """A crontab without the job of a name, and without the comment with it."""
+    lines = text.split("\n")
+    at = _place(lines, name)
+    if at is None:
+        return text
+    old = lines[at + 1 : at + 2]
+    gone = 2 if old and old[0].strip() and not old[0].lstrip().startswith("#") else 1
+    return "\n".join(lines[:at] + lines[at + gone :])
+
+
+def _place(lines: List[str], name: str) -> Optional[int]:
+    mark = MARK + name
+    return next((at for at, line in enumerate(lines) if line.rstrip("\r") == mark), None)

@@ -1,0 +1,176 @@
+"""The cron type: a job in /etc/cron.d or in the crontab of a user (target; ``check`` on both
+sides)."""
+
+import re
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from remote_runtime.base import Diff, Properties, StateType
+from remote_runtime.errors import ResourceError
+from remote_runtime.host.crontab_ports import crontabs_of, reader_of
+from remote_runtime.host.file_text import FileText
+from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.resources.cron import jobs, schedules
+
+DIRECTORY = "/etc/cron.d"
+_MODE = 0o644
+DAEMONS = ("cron", "crond", "crontab")
+INSTALLERS = ("crontab",)
+_LONGEST = 998  # characters of a command that every cron takes
+_SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=[^\r\n\0]*\Z")
+
+
+class Resource(StateType):
+    """One job."""
+
+    noun = "job"
+    partial = True
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        wrong = list(schedules.problems(properties))
+        if properties.get("ensure") == "absent":
+            return []
+        timed = {"schedule", *schedules.FIELDS} & set(properties)
+        if properties.get("command") is not None and not timed:
+            wrong.append(("schedule", "set schedule, or minute, hour, day, month and weekday"))
+        command = str(properties.get("command") or "")
+        if any(char in command for char in "\n\r\0"):
+            wrong.append(("command", "a job is one line; put more into a script"))
+        elif "command" in properties and not command.strip():
+            wrong.append(("command", "the command is empty"))
+        elif len(jobs.escaped(command)) > _LONGEST:
+            wrong.append(("command", "cron takes at most %d characters" % _LONGEST))
+        for line in properties.get("environment") or ():
+            if not _SETTING.match(str(line)):
+                wrong.append(("environment", "each entry must be NAME=value, on one line"))
+                break
+        if properties.get("environment") and properties.get("crontab"):
+            text = "in a crontab it would apply to the jobs below, too; write it into the command"
+            wrong.append(("environment", text))
+        return wrong
+
+    @classmethod
+    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        file = jobs.file_name(name)
+        if file == name or properties.get("crontab"):
+            return []
+        text = "cron ignores files with this name, so the job is in %s/%s" % (DIRECTORY, file)
+        return [("name", text, "use letters, digits, _ and -")]
+
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        if properties.get("crontab"):
+            return []
+        path = "%s/%s" % (DIRECTORY, jobs.file_name(name))
+        return [(path, properties.get("ensure") != "absent")]
+
+    @classmethod
+    def conflicts(cls, resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
+        files: Dict[str, int] = {}
+        found = []
+        for at, (name, properties) in enumerate(resources):
+            if not properties.get("crontab"):
+                path = "%s/%s" % (DIRECTORY, jobs.file_name(name))
+                if files.setdefault(path, at) != at:
+                    found.append((files[path], at, path))
+        return found
+
+    @property
+    def _own(self) -> bool:
+        """Whether the job is in the crontab of its user."""
+        return self.properties.get("crontab") is True
+
+    @property
+    def _user(self) -> str:
+        return str(self.properties.get("user") or "root")
+
+    @property
+    def _path(self) -> str:
+        return "%s/%s" % (DIRECTORY, jobs.file_name(self.name))
+
+    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        return self._read_crontab(host) if self._own else self._read_file(host)
+
+    def _read_file(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        node = host.files.lstat(self._path)
+        if node is None:
+            return None
+        if node.kind != "file":
+            what = "device, socket or pipe" if node.kind == "other" else node.kind
+            raise ResourceError(
+                "%s is a %s" % (self._path, what),
+                kind="resource.file.kind",
+                hint="check the path; it was not changed",
+            )
+        data = host.files.read(self._path)
+        job = jobs.job_in_file(data.decode("utf-8", "replace"))
+        found = self._shown(job)
+        found["mode"] = "%04o" % node.mode
+        found["owner"] = host.accounts.user_name(node.uid) or str(node.uid)
+        found["content"] = FileText(data, node.mode, self._path)
+        return found
+
+    def _read_crontab(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        if host.accounts.user(self._user) is None:
+            return None
+        text = reader_of(host).text(self._user)
+        job = None if text is None else jobs.job_in_crontab(text, self.name)
+        return None if job is None else self._shown(job)
+
+    def _shown(self, job: Optional[jobs.Job]) -> Dict[str, Any]:
+        """What records say of a job."""
+        if job is None:
+            return {"job": None, "environment": []}
+        found: Dict[str, Any] = {"job": "%s %s" % (job.schedule, job.command)}
+        if not self._own:
+            found.update(user=job.user, environment=list(job.environment))
+        return found
+
+    def desired(self) -> Mapping[str, Any]:
+        job = jobs.job_of(self.properties)
+        wanted = self._shown(job)
+        if not self._own:
+            text = jobs.file_text(self.name, job).encode("utf-8", "surrogateescape")
+            wanted["mode"] = "%04o" % _MODE
+            wanted["owner"] = "root"
+            wanted["content"] = FileText(text, _MODE, self._path)
+        return wanted
+
+    def apply(self, host: Host, diff: Diff) -> None:
+        if host.accounts.user(self._user) is None:
+            raise ResourceError(
+                "user %r does not exist" % self._user,
+                kind="resource.account",
+                hint="create it in an earlier resource",
+            )
+        self._require_cron(host)
+        job = jobs.job_of(self.properties)
+        if self._own:
+            text = crontabs_of(host).text(self._user) or ""
+            crontabs_of(host).set_text(self._user, jobs.with_job(text, self.name, job))
+            return
+        data = jobs.file_text(self.name, job).encode("utf-8", "surrogateescape")
+        host.files.write(self._path, data, mode=_MODE, uid=0, gid=0)
+
+    def _require_cron(self, host: Host) -> None:
+        """``ResourceError`` where nothing would run the job."""
+        programs = INSTALLERS if self._own else DAEMONS
+        there = any(host.commands.find(program) for program in programs)
+        if there and (self._own or host.files.stat(DIRECTORY) is not None):
+            return
+        if there:
+            what = "the directory %s does not exist" % DIRECTORY
+        else:
+            what = "cron is not installed: there is no program %s" % " or ".join(programs)
+        raise ResourceError(
+            what,
+            kind="resource.cron",
+            hint="install cron (Debian) or cronie (Red Hat) in an earlier package resource",
+        )
+
+    def remove(self, host: Host) -> None:
+        if self._own:
+            text = crontabs_of(host).text(self._user) or ""
+            crontabs_of(host).set_text(self._user, jobs.without_job(text, self.name))
+        else:
+            host.files.unlink(self._path, kind="file")

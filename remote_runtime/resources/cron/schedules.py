@@ -1,0 +1,125 @@
+"""The times of a cron job: five fields, or a word (both sides)."""
+
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+FIELDS = ("minute", "hour", "day", "month", "weekday")
+WORDS = (
+    "@reboot",
+    "@yearly",
+    "@annually",
+    "@monthly",
+    "@weekly",
+    "@daily",
+    "@midnight",
+    "@hourly",
+)
+_RANGES = {"minute": (0, 59), "hour": (0, 23), "day": (1, 31), "month": (1, 12), "weekday": (0, 7)}
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)  # days of the months
+
+
+def schedule_of(properties: Mapping[str, Any]) -> str:
+    """The times as a crontab has them, with one blank between fields."""
+    if properties.get("schedule") is not None:
+        words = str(properties["schedule"]).split()
+        return (
+            " ".join(words).lower() if words[:1] and words[0].startswith("@") else " ".join(words)
+        )
+    return " ".join([str(properties.get(field, "*")).replace(" ", "") for field in FIELDS])
+
+
+def problems(properties: Mapping[str, Any]) -> List[Tuple[str, str]]:
+    """(property, message) for each mistake."""
+    separate = [field for field in FIELDS if field in properties]
+    if "schedule" not in properties:
+        if not separate:
+            return []
+        given = {field: str(properties.get(field, "*")).replace(" ", "") for field in FIELDS}
+        found = [(field, _problem(field, given[field])) for field in separate]
+        found = [(field, problem) for field, problem in found if problem]
+        never = "" if found else _never(given)
+        return found + ([(separate[0], never)] if never else [])
+    if separate:
+        return [(separate[0], "schedule and %s are mutually exclusive" % separate[0])]
+    schedule = schedule_of(properties)
+    if schedule.startswith("@"):
+        known = "" if schedule in WORDS else "expected one of %s" % ", ".join(WORDS)
+        return [("schedule", known)] if known else []
+    words = schedule.split()
+    if len(words) != len(FIELDS):
+        text = "expected 5 fields (minute, hour, day, month, weekday) or a word such as @daily"
+        return [("schedule", "%s, found %d" % (text, len(words)))]
+    given = dict(zip(FIELDS, words))
+    found = [(field, _problem(field, given[field])) for field in FIELDS]
+    told = [("schedule", "%s: %s" % (field, problem)) for field, problem in found if problem]
+    never = "" if told else _never(given)
+    return told + ([("schedule", never)] if never else [])
+
+
+def _problem(field: str, text: str) -> str:
+    if not text:
+        return "it is empty"
+    for part in text.split(","):
+        problem = _problem_of_part(field, part)
+        if problem:
+            return problem
+    return ""
+
+
+def _problem_of_part(field: str, part: str) -> str:
+    span, slash, step = part.partition("/")
+    if slash and (not _is_number(step) or int(step) == 0):
+        return "%r: the step after / must be a number of at least 1" % part
+    low, high = _RANGES[field]
+    if span == "*":
+        return ""
+    first, dash, last = span.partition("-")
+    if slash and not dash:
+        return "%r: a step needs * or a range before it" % part
+    numbers = []
+    for text in (first, last) if dash else (first,):
+        number = _number(field, text)
+        if number is None:
+            return "%r is no number from %d to %d" % (text, low, high)
+        if not low <= number <= high:
+            return "%s is not from %d to %d" % (text, low, high)
+        numbers.append(number)
+    if numbers[0] > numbers[-1]:
+        return "%r: the range ends before it begins" % part
+    return ""
+
+
+def _number(field: str, text: str) -> Optional[int]:
+    if _is_number(text):
+        return int(text)
+    names = _MONTHS if field == "month" else _DAYS if field == "weekday" else ()
+    base = 1 if field == "month" else 0
+    return names.index(text.lower()) + base if text.lower() in names else None
+
+
+def _is_number(text: str) -> bool:
+    return text != "" and not text.strip("0123456789")
+
+
+def _never(given: Dict[str, str]) -> str:
+    """Why no day matches, as of February 30; "" where one does."""
+    if not given["weekday"].startswith("*"):
+        return ""
+    months, days = _values("month", given["month"]), _values("day", given["day"])
+    if any(day <= _LENGTHS[month - 1] for month in months for day in days):
+        return ""
+    return "no month of it has such a day, so the job never runs"
+
+
+def _values(field: str, text: str) -> List[int]:
+    found: List[int] = []
+    for part in text.split(","):
+        span, _, step = part.partition("/")
+        first, _, last = span.partition("-")
+        low, high = _RANGES[field]
+        if span != "*":
+            low = _number(field, first) or 0
+            high = _number(field, last) or 0 if last else low
+        found += range(low, high + 1, int(step or 1))
+    return found
