@@ -80,7 +80,7 @@ class Provider(object):
     def __init__(self, context: "Context") -> None:
         self.context = context
 
-    def unmanageable(self, properties: Properties) -> str:
+    def unsupported_reason(self, properties: Properties) -> str:
         """Return why this provider cannot manage the resource on this host, or ""."""
         return ""
 
@@ -92,8 +92,8 @@ class ResourceType(object):
     """One resource at its turn; a type is a subclass, ``resources/TYPE/resource.py:Resource``."""
 
     default_ensure = "present"
-    chancy = False  # only trying tells whether its actions succeed
-    passive = False  # its actions change nothing, such as waiting
+    may_fail = False  # only trying tells whether its actions succeed
+    read_only = False  # its actions change nothing, such as waiting
     ended: Optional[Ended] = None  # set by one that runs a command of the user
     tries = 0  # that it took, set by one that was allowed several
     state_left: Any = None  # as its turn observed it at the end; None where it may differ by now
@@ -121,7 +121,7 @@ class ResourceType(object):
         return []
 
     @classmethod
-    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+    def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
         """Return (property, message, hint) for what is allowed and hardly meant.
 
         Runs on the controller, for properties that hold no template.
@@ -129,7 +129,7 @@ class ResourceType(object):
         return []
 
     @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         """Return the absolute paths that it makes sure of: True to be there, False to be gone.
 
         Runs on the controller, for a resource whose name and state hold no template.
@@ -189,7 +189,7 @@ class ResourceType(object):
         """
         return None
 
-    def remembered(self) -> Optional[Properties]:
+    def drift_state(self) -> Optional[Properties]:
         """What a drift is told by: the state as a push leaves it, without what changes by itself.
 
         None where there is none: it is told by whether there was anything to do. Changes nothing.
@@ -197,7 +197,7 @@ class ResourceType(object):
         """
         return {key: value for key, value in self.found().items() if key != "mtime"}
 
-    def traces(self, actions: Sequence[Action]) -> Dict[str, str]:
+    def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
         """What may tell who has changed it: ``owner``, ``changed`` (a time) and ``package``, and
         the ``path`` that they are of where the name of the resource is another.
 
@@ -205,7 +205,7 @@ class ResourceType(object):
         """
         return {}
 
-    def supposed(self, refresh: bool) -> List[Action]:
+    def assumed_actions(self, refresh: bool) -> List[Action]:
         """What it would do, as far as can be told, when its deferred templates cannot be rendered
         before an earlier pending change; asked in noop only. ``refresh`` as for ``actions``."""
         return []
@@ -214,16 +214,16 @@ class ResourceType(object):
         """Compare; return what must be done, nothing when it is as desired."""
         raise NotImplementedError
 
-    def pins(self, state: Any) -> Sequence[Effect]:
+    def known_effects(self, state: Any) -> Sequence[Effect]:
         """What is known of the target once this resource has had its turn and was as desired, or
         was made so again: asked in a preview that holds something whose effects nobody can tell."""
         return ()
 
-    def heeds(self, refresh: bool) -> bool:
+    def accepts_refresh(self, refresh: bool) -> bool:
         """Whether a subscription that fired (``refresh``) has a say in what is done here."""
         return refresh
 
-    def unsettled(self, state: Any) -> str:
+    def unachieved(self, state: Any) -> str:
         """After acting: return why the desired state is not there, or ""."""
         left = self.actions(state, False)
         return "; ".join(
@@ -243,7 +243,7 @@ class PathType(ResourceType):
     """A type whose resources are named by the path that they look after."""
 
     @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         """The path itself. See the base class."""
         return [(name, properties.get("ensure") != "absent")]
 
@@ -264,7 +264,7 @@ class PathType(ResourceType):
         state = self.observe()
         return {"ensure": state.ensure, **of_path(self.context, self.name, state.status)}
 
-    def traces(self, actions: Sequence[Action]) -> Dict[str, str]:
+    def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
         """By owner, times and package of what is there. See the base class."""
         from remote_runtime.plans.observed import traces_of
 
@@ -326,13 +326,13 @@ class StateType(object):
         return []
 
     @classmethod
-    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        """As ``ResourceType.doubts``: (property, message, hint) for what is hardly meant."""
+    def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        """As ``ResourceType.warnings``: (property, message, hint) for what is hardly meant."""
         return []
 
     @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """As ``ResourceType.claims``: paths that it makes sure of, there or gone."""
+    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        """As ``ResourceType.managed_paths``: paths that it makes sure of, there or gone."""
         return []
 
     @classmethod
@@ -395,7 +395,7 @@ class PathStateType(StateType):
         return [("name", message) for message in rules.of_path(name)]
 
     @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         """The path itself. See the base class."""
         return [(name, properties.get("ensure") != "absent")]
 
@@ -405,7 +405,7 @@ class FilePartStateType(PathStateType):
     is present or absent is the part; ``read`` returns None where it is not in the file."""
 
     @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         """The file, which is never removed. See the base class."""
         return [(name, True)]
 
@@ -507,7 +507,7 @@ class StepStateType(StateType):
         """Whether a subscription has a say in what is done."""
         return True
 
-    def unsettled(self, found: Mapping[str, Any]) -> str:
+    def unachieved(self, found: Mapping[str, Any]) -> str:
         """After all steps: why the state is not as desired, "" for the words of the records."""
         return ""
 
@@ -515,7 +515,7 @@ class StepStateType(StateType):
         """What ``ccm status`` shows."""
         return dict(found)
 
-    def remembered(self, found: Mapping[str, Any]) -> Properties:
+    def drift_state(self, found: Mapping[str, Any]) -> Properties:
         """What ``ccm drift`` compares."""
         return self.shown(found)
 

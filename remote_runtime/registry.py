@@ -101,7 +101,7 @@ class Registry(object):
         refusals = []
         for name in [item.provider] if item.provider else names:
             provider = self._instance(item.type, name)
-            why = provider.unmanageable(properties)
+            why = provider.unsupported_reason(properties)
             if why:
                 refusals.append("%s: %s" % (name, why))
             elif best is None or provider.priority < best.priority:
@@ -121,7 +121,7 @@ class Registry(object):
         """``Unknowable`` where a provider is to come; the doubt over one that may come is noted."""
         for name in [item.provider] if item.provider else self._type(item.type)[0]:
             anew = type(self._instance(item.type, name))(self._context)
-            if not self._context.as_planned(anew.unmanageable, properties):
+            if not self._context.as_planned(anew.unsupported_reason, properties):
                 raise Unknowable("what %s needs comes only with an earlier change" % name)
 
     def create(self, item: Item, prepare: bool = True) -> ResourceType:

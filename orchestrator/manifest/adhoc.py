@@ -11,7 +11,7 @@ from pathlib import Path
 
 from inventory.document import Mapping, Scalar, Source
 from orchestrator.manifest.checks.references import check_names, named
-from orchestrator.manifest.checks.resource import declare, doubts, known_properties
+from orchestrator.manifest.checks.resource import declare, known_properties, warnings
 from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
@@ -73,7 +73,7 @@ def adhoc_site(
         type_, name, nodes=known_properties(type_, properties, problems), problems=problems
     )
     site = _site([declared], directory, types.needed_by(type_), problems)
-    site.warnings += doubts(declared)
+    site.warnings += warnings(declared)
     site.earlier = earlier
     known = site.earlier_names() if declared.require or declared.subscribe else None
     problems += check_names([named(declared)], earlier=known)

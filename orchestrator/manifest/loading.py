@@ -9,7 +9,7 @@ from orchestrator.manifest.assertions import KEY as ASSERT
 from orchestrator.manifest.assertions import read_assertions
 from orchestrator.manifest.checks.contradictions import contradictions
 from orchestrator.manifest.checks.references import check_names, duplicates, named
-from orchestrator.manifest.checks.resource import doubts
+from orchestrator.manifest.checks.resource import warnings
 from orchestrator.manifest.checks.scripts import script_warnings
 from orchestrator.manifest.children import names_of_run
 from orchestrator.manifest.data import DataSource, refuse_unknown_keys
@@ -180,7 +180,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         reader = ResourceReader(problems, types=site.types, defaults=site.defaults)
         reader.read(resources)
         site.resources = reader.resources
-        site.warnings += [doubt for declared in site.resources for doubt in doubts(declared)]
+        site.warnings += [doubt for declared in site.resources for doubt in warnings(declared)]
         site.warnings += [
             warning
             for declared in site.resources

@@ -28,9 +28,9 @@ _REMEMBERED = 50_000
 _PLACES = 512  # for each property: repeated values come soon after each other
 
 Check = Callable[[str, dict[str, Any]], list[tuple[str, str]]]
-Claims = Callable[[str, dict[str, Any]], list[tuple[str, bool]]]
+ManagedPaths = Callable[[str, dict[str, Any]], list[tuple[str, bool]]]
 Conflicts = Callable[[Sequence[tuple[str, dict[str, Any]]]], list[tuple[int, int, str]]]
-Doubts = Callable[[str, dict[str, Any]], list[tuple[str, str, str]]]
+Warnings = Callable[[str, dict[str, Any]], list[tuple[str, str, str]]]
 
 
 class PropertyType:
@@ -97,10 +97,10 @@ class Type:
         *,
         providers: tuple[str, ...],
         check: Check,
-        doubts: Doubts = lambda name, properties: [],
-        claims: Claims = lambda name, properties: [],
+        warnings: Warnings = lambda name, properties: [],
+        managed_paths: ManagedPaths = lambda name, properties: [],
         conflicts: Conflicts = lambda resources: [],
-        contents: Claims = lambda name, properties: [],
+        contents: ManagedPaths = lambda name, properties: [],
         own: bool = False,
     ) -> None:
         self.name = name
@@ -108,8 +108,8 @@ class Type:
         self.schema = schema
         self.providers = providers
         self.check = check
-        self.doubts = doubts
-        self.claims = claims
+        self.warnings = warnings
+        self.managed_paths = managed_paths
         self.conflicts = conflicts
         self.contents = contents
         common = _properties(common_schema())
@@ -144,8 +144,8 @@ class Type:
             schema,
             providers=self.providers,
             check=self.check,
-            doubts=self.doubts,
-            claims=self.claims,
+            warnings=self.warnings,
+            managed_paths=self.managed_paths,
             conflicts=self.conflicts,
             contents=self.contents,
             own=self.own,
@@ -214,8 +214,8 @@ def load_type(name: str) -> Type | None:
         schema,
         providers=providers,
         check=resource.check,
-        doubts=resource.doubts,
-        claims=resource.claims,
+        warnings=resource.warnings,
+        managed_paths=resource.managed_paths,
         conflicts=resource.conflicts,
         contents=resource.contents,
     )

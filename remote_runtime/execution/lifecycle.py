@@ -117,7 +117,7 @@ class Lifecycle(object):
             self._manage(item, True, refresh=False, gate=_SURE, outcome=outcome)
             resource = self._registry.create(item)
             # What is done on every run is never as it should be, whatever was done before.
-            if outcome.changed and resource.chancy and resource.remembered() == {}:
+            if outcome.changed and resource.may_fail and resource.drift_state() == {}:
                 outcome.prediction = UNKNOWN
 
         with self._context.turn(item, True, secrets_of(item)), self._context.apart():
@@ -202,12 +202,12 @@ class Lifecycle(object):
         if self._promises is not None:
             actions = self._promises.hold(outcome.item, actions)
         self._context.check_cancelled()
-        if not resource.passive:
+        if not resource.read_only:
             self._context.before_change([outcome.item])
-        noted = not resource.passive and self._refreshes.begin(outcome.item)
+        noted = not resource.read_only and self._refreshes.begin(outcome.item)
         try:
             for action in actions:
-                self._act(action, outcome, resource.passive)
+                self._act(action, outcome, resource.read_only)
         except Exception:
             if noted:
                 self._refreshes.end(outcome.changed or _has_changed(resource))
@@ -217,22 +217,22 @@ class Lifecycle(object):
         if noted:
             self._refreshes.end(outcome.changed)
         outcome.acted = True
-        outcome.refreshed = resource.heeds(refresh)
+        outcome.refreshed = resource.accepts_refresh(refresh)
         state = resource.observe()
         outcome.final_ensure = state.ensure
-        why = resource.unsettled(state)
+        why = resource.unachieved(state)
         if why:
             raise UnsettledError(why)
         resource.state_left = state
 
-    def _act(self, action: Action, outcome: Outcome, passive: bool) -> None:
+    def _act(self, action: Action, outcome: Outcome, read_only: bool) -> None:
         self._context.check_cancelled()
         try:
             action.call()
         finally:
             # Also when it failed: it may have got half way.
             self._context.has_acted(action.effects)
-        outcome.changed = not passive
+        outcome.changed = not read_only
         outcome.changes.extend(action.changes)
 
     def _check(self, item: Item, outcome: Outcome) -> None:

@@ -69,13 +69,13 @@ class Previewer(object):
                     self._context.expect(failing.unfinished, Uncertainty(), outcome.item.id)
             doubt = self._unknown(error)
             resource = resource or self._supposed(outcome)
-            actions = actions or getattr(error, "would", []) or resource.supposed(refresh)
+            actions = actions or getattr(error, "would", []) or resource.assumed_actions(refresh)
             self._describe(resource, actions, refresh=refresh, doubt=doubt, outcome=outcome)
             return
         doubt = gate.worse(self._context.doubt)
         self._describe(resource, actions, refresh=refresh, doubt=doubt, outcome=outcome)
         if not actions and self._context.world is not None and doubt.level != UNKNOWN:
-            self._context.expect(resource.pins(state), Uncertainty(), outcome.item.id)
+            self._context.expect(resource.known_effects(state), Uncertainty(), outcome.item.id)
 
     def _created(self, outcome: Outcome) -> ResourceType:
         resource = self._registry.create(outcome.item)
@@ -122,10 +122,10 @@ class Previewer(object):
             outcome.gate = Uncertainty(doubt.level, "it depends on %s: %s" % (name, doubt.reason))
         if not actions:
             return
-        outcome.changed = not resource.passive
-        outcome.refreshed = resource.heeds(refresh)
+        outcome.changed = not resource.read_only
+        outcome.refreshed = resource.accepts_refresh(refresh)
         outcome.noop_message = resource.describe(actions)
-        if resource.chancy:
+        if resource.may_fail:
             outcome.passing = Uncertainty(ASSUMED, "if %s succeeds" % name)
             outcome.gate = outcome.passing.worse(outcome.gate)
         effects: List[Effect] = []
@@ -135,14 +135,14 @@ class Previewer(object):
             effects.extend(left)
             self._context.expect(left, doubt, name)
         outcome.effects = losses(effects)
-        outcome.recorded = () if resource.passive else effects
+        outcome.recorded = () if resource.read_only else effects
 
     @staticmethod
     def _look(resource: ResourceType, actions: List[Action], outcome: Outcome) -> None:
         """Keep how it is found, before what it would leave counts."""
         try:
-            outcome.found = resource.remembered()
-            outcome.traces = resource.traces(actions)
+            outcome.found = resource.drift_state()
+            outcome.provenance = resource.provenance(actions)
         except Exception:  # its state does not show whether it ran
             pass
 
@@ -151,7 +151,7 @@ def _effects(action: Action, resource: ResourceType, name: str) -> Sequence[Effe
     """What an action leaves; one that does not say it may change anything."""
     if action.effects is not None:
         return action.effects
-    if resource.passive:
+    if resource.read_only:
         return ()
     why = "%s does not say what it changes, and may change this first"
     return [UnknownEffect(Uncertainty(ASSUMED, why % name), everything)]

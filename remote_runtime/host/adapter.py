@@ -131,7 +131,7 @@ class StateResource(ResourceType):
         keys = state.found if self.ensure == "absent" else self._type.desired()
         return {key: recorded(state.found.get(key)) for key in keys}
 
-    def remembered(self) -> Optional[Properties]:
+    def drift_state(self) -> Optional[Properties]:
         """See the base class."""
         state = self.observe()
         if self._keeps_part:
@@ -141,7 +141,7 @@ class StateResource(ResourceType):
         kept = {key: recorded(found.get(key)) for key in keys if key not in self._type.secret}
         return dict(kept, ensure=state.ensure)
 
-    def traces(self, actions: Sequence[Action]) -> Dict[str, str]:
+    def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
         """See the base class."""
         if not isinstance(self._type, PathStateType):
             return {}
@@ -155,13 +155,13 @@ class StateResource(ResourceType):
         """See the base class."""
         diff = self._diff(state.found)
         actions = [] if diff is None else [self._changing(diff)]
-        if self.heeds(refresh):
+        if self.accepts_refresh(refresh):
             message = "Would have refreshed the %s via subscribe" % self._noun
             change = Change("refresh", None, "refreshed")
             actions.append(self._action("refreshing", message, self._type.refresh, [change]))
         return actions
 
-    def heeds(self, refresh: bool) -> bool:
+    def accepts_refresh(self, refresh: bool) -> bool:
         """See the base class."""
         return refresh and self._refreshes and self.ensure != "absent"
 
@@ -258,7 +258,7 @@ class StateResource(ResourceType):
             context.suppose(doubt.reason)
         self._done = [*self._done, *host.record.effects]
         if host.record.runs:
-            self.chancy = True
+            self.may_fail = True
         elif achieves:
             self._require_achieved(host.record.world)
         return once(host.record.effects) if self._type.partial else host.record.effects
@@ -278,7 +278,7 @@ class StateResource(ResourceType):
                 "; ".join("%s is %r, not %r" % (c.what, c.before, c.after) for c in changes)
             )
 
-    def supposed(self, refresh: bool) -> List[Action]:
+    def assumed_actions(self, refresh: bool) -> List[Action]:
         """See the base class."""
         diff = Diff(None, {} if self.ensure == "absent" else self._type.desired())
         action = self._changing(diff)
@@ -293,7 +293,7 @@ class StateResource(ResourceType):
             effects = [UnknownEffect(doubt, covers)]
         return [action._replace(effects=effects, changes=(), rehearse=None)]
 
-    def pins(self, state: Any) -> Sequence[Effect]:
+    def known_effects(self, state: Any) -> Sequence[Effect]:
         """See the base class."""
         if isinstance(self._type, AccountStateType):
             return self._account_pins(self._type.account)
@@ -322,7 +322,7 @@ class StateResource(ResourceType):
 class ActionResource(StateResource):
     """One resource of a type that acts while it runs."""
 
-    chancy = True
+    may_fail = True
     _type: ActionStateType
 
     def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
@@ -346,16 +346,16 @@ class ActionResource(StateResource):
         """See the base class."""
         return None
 
-    def remembered(self) -> Optional[Properties]:
+    def drift_state(self) -> Optional[Properties]:
         """See the base class."""
         left = self._type.left(self._reader())
         return None if left is None else dict(left)
 
-    def heeds(self, refresh: bool) -> bool:
+    def accepts_refresh(self, refresh: bool) -> bool:
         """See the base class."""
         return refresh
 
-    def unsettled(self, state: Any) -> str:
+    def unachieved(self, state: Any) -> str:
         """See the base class."""
         return ""
 
@@ -372,7 +372,7 @@ class ActionResource(StateResource):
             raise
         return [action]
 
-    def supposed(self, refresh: bool) -> List[Action]:
+    def assumed_actions(self, refresh: bool) -> List[Action]:
         """See the base class."""
         if self._type.refresh_only and not refresh:
             return []
@@ -461,32 +461,32 @@ class StepResource(StateResource):
         """See the base class."""
         return self._type.observed(state.found)
 
-    def remembered(self) -> Optional[Properties]:
+    def drift_state(self) -> Optional[Properties]:
         """See the base class."""
         found = self._type.read(self._supported())
-        return {"ensure": "absent"} if found is None else dict(self._type.remembered(found))
+        return {"ensure": "absent"} if found is None else dict(self._type.drift_state(found))
 
     def answer(self) -> Optional[Properties]:
         """See the base class."""
         answers = self._type.answers(self._supported())
         return None if answers is None else dict(answers)
 
-    def heeds(self, refresh: bool) -> bool:
+    def accepts_refresh(self, refresh: bool) -> bool:
         """See the base class."""
         return refresh and self._type.accepts_refresh()
 
-    def unsettled(self, state: Any) -> str:
+    def unachieved(self, state: Any) -> str:
         """See the base class."""
         left = self.actions(state, False)
         if not left:
             return ""
-        return self._type.unsettled(state.found) or super().unsettled(state)
+        return self._type.unachieved(state.found) or super().unachieved(state)
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """See the base class."""
-        return self._steps(state.found, self.heeds(refresh))
+        return self._steps(state.found, self.accepts_refresh(refresh))
 
-    def supposed(self, refresh: bool) -> List[Action]:
+    def assumed_actions(self, refresh: bool) -> List[Action]:
         """See the base class."""
         try:
             return self._would()

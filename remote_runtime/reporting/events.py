@@ -95,7 +95,7 @@ class Outcome(object):
 
     def __init__(self, item: Item) -> None:
         self.item = item  # with its deferred properties, once they are rendered
-        self.traces: Dict[str, str] = {}
+        self.provenance: Dict[str, str] = {}
         self.drift: Dict[str, Any] = {}  # of a resource that is not as it was applied last
         self.changes: List[Change] = []
         self.effects: List[Dict[str, str]] = []  # in noop, what no change of it names

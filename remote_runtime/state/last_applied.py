@@ -109,7 +109,7 @@ class LastApplied(object):
         user, at = self._runs.get(last.run, ["", 0])
         told.update(run=last.run, user=str(user), at=_when(at))
         if found:
-            told.update(outcome.traces)
+            told.update(outcome.provenance)
         return told
 
     def _entry(self, outcome: Outcome) -> Entry:
@@ -119,7 +119,7 @@ class LastApplied(object):
 
     def _found(self, outcome: Outcome) -> str:
         try:
-            found = outcome.resource.remembered() if outcome.resource else outcome.found
+            found = outcome.resource.drift_state() if outcome.resource else outcome.found
         except Exception:  # it has run, and its state does not show whether it did
             return ""
         if found is None:

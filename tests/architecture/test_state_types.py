@@ -9,7 +9,7 @@ from tests.architecture.test_types import DIRECTORY
 
 NAMES = {
     *("noop", "world", "user_commands", "has_acted", "suppose", "saw"),
-    *("effects", "rehearse", "unfinished", "pins", "supposed", "Action", "Effect"),
+    *("effects", "rehearse", "unfinished", "known_effects", "assumed_actions", "Action", "Effect"),
 }
 """What the lifecycle, the context and the overlay of a preview are called by."""
 
@@ -60,5 +60,5 @@ def test_each_type_without_actions_is_held() -> None:
 
 def test_questions_are_recognized() -> None:
     """An attribute, a keyword, a method and a name are found."""
-    code = "self.context.noop\nf(effects=1)\nclass A:\n  def pins(self): pass\nAction()\nfine"
+    code = "self.context.noop\nf(effects=1)\nclass A:\n  def assumed_actions(self): pass\nAction()\n1"
     assert sorted(questions_about_the_run(ast.parse(code))) == [1, 2, 4, 5]

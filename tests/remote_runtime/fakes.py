@@ -138,8 +138,8 @@ class Script(object):
 
     def __init__(self, **behaviour: Any) -> None:
         self.behaviour = behaviour
-        self.chancy = behaviour.get("chancy", False)
-        self.passive = behaviour.get("passive", False)
+        self.may_fail = behaviour.get("chancy", False)
+        self.read_only = behaviour.get("passive", False)
         self.item = None  # type: Any
         self.provider = type("Provider", (), {"name": "script"})()
         self.refreshed = []  # type: List[bool]
@@ -167,16 +167,16 @@ class Script(object):
         if self.behaviour.get("act") is not None:
             raise self.behaviour["act"]
 
-    def heeds(self, refresh: bool) -> bool:
+    def accepts_refresh(self, refresh: bool) -> bool:
         return refresh and not self.behaviour.get("unheeding")
 
-    def unsettled(self, state: State) -> str:
+    def unachieved(self, state: State) -> str:
         return str(self.behaviour.get("unsettled", ""))
 
-    def supposed(self, refresh: bool) -> List[Action]:
+    def assumed_actions(self, refresh: bool) -> List[Action]:
         return [Action("Would have acted", self.act)]
 
-    def pins(self, state: State) -> List[Any]:
+    def known_effects(self, state: State) -> List[Any]:
         return []
 
     def describe(self, actions: Sequence[Action]) -> str:

@@ -193,7 +193,7 @@ class BeforeTest(RuntimeTest):
         failing = dict(follower, properties=dict(follower["properties"], command="false"))
         head = {"manifest": "infra/one.yaml"}
         self.target().push(self.want("a", content="x"), failing, digest="1" * 64, **head)
-        state = self.remembered()
+        state = self.drift_state()
         looks = self.shell("x", creates=self.path("made"))
         first = {"resources": [self.want("a", content="x"), follower], "digest": "2" * 64}
         (due,) = self.preview(looks, before=[dict(first, **head)], run_id="R2").events
@@ -201,9 +201,9 @@ class BeforeTest(RuntimeTest):
         elsewhere = [dict(first, manifest="infra/other.yaml")]
         (other,) = self.preview(looks, before=elsewhere, run_id="R2").events
         self.assertEqual(other["prediction"], "certain")
-        self.assertEqual(self.remembered(), state)
+        self.assertEqual(self.drift_state(), state)
 
-    def remembered(self) -> List[str]:
+    def drift_state(self) -> List[str]:
         found = []
         for directory, _, names in os.walk(self.state):
             found += [os.path.join(directory, name) for name in names]

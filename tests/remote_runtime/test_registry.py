@@ -45,7 +45,7 @@ class RegistryTest(unittest.TestCase):
         chosen = Registry(context())
         for name in ("posix", "shell"):
             provider: Any = chosen._instance("exec", name)
-            provider.unmanageable = lambda properties: "not here"
+            provider.unsupported_reason = lambda properties: "not here"
         self.assertEqual(failure_of(chosen.create, item("exec", "x")).kind, "resource.provider")
         self.assertEqual(chosen.suppose(item("exec", "x")).provider.name, "posix")
         named = item("exec", "x", provider="shell")

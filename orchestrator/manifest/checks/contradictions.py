@@ -23,7 +23,7 @@ def contradictions(resources: Iterable[Declared]) -> list[Problem]:
     gone: dict[str, Declared] = {}
     decided = [declared for declared in resources if _is_decided(declared)]
     for declared in decided:
-        for path, present in declared.type.claims(str(declared.name), declared.raw):
+        for path, present in declared.type.managed_paths(str(declared.name), declared.raw):
             path = posixpath.normpath(path)
             if present:
                 there.append((path, declared))

@@ -109,7 +109,7 @@ def _octal_text(node: Node) -> Node:
     return node
 
 
-def doubts(declared: Declared) -> list[Problem]:
+def warnings(declared: Declared) -> list[Problem]:
     """Warnings about valid values that are probably mistakes, each with its place."""
     text = declared.name_node.text
     found: list[Problem] = []
@@ -120,7 +120,7 @@ def doubts(declared: Declared) -> list[Problem]:
         found = [Problem(message, declared.position, hint)]
     return found + [
         Problem(f"{declared.id}: {key}: {message}", declared.where((key,)), hint)
-        for key, message, hint in declared.type.doubts(text, declared.raw)
+        for key, message, hint in declared.type.warnings(text, declared.raw)
         if (isinstance(declared.name, str) if key == "name" else key not in declared.templated)
         and not declared.hides(key)
     ]

@@ -49,7 +49,7 @@ class Resource(PathType):
         return rules.problems(name, properties)
 
     @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         if properties.get("ensure") == "absent":
             return [(name, False)]
         kept = [] if properties.get("cleanup") else [name]
@@ -69,9 +69,9 @@ class Resource(PathType):
 
         return attributes_of(state.status)
 
-    def remembered(self) -> Properties:
+    def drift_state(self) -> Properties:
         """With whether what it was extracted for is there. See the base class."""
-        return dict(super().remembered() or {}, created=self._created())
+        return dict(super().drift_state() or {}, created=self._created())
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see the base class."""
@@ -203,9 +203,9 @@ class Resource(PathType):
                 fetched.discard()
         self._extracted = True
 
-    def unsettled(self, state: Any) -> str:
+    def unachieved(self, state: Any) -> str:
         self._refuse_other_archives()
-        return super().unsettled(state)
+        return super().unachieved(state)
 
     def _refuse_other_archives(self) -> None:
         """``UnsettledError`` where what was extracted is not what creates says."""

@@ -23,7 +23,7 @@ class Line(NamedTuple):
 
     text: str
     key: Optional[Key]
-    passive: bool
+    read_only: bool
 
 
 def listed(properties: Properties) -> Listed:
@@ -149,7 +149,7 @@ def merged(lines: Sequence[Line], wanted: Sequence[Key], exclusive: bool) -> Lis
     for at, line in enumerate(lines):
         if at in changed:
             kept += [found for found in (changed[at],) if found is not None]
-        elif line.passive or not exclusive or (line.key and line.key.identity in groups):
+        elif line.read_only or not exclusive or (line.key and line.key.identity in groups):
             kept.append(line)
     return kept + added
 
@@ -206,7 +206,7 @@ def shown(lines: Sequence[Line], wanted: Optional[Sequence[Key]]) -> List[str]:
     found = []
     for line in lines:
         if line.key is None:
-            if not line.passive and identities is None:
+            if not line.read_only and identities is None:
                 found.append("(not a key)")
         elif identities is None or line.key.identity in identities:
             found.append(line.key.shown)

@@ -53,7 +53,7 @@ class Resource(StateType):
         return wrong
 
     @classmethod
-    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+    def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
         found = []
         for key in listed(properties).keys:
             if keys.is_certificate(key):
@@ -73,7 +73,7 @@ class Resource(StateType):
         return found
 
     @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         path = str(properties.get("path") or "")
         fixed = path.startswith("/") and "%" not in path
         return [(path, True)] if fixed and properties.get("ensure") != "absent" else []

@@ -50,7 +50,7 @@ class Resource(StateType):
         return wrong
 
     @classmethod
-    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+    def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
         file = jobs.file_name(name)
         if file == name or properties.get("crontab"):
             return []
@@ -58,7 +58,7 @@ class Resource(StateType):
         return [("name", text, "use letters, digits, _ and -")]
 
     @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         if properties.get("crontab"):
             return []
         path = "%s/%s" % (DIRECTORY, jobs.file_name(name))

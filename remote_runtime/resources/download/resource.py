@@ -30,10 +30,10 @@ class Resource(PathStateType):
         return rules.problems(name, properties)
 
     @classmethod
-    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+    def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
         from remote_runtime.resources.download import rules
 
-        return rules.doubts(properties)
+        return rules.warnings(properties)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         node = host.files.lstat(self.name)

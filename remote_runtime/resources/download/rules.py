@@ -36,7 +36,7 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
     return found
 
 
-def doubts(properties: Dict[str, Any]) -> List[Tuple[str, str, str]]:
+def warnings(properties: Dict[str, Any]) -> List[Tuple[str, str, str]]:
     """What is allowed and hardly meant, as (property, message, hint)."""
     verified = "checksum" in properties or "checksum_url" in properties
     if properties.get("force") and verified:

@@ -31,10 +31,10 @@ class Resource(FilePartStateType):
         return rules.problems(name, properties)
 
     @classmethod
-    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+    def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
         from remote_runtime.resources.edit import rules
 
-        return rules.doubts(name, properties)
+        return rules.warnings(name, properties)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         node = self._node(host)

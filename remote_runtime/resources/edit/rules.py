@@ -187,7 +187,7 @@ def _of_setting(key: str, value: Any, kind: str, section: str = "") -> Iterator[
             yield "settings", "%s: the value begins or ends with a blank" % where
 
 
-def doubts(name: str, properties: Spec) -> List[Tuple[str, str, str]]:
+def warnings(name: str, properties: Spec) -> List[Tuple[str, str, str]]:
     """What is allowed and hardly meant, as (property, message, hint)."""
     found: List[Tuple[str, str, str]] = []
     several = properties.get("edits")

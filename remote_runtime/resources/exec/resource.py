@@ -23,13 +23,13 @@ class Resource(ActionStateType):
         return rules.problems(name, properties)
 
     @classmethod
-    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        from remote_runtime.resources.exec.warnings import doubts
+    def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        from remote_runtime.resources.exec.warnings import warnings
 
-        return doubts(name, properties)
+        return warnings(name, properties)
 
     @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         path = _creates(properties)
         return [(path, True)] if path else []
 

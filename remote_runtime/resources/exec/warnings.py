@@ -9,7 +9,7 @@ _SHELLS = re.compile(r"&&|\|\||[|;<>]|&\s*$")
 _WORDS_OF_FIND = re.compile(r"\s-(exec|ok)(dir)?\s")
 
 
-def doubts(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str, str]]:
+def warnings(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str, str]]:
     """Those of the commands of an exec, its guards included."""
     found = []
     whole = properties.get("interpreter", "default") == "default"

@@ -27,7 +27,7 @@ def observation(resource: PathType, state: Any) -> Any:
     return dict(attributes_of(status), content=held)
 
 
-def remembered(resource: PathType) -> Properties:
+def drift_state(resource: PathType) -> Properties:
     """The state but for its time; a content that the resource has no say in may change."""
     state = resource.observe() if resource.state_left is None else resource.state_left
     status: "Optional[Status]" = state.status
@@ -56,7 +56,7 @@ def differences(resource: PathType, state: Any) -> Dict[str, Any]:
     return found
 
 
-def traces(resource: PathType, actions: Sequence[Action]) -> Dict[str, str]:
+def provenance(resource: PathType, actions: Sequence[Action]) -> Dict[str, str]:
     """Who changed what differs below a directory; {} where nothing does."""
     effects = [one for action in actions for one in action.effects or ()]
     paths = [one.path for one in effects if isinstance(one, PathEffect)]

@@ -69,7 +69,7 @@ class Others(object):
 def _paths(item: Item) -> List[str]:
     """Every path that a resource names: itself, what it makes sure of, and in its properties."""
     properties = item.properties
-    claimed = registry.resource_class(item.type).claims(item.name, properties)
+    claimed = registry.resource_class(item.type).managed_paths(item.name, properties)
     found = [path for path, _ in claimed]
     found += [item.name, *_texts(properties)]
     for value in properties.values():

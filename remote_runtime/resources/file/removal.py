@@ -28,7 +28,7 @@ def actions(resource: ResourceType, status: Optional[Status]) -> List[Action]:
     return [action]
 
 
-def supposed(resource: ResourceType) -> Action:
+def assumed_actions(resource: ResourceType) -> Action:
     """The removal of what nobody can tell what it is."""
     return _removing(resource, wording.REMOVED, "present", False)
 

@@ -102,17 +102,17 @@ class Resource(PathType):
 
         return digests.observation(self, state)
 
-    def traces(self, actions: Sequence[Action]) -> Dict[str, str]:
+    def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
         """Of the path below that was changed last, if any differs. See the base class."""
         from remote_runtime.resources.file import digests
 
-        return digests.traces(self, actions) or super().traces(actions)
+        return digests.provenance(self, actions) or super().provenance(actions)
 
-    def remembered(self) -> Properties:
+    def drift_state(self) -> Properties:
         """See the base class."""
         from remote_runtime.resources.file import digests
 
-        return digests.remembered(self)
+        return digests.drift_state(self)
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see the base class."""
@@ -171,11 +171,11 @@ class Resource(PathType):
             changes.append(Change("mode", "%04o" % status.mode, "%04o" % want.mode))
         return changes
 
-    def supposed(self, refresh: bool) -> List[Action]:
+    def assumed_actions(self, refresh: bool) -> List[Action]:
         if self.ensure == "absent":
             from remote_runtime.resources.file import removal
 
-            return [removal.supposed(self)]
+            return [removal.assumed_actions(self)]
         kept = any(self.properties.get(key) is None for key in ATTRIBUTES)
         want, _ = self._wanted(self.observe().status if kept else None)
         if self.ensure == "directory":
@@ -189,7 +189,7 @@ class Resource(PathType):
             )
         ]
 
-    def pins(self, state: Any) -> Sequence[Effect]:
+    def known_effects(self, state: Any) -> Sequence[Effect]:
         if self.ensure == "absent":
             return [PathEffect(self.name, "absent")]
         want, _ = self._wanted(state.status)

@@ -45,7 +45,7 @@ class Resource(PathStateType):
         return wrong
 
     @classmethod
-    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+    def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
         """See the base class."""
         url = properties.get("url", "")
         if url.startswith("http://") and properties.get("token"):

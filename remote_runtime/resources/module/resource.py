@@ -58,7 +58,7 @@ class Resource(StateType):
         self._put(host, self._load_file, "")
 
     @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         if properties.get("ensure") == "absent":
             return []
         module = cls(name, properties)

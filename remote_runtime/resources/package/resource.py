@@ -124,7 +124,7 @@ class Resource(ResourceType):
         found = [installed.version, stuck, installed.held, list(installed.others)]
         return {"ensure": found, "candidate": state.available.candidate}
 
-    def remembered(self) -> Properties:
+    def drift_state(self) -> Properties:
         """What is installed; what could be changes by itself. See the base class."""
         installed = self.provider.status(self.name)
         found: Properties = {"ensure": self._reported(installed)}
@@ -433,7 +433,7 @@ class Resource(ResourceType):
 
         return duration.parse(given)
 
-    def unsettled(self, state: State) -> str:
+    def unachieved(self, state: State) -> str:
         """Why the package is not as desired, with how far the package manager got."""
         if self._settled(state.installed, state.available):
             if self._is_to_mark(state.installed):

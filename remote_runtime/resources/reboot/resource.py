@@ -28,7 +28,7 @@ TIMEOUT = "10m"
 class Resource(ResourceType):
     """One reboot, once it is asked for. A run reboots a host once at most."""
 
-    chancy = True
+    may_fail = True
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -42,7 +42,7 @@ class Resource(ResourceType):
         return found
 
     @classmethod
-    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+    def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
         from remote_runtime.resources.exec.warnings import of_commands
 
         return of_commands([("onlyif", properties.get("onlyif"))], properties)
@@ -56,7 +56,7 @@ class Resource(ResourceType):
             raise ResourceError("a reboot has no state to inspect, only triggers")
         return {"ensure": "absent" if self._asked() else "present"}
 
-    def remembered(self) -> Properties:
+    def drift_state(self) -> Properties:
         return {}  # it leaves nothing that could drift
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
@@ -89,10 +89,10 @@ class Resource(ResourceType):
             for peer in self.context.peers(kind)
         )
 
-    def unsettled(self, state: Any) -> str:
+    def unachieved(self, state: Any) -> str:
         return ""  # it is back, or the run would not be here
 
-    def supposed(self, refresh: bool) -> List[Action]:
+    def assumed_actions(self, refresh: bool) -> List[Action]:
         return [self._action(refresh, lambda: None)]
 
     def _action(self, refresh: bool, call: Callable[[], None]) -> Action:

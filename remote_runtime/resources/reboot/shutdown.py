@@ -21,8 +21,8 @@ class Going(Provider):
 
     foreseen: "Optional[Item]" = None  # in a preview, what would have rebooted
 
-    def unmanageable(self, properties: Properties) -> str:
-        return super().unmanageable(properties) or (
+    def unsupported_reason(self, properties: Properties) -> str:
+        return super().unsupported_reason(properties) or (
             "" if boot() else "this system does not report its boot ID"
         )
 

@@ -42,11 +42,11 @@ class Resource(StateType):
         return rules.problems(properties)
 
     @classmethod
-    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+    def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
         return rules.warnings(properties)
 
     @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         if properties.get("ensure") == "absent":
             return []
         return [(places.sources("apt" if properties.get("suites") else "dnf", name), True)]

@@ -80,7 +80,7 @@ class Resource(PathType):
         ensure = "present" if there else "absent"
         return {"ensure": ensure, **of_path(self.context, self.name, status)}
 
-    def remembered(self) -> Properties:
+    def drift_state(self) -> Properties:
         """With its files, and of one that purges the names of all. See the base class."""
         files = self.context.files
         contents = {}
@@ -91,19 +91,19 @@ class Resource(PathType):
                 contents[entry["path"]] = ""
             else:
                 contents[entry["path"]] = files.sha256(full, status)
-        found = dict(super().remembered() or {}, files=sorted(contents.items()))
+        found = dict(super().drift_state() or {}, files=sorted(contents.items()))
         if self.properties.get("purge") is True:
             found["names"] = sorted([top, sorted(names)] for top, _, names in walk(self.name))
         return found
 
-    def traces(self, actions: Sequence[Action]) -> Dict[str, str]:
+    def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
         """Of the file that differs, the one that was changed last of several: the directory's own
         times say when a name came or went. See the base class."""
         from remote_runtime.plans.observed import newest_traces
 
         effects = [one for action in actions for one in action.effects or ()]
         paths = [one.path for one in effects if isinstance(one, PathEffect)]
-        return newest_traces(self.context, paths) or super().traces(actions)
+        return newest_traces(self.context, paths) or super().provenance(actions)
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """What is left to do; see the base class."""
@@ -141,7 +141,7 @@ class Resource(PathType):
             found.append(action if room.holds(size, count) else _without_room(action))
         return found
 
-    def unsettled(self, state: Any) -> str:
+    def unachieved(self, state: Any) -> str:
         left = [c.what for action in self.actions(state, False) for c in action.changes]
         if len(left) > 3:
             left[3:] = ["%d more" % (len(left) - 3)]

@@ -40,7 +40,7 @@ class Resource(StepStateType):
         return rules.problems(name) + rules.contradictions(properties) + rules.texts(properties)
 
     @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         """Its files; the values may be wrong or templates yet."""
         at = unit_texts.paths(name)
         return [
@@ -185,7 +185,7 @@ class Resource(StepStateType):
         hint = "set `masked: false`, or run `systemctl unmask %s` on the host"
         return "%s is masked" % self.name, hint % self.name
 
-    def unsettled(self, found: Mapping[str, Any]) -> str:
+    def unachieved(self, found: Mapping[str, Any]) -> str:
         """In the init system's words."""
         status: Status = found["systemd"]
         if self.ensure == STOPPED or status.running:
@@ -197,7 +197,7 @@ class Resource(StepStateType):
         shown = {key: found[key] for key in ("ensure", "enable")}
         return dict(shown, **{key: found[key] for key in ("masked", "status") if found[key]})
 
-    def remembered(self, found: Mapping[str, Any]) -> Properties:
+    def drift_state(self, found: Mapping[str, Any]) -> Properties:
         hashes = {key: unit_texts.hashed(found[key]) for key in self._texts}
         return dict(self.shown(found), **hashes)
 

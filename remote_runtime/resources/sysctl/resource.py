@@ -41,7 +41,7 @@ class Resource(StateType):
         return settings.path_of(self.name)
 
     @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         # One that is absent may leave the file, which others share.
         absent = properties.get("ensure") == "absent"
         return [] if absent else [(cls(name, properties)._file, True)]

@@ -20,8 +20,8 @@ class Resource(ResourceType):
     A look is bounded by the time that is left, which begins with the first one.
     """
 
-    chancy = True
-    passive = True
+    may_fail = True
+    read_only = True
     _deadline = 0.0
     _waited: Optional[State] = None
 
@@ -30,7 +30,7 @@ class Resource(ResourceType):
         return rules.problems(properties)
 
     @classmethod
-    def doubts(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+    def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
         from remote_runtime.resources.exec.warnings import of_commands
 
         return of_commands([("command", properties.get("command"))], properties)
@@ -46,7 +46,7 @@ class Resource(ResourceType):
     def found(self) -> Properties:
         return {"ensure": self.observe().ensure}
 
-    def remembered(self) -> Optional[Properties]:
+    def drift_state(self) -> Optional[Properties]:
         return {}  # a moment of the run, no state that a push leaves
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
@@ -54,10 +54,10 @@ class Resource(ResourceType):
             return []
         return [self._action(state)]
 
-    def unsettled(self, state: Any) -> str:
+    def unachieved(self, state: Any) -> str:
         return ""  # the wait has ended because it was so
 
-    def supposed(self, refresh: bool) -> List[Action]:
+    def assumed_actions(self, refresh: bool) -> List[Action]:
         return [Action(wording.SUPPOSED, lambda: None)]
 
     def _action(self, state: Any) -> Action:

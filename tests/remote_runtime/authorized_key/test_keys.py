@@ -120,10 +120,10 @@ class CheckTest(unittest.TestCase):
             ({"key": made("ssh-dss", b"a", b"b", b"c", b"d")}, "DSA", "another key"),
             ({"key": certificate}, "no certificate", "cert-authority"),
         ):
-            ((_, message, advice),) = Resource.doubts("anna", properties)
+            ((_, message, advice),) = Resource.warnings("anna", properties)
             self.assertIn(told, message)
             self.assertIn(hint, advice)
-        self.assertEqual(Resource.doubts("anna", {"key": "No-PTY " + ONE}), [])
+        self.assertEqual(Resource.warnings("anna", {"key": "No-PTY " + ONE}), [])
 
 
 class MergeTest(unittest.TestCase):

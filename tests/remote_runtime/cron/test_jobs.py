@@ -71,11 +71,11 @@ class CheckTest(unittest.TestCase):
     def test_names_that_cron_ignores(self):
         """The file gets another name, which is told; two jobs of one file are told, too."""
         self.assertEqual(jobs.file_name("of anna.sh"), "of-anna-sh")
-        ((_, told, _),) = Resource.doubts("a.b", {})
+        ((_, told, _),) = Resource.warnings("a.b", {})
         self.assertIn("/etc/cron.d/a-b", told)
-        self.assertEqual(Resource.doubts("a.b", {"crontab": True}), [])
+        self.assertEqual(Resource.warnings("a.b", {"crontab": True}), [])
         self.assertEqual(Resource.conflicts([("a.b", {}), ("a-b", {})])[0][:2], (0, 1))
-        self.assertEqual(Resource.claims("a b", {}), [("/etc/cron.d/a-b", True)])
+        self.assertEqual(Resource.managed_paths("a b", {}), [("/etc/cron.d/a-b", True)])
 
 
 class JobTest(unittest.TestCase):

@@ -421,8 +421,8 @@ class DownloadTest(DirectoryTest):
             found = Resource.check(name, properties)
             self.assertEqual({k for k, _ in found}, {key}, (name, properties, found))
         self.assertEqual(Resource.check("/x", dict(good, checksum="SHA-256:" + SUM)), [])
-        self.assertEqual(Resource.doubts("/x", dict(good, force=True)), [])
-        ((key, message, _),) = Resource.doubts("/x", dict(good, force=True, checksum=SUM))
+        self.assertEqual(Resource.warnings("/x", dict(good, force=True)), [])
+        ((key, message, _),) = Resource.warnings("/x", dict(good, force=True, checksum=SUM))
         self.assertEqual((key, "no effect" in message), ("force", True))
 
 

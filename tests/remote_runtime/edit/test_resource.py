@@ -131,11 +131,11 @@ class EditTest(DirectoryTest):
         path = self.write("a", b"x\ny\n")
         ctx = context()
         resource = Registry(ctx).create(item("edit", path, properties={"line": "x"}))
-        before = resource.remembered()
+        before = resource.drift_state()
         self.write("a", b"x\nother\n")
-        self.assertEqual(resource.remembered(), before)
+        self.assertEqual(resource.drift_state(), before)
         self.write("a", b"y\n")
-        self.assertNotEqual(resource.remembered(), before)
+        self.assertNotEqual(resource.drift_state(), before)
 
     def test_status(self) -> None:
         """With a name only, it tells whether the file is there."""

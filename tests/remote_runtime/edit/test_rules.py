@@ -89,7 +89,7 @@ class RulesTest(unittest.TestCase):
             ("/etc/ssh/sshd_config", {"settings": {"a": 1}, "format": "ssh"}, []),
             ("/a", {"ensure": "absent", "line": "a", "match": "b"}, []),
         ):
-            self.assertEqual([key for key, _, _ in Resource.doubts(path, properties)], expected)
+            self.assertEqual([key for key, _, _ in Resource.warnings(path, properties)], expected)
 
 
 if __name__ == "__main__":

@@ -420,7 +420,7 @@ class EngineTest(unittest.TestCase):
         """Nothing that depends on it is surer."""
         ctx = context(noop=True)
         first = Script(observe=Unknowable("why"))
-        first.supposed = lambda refresh: [  # type: ignore[method-assign]  # of this one alone
+        first.assumed_actions = lambda refresh: [  # type: ignore[method-assign]  # of this one alone
             Action("x", lambda: None, (), [PathEffect("/no/such", "file")])
         ]
         scripts = ScriptRegistry(a=first, b=Script(look=lambda: ctx.files.status("/no/such")))
@@ -674,10 +674,10 @@ class EngineTest(unittest.TestCase):
         """What was changed before the run was cancelled stands in the event that says so."""
         script: Any = Script()
 
-        def unsettled(state: object) -> str:
+        def unachieved(state: object) -> str:
             raise Cancelled("ctrl-c")
 
-        script.unsettled = unsettled
+        script.unachieved = unachieved
         event = self.interrupted(script)
         self.assertEqual((event["error"], event["status"]), (["interrupted: ctrl-c"], "failed"))
         self.assertEqual((event["changed"], event["changes"]),

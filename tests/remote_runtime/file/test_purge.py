@@ -95,7 +95,7 @@ class PurgeTest(DirectoryTest):
             ctx = context([other])
             self.assertIn(inside, Others(ctx, top, top).named)
             close(ctx)
-            absent = resource_class(kind).claims(name, {"ensure": "absent"})
+            absent = resource_class(kind).managed_paths(name, {"ensure": "absent"})
             self.assertEqual([claim for claim in absent if claim[1]], [])
 
     def test_what_a_scaffold_of_the_same_directory_has(self) -> None:

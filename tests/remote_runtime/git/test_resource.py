@@ -324,7 +324,7 @@ class RulesTest(unittest.TestCase):
         self.assertEqual(Resource.check("/srv/app", {"ensure": "absent", "url": "-x"}), [])
         self.assertEqual([key for key, _ in Resource.check("/", {"url": "/x"})], ["name"])
         self.assertEqual([key for key, _ in Resource.check("/a/../b", {"url": "/x"})], ["name"])
-        found = Resource.doubts("/a", {"url": "http://h/x", "token": "x"})
+        found = Resource.warnings("/a", {"url": "http://h/x", "token": "x"})
         self.assertEqual([key for key, _, _ in found], ["url"])
 
 

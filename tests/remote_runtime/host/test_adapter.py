@@ -172,7 +172,7 @@ class AdapterTest(DirectoryTest):
         state = resource.observe()
         self.assertEqual(resource.observation(state), {"text": "x", "mode": "0644"})
         found = {"text": "x", "mode": "0644", "ensure": "present"}
-        self.assertEqual(resource.remembered(), found)
+        self.assertEqual(resource.drift_state(), found)
         self.assertEqual(resource.found(), found)
 
 
@@ -235,7 +235,7 @@ class ActionTest(DirectoryTest):
         self.assertEqual(rests.actions(rests.observe(), False), [])
         messages = [action.message for action in rests.actions(rests.observe(), True)]
         self.assertEqual(messages, ["Would have touched via subscribe"])
-        self.assertEqual(rests.supposed(False), [])
+        self.assertEqual(rests.assumed_actions(False), [])
         self.assertEqual(Touch.asked, [])
 
     def test_status(self) -> None:
@@ -243,7 +243,7 @@ class ActionTest(DirectoryTest):
         self.assertEqual(self.resource().found(), {"ensure": "absent"})
         self.write("a")
         self.assertEqual(self.resource().found(), {"ensure": "present"})
-        self.assertEqual(self.resource().remembered(), {})
+        self.assertEqual(self.resource().drift_state(), {})
 
 
 class RefusalTest(DirectoryTest):

@@ -106,7 +106,7 @@ class FileTextTest(DirectoryTest):
         hashed = FileText(b"good day\n", 0o644).record
         self.assertEqual(resource.found(), {"content": hashed, "ensure": "present"})
         self.assertEqual(resource.observation(resource.observe()), {"content": hashed})
-        self.assertEqual(resource.remembered(), {"first": "good day", "ensure": "present"})
+        self.assertEqual(resource.drift_state(), {"first": "good day", "ensure": "present"})
 
     def test_sizes(self) -> None:
         """A large text has a line with sizes instead of a diff; a new file has no old side."""

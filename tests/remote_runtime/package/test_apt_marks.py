@@ -44,7 +44,7 @@ class Marks(DirectoryTest):
         plan = self.plan(("ccm-units", {}))
         resource = plan.resources[0]
         assert isinstance(resource, Resource)
-        self.assertIn("marked as installed automatically", resource.unsettled(resource.observe()))
+        self.assertIn("marked as installed automatically", resource.unachieved(resource.observe()))
 
     def test_the_file(self):
         """A host whose apt keeps no marks has none."""

@@ -110,14 +110,14 @@ class States(unittest.TestCase):
         commands.on("dpkg-query", "ccm-hello 1.0-1 all half-configured install\n")
         resource = Plan(commands, ("ccm-hello", {})).resources[0]
         self.assertEqual(
-            resource.unsettled(resource.observe()),
+            resource.unachieved(resource.observe()),
             "ccm-hello is absent, not present (package manager: half-configured)",
         )
 
     def test_not_settled_where_the_latest_did_not_come(self):
         """A package that is still older than its candidate afterwards has not become the latest."""
         resource = one("ccm-daemon", ensure="latest").resources[0]
-        self.assertIn("ccm-daemon is 1.0-1, not latest", resource.unsettled(resource.observe()))
+        self.assertIn("ccm-daemon is 1.0-1, not latest", resource.unachieved(resource.observe()))
 
     def test_what_a_pending_package_does_is_not_known(self):
         """Nobody can tell all that comes with it, or goes; its version is known."""

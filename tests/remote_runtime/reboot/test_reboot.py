@@ -49,10 +49,10 @@ class RebootTest(DirectoryTest):
     def test_a_guard_for_a_shell(self) -> None:
         """What is written for a shell and gets none is told: it would never ask for a reboot."""
         guard = "test -e /run/a && test -e /run/b"
-        ((key, message, _),) = Resource.doubts("x", {"onlyif": guard})
+        ((key, message, _),) = Resource.warnings("x", {"onlyif": guard})
         self.assertEqual((key, "passes && to" in message), ("onlyif", True))
-        self.assertEqual(Resource.doubts("x", {"onlyif": guard, "provider": "shell"}), [])
-        self.assertEqual(Resource.doubts("x", {"subscribe": ["file#/a"]}), [])
+        self.assertEqual(Resource.warnings("x", {"onlyif": guard, "provider": "shell"}), [])
+        self.assertEqual(Resource.warnings("x", {"subscribe": ["file#/a"]}), [])
 
     def test_nobody_asks(self) -> None:
         """A guard that fails asks for nothing."""

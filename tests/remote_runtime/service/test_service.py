@@ -75,8 +75,8 @@ class Decisions(unittest.TestCase):
     def test_only_what_is_to_run_counts_as_refreshed(self):
         """A service that is to be stopped ignores its subscriptions, whatever else it changes."""
         plan = Plan(RecordedHost(), ("ccm-daemon", {}), ("ccm-daemon", {"ensure": "stopped"}))
-        self.assertEqual([r.heeds(True) for r in plan.resources], [True, False])
-        self.assertEqual([r.heeds(False) for r in plan.resources], [False, False])
+        self.assertEqual([r.accepts_refresh(True) for r in plan.resources], [True, False])
+        self.assertEqual([r.accepts_refresh(False) for r in plan.resources], [False, False])
 
     def test_a_service_on_its_way_up_is_stopped_and_not_running(self):
         """activating counts as stopped, and still has to be stopped where that is wanted."""
@@ -111,10 +111,10 @@ class Decisions(unittest.TestCase):
     def test_a_service_that_never_stays_running(self):
         """Not settled, a oneshot unit is explained."""
         resource = one("oneshot").resources[0]
-        self.assertIn("oneshot without RemainAfterExit", resource.unsettled(resource.observe()))
+        self.assertIn("oneshot without RemainAfterExit", resource.unachieved(resource.observe()))
         resource = one("ccm-fails").resources[0]
         self.assertEqual(
-            resource.unsettled(resource.observe()),
+            resource.unachieved(resource.observe()),
             "ccm-fails is failed, result exit-code, not running",
         )
 

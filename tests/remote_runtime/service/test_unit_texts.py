@@ -126,7 +126,7 @@ class TextsTest(DirectoryTest):
     def test_what_is_claimed(self) -> None:
         """Other resources that want the same paths otherwise are found."""
         self.assertEqual(
-            Resource.claims("app", {"unit": RUN, "settings": {}}),
+            Resource.managed_paths("app", {"unit": RUN, "settings": {}}),
             [
                 (self.path("app.service"), True),
                 (self.path("app.service.d/ccm.conf"), False),
@@ -151,7 +151,7 @@ class TextsTest(DirectoryTest):
             {"settings": {"Service": {"ExecStart": "/bin/a \\"}}},
         ]
         for row in rows:
-            self.assertEqual(len(Resource.claims("app", row)), 1)
+            self.assertEqual(len(Resource.managed_paths("app", row)), 1)
             self.assertEqual([key for key, _ in Resource.check("app", row)], list(row), row)
         masked = {"ensure": "stopped", "masked": True, "unit": RUN}
         self.assertEqual([key for key, _ in Resource.check("app", masked)], ["masked"])

@@ -26,9 +26,9 @@ import sys
 sys.path.insert(0, %r)
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.resources.file.resource import Resource
-def remembered(self):
+def drift_state(self):
     raise %s
-Resource.remembered = remembered
+Resource.drift_state = drift_state
 """
 
 
@@ -297,7 +297,7 @@ class StateOfTypesTest(LedgerTest):
     def of(self, kind: str, name: str, **properties: Any) -> Any:
         one = item(kind, name, properties=properties)
         ctx = context([one])
-        return Registry(ctx).create(one).remembered()
+        return Registry(ctx).create(one).drift_state()
 
     def test_files(self) -> None:
         """A content counts where the file has one, the time of a change never."""

@@ -41,8 +41,8 @@ class RulesTest(unittest.TestCase):
 
     def test_a_command_for_a_shell(self) -> None:
         """What is written for a shell and gets none is told: it may come true at once."""
-        ((key, text, _),) = Resource.doubts("x", {"command": "true | grep ready"})
+        ((key, text, _),) = Resource.warnings("x", {"command": "true | grep ready"})
         self.assertEqual((key, "passes | to" in text), ("command", True))
         shell = {"command": "true | grep ready", "provider": "shell"}
-        self.assertEqual(Resource.doubts("x", shell), [])
-        self.assertEqual(Resource.doubts("x", {"port": 80}), [])
+        self.assertEqual(Resource.warnings("x", shell), [])
+        self.assertEqual(Resource.warnings("x", {"port": 80}), [])

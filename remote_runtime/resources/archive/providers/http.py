@@ -32,7 +32,7 @@ class Provider(BaseProvider):
     name = "http"
     priority = 1
 
-    def unmanageable(self, properties: Properties) -> str:
+    def unsupported_reason(self, properties: Properties) -> str:
         return ""
 
     # -- download ---------------------------------------------------------------------------------

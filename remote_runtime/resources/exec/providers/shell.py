@@ -10,5 +10,5 @@ class Provider(base.Provider):
     name = "shell"
     priority = 99
 
-    def unmanageable(self, properties: Properties) -> str:
+    def unsupported_reason(self, properties: Properties) -> str:
         return "" if self.context.files.exists("/bin/sh") else "/bin/sh does not exist"

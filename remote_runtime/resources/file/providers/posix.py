@@ -18,7 +18,7 @@ class Provider(BaseProvider):
     priority = 1
     _ahead: Optional["WriteBatch"] = None
 
-    def unmanageable(self, properties: Properties) -> str:
+    def unsupported_reason(self, properties: Properties) -> str:
         return ""
 
     def store(

@@ -71,7 +71,7 @@ class Provider(PackageProvider):
         if not dpkg.is_used():
             self.priority = _AFTER_DNF
 
-    def unmanageable(self, properties: Properties) -> str:
+    def unsupported_reason(self, properties: Properties) -> str:
         """Return which program is missing, or ""."""
         if self._unmanageable is None:
             missing = [p for p in PROGRAMS if not self.context.commands.find(p)]

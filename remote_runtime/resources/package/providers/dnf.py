@@ -72,7 +72,7 @@ class Provider(PackageProvider):
         self._records_at = -1
         self._resolved: Dict[Operation, str] = {}  # what dnf printed of it
 
-    def unmanageable(self, properties: Properties) -> str:
+    def unsupported_reason(self, properties: Properties) -> str:
         """Return which program is missing, or ""."""
         missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
         return "%s is not installed" % ", ".join(missing) if missing else ""

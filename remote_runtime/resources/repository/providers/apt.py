@@ -18,7 +18,7 @@ class Provider(BaseProvider):
         """See the base class."""
         return 1 if is_used() else _AFTER_DNF
 
-    def unmanageable(self, properties: Properties) -> str:
+    def unsupported_reason(self, properties: Properties) -> str:
         """See the base class."""
         found = self.context.commands.find(self.program)
         return "" if found else "%s is not installed" % self.program

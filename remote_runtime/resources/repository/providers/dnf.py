@@ -10,6 +10,6 @@ class Provider(BaseProvider):
     name = "dnf"
     priority = 2
 
-    def unmanageable(self, properties: Properties) -> str:
+    def unsupported_reason(self, properties: Properties) -> str:
         """See the base class."""
         return "" if self.context.commands.find("dnf") else "dnf is not installed"

@@ -14,7 +14,7 @@ class Provider(Posix):
     name = "choria"
     priority = 1
 
-    def unmanageable(self, properties: Properties) -> str:
+    def unsupported_reason(self, properties: Properties) -> str:
         return ""
 
     def put(self, path: str, content: Content, mode: int, old: Optional[Status]) -> None:

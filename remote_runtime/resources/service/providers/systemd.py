@@ -13,7 +13,7 @@ class Provider(base.Provider):
     name = "systemd"
     _lacking: Optional[str] = None
 
-    def unmanageable(self, properties: Properties) -> str:
+    def unsupported_reason(self, properties: Properties) -> str:
         """Return what is missing of systemd, or ""."""
         if self._lacking is None:
             systemd: Systemd = self.context.one(Systemd)

@@ -27,7 +27,7 @@ class Provider(BaseProvider):
     priority = 1
     directory = DIRECTORY
 
-    def unmanageable(self, properties: Properties) -> str:
+    def unsupported_reason(self, properties: Properties) -> str:
         """Return why files in cron.d cannot be used on this host, or ""."""
         if os.geteuid() != 0:
             return f"only root may write to {self.directory}"

@@ -20,7 +20,7 @@ class Provider(BaseProvider):
     name = "crontab"
     priority = 10
 
-    def unmanageable(self, properties: Properties) -> str:
+    def unsupported_reason(self, properties: Properties) -> str:
         """Return why this host has no crontabs, or ""."""
         return "" if self.context.commands.find("crontab") else "crontab was not found"
 

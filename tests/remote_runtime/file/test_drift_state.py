@@ -2,7 +2,7 @@ import os
 from typing import Any, List
 from unittest import mock
 
-from remote_runtime.resources.file.digests import observation, remembered
+from remote_runtime.resources.file.digests import observation, drift_state
 from remote_runtime.resources.file.resource import Resource
 from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import BlobStore, DirectoryTest, blob, context, item, one, run_items
@@ -79,7 +79,7 @@ class LargeTest(DirectoryTest):
         """Attributes alone need no hash of any file, a content none of a file of another size."""
         self.huge("a")
         keys = ["ensure", "group", "mode", "owner"]
-        self.assertEqual(sorted(remembered(self.resource())), keys)
+        self.assertEqual(sorted(drift_state(self.resource())), keys)
         self.write("source", b"y")
         for properties in (
             {"content": "x"},
@@ -87,7 +87,7 @@ class LargeTest(DirectoryTest):
             {"source": self.path("source")},
             {"source": self.path("missing")},
         ):
-            found = remembered(self.resource(**properties))
+            found = drift_state(self.resource(**properties))
             self.assertEqual(sorted(found), sorted([*keys, "size"]))
             self.assertEqual(found["size"], HUGE)
 
@@ -97,6 +97,6 @@ class SmallTest(DirectoryTest):
         """Of a content its hash, too."""
         self.write("a", b"x")
         resource = Resource(self.file("a", content="y"), None, context())
-        self.assertIn("checksum", remembered(resource))
+        self.assertIn("checksum", drift_state(resource))
         going = Resource(self.file("a", ensure="absent"), None, context())
         self.assertEqual(len(observation(going, going.observe())["content"]), 64)
