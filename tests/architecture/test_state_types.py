@@ -60,5 +60,7 @@ def test_each_type_without_actions_is_held() -> None:
 
 def test_questions_are_recognized() -> None:
     """An attribute, a keyword, a method and a name are found."""
-    code = "self.context.noop\nf(effects=1)\nclass A:\n  def assumed_actions(self): pass\nAction()\n1"
+    code = (
+        "self.context.noop\nf(effects=1)\nclass A:\n  def assumed_actions(self): pass\nAction()\n1"
+    )
     assert sorted(questions_about_the_run(ast.parse(code))) == [1, 2, 4, 5]

@@ -15,7 +15,7 @@ from remote_runtime.base import (
 )
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file import modes, replacing, wording
+from remote_runtime.resources.file import modes, replacement, wording
 from remote_runtime.resources.file.content import desired
 
 if TYPE_CHECKING:
@@ -217,12 +217,12 @@ class Resource(PathType):
             bare = content is None
         except Missing as source:
             unmet.append(source)
-        replacing.refuse(self.name, status, bare)
+        replacement.refuse(self.name, status, bare)
         if status is None:
             unmet += requirements.parent(self.context, self.name)
         if bare:
             return self._bare(status, want), unmet
-        changes = replacing.changes(
+        changes = replacement.changes(
             self.context, self.item, status=status, content=content, mode=want.mode
         )
         attributes = self._attributes(status, want) if status is not None else []
@@ -335,7 +335,7 @@ class Resource(PathType):
             status = self.context.files.status(self.name)
             if self._stays(status) or not self._differs(content.sha256, content.size, status):
                 return None
-            replacing.refuse(self.name, status, False)
+            replacement.refuse(self.name, status, False)
             want, unmet = self._wanted(status)
         except ResourceError:
             return None

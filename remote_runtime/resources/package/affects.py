@@ -52,7 +52,7 @@ def _of(entry: str, context: "Context") -> List[Covers]:
     type_name, _, name = entry.partition("#")
     if type_name != "package":
         return [_one(type_name, name)]
-    from remote_runtime.resources.package.owned import coverage
+    from remote_runtime.resources.package.affected_packages import coverage
 
     return [_one(type_name, name), coverage(context, name)]
 

@@ -16,7 +16,7 @@ from remote_runtime.effects import UNKNOWN
 
 if TYPE_CHECKING:
     from remote_runtime.errors import ResourceError
-    from remote_runtime.resources.package.probing import Probe
+    from remote_runtime.resources.package.inspection import Probe
 
 # The same words on every host, so that a report says it once for all of them.
 LISTS_OUTDATED = (
@@ -127,7 +127,7 @@ class PackageProvider(Provider):
     def probe(self) -> "Probe":
         """What looks into packages, made when it is first needed: in a preview."""
         if self._probe is None:
-            from remote_runtime.resources.package.probing import Probe
+            from remote_runtime.resources.package.inspection import Probe
 
             self._probe = Probe(self.context)
         return self._probe

@@ -2,7 +2,7 @@ import os
 from typing import Any, List
 from unittest import mock
 
-from remote_runtime.resources.file.digests import observation, drift_state
+from remote_runtime.resources.file.digests import drift_state, observation
 from remote_runtime.resources.file.resource import Resource
 from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import BlobStore, DirectoryTest, blob, context, item, one, run_items

@@ -25,8 +25,8 @@ from remote_runtime.resources.package.dpkg.host_rules import HostRules
 from remote_runtime.resources.package.dpkg.installed import Registry, units_below
 from remote_runtime.resources.package.dpkg.probe import Debs, indexed
 from remote_runtime.resources.package.dpkg.settings import Settings
+from remote_runtime.resources.package.inspection import Indexed, Probe
 from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
-from remote_runtime.resources.package.probing import Indexed, Probe
 from remote_runtime.resources.package.provider import VersionChange
 from remote_runtime.system.process.commands import Result
 

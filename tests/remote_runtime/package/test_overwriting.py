@@ -4,7 +4,7 @@ import unittest
 
 from remote_runtime.effects import PackageEffect, PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package.dpkg import overwriting
+from remote_runtime.resources.package.dpkg import file_conflicts
 from remote_runtime.resources.package.dpkg.contents import Contents, Member
 from remote_runtime.resources.package.dpkg.host_rules import Diversion, HostRules
 from remote_runtime.resources.package.dpkg.settings import Settings
@@ -25,7 +25,7 @@ class Overwriting(unittest.TestCase):
 
     def refuse(self, *changes, replaces="", planned=()):
         shown = "Package: a\nVersion: 1\n%s\n" % replaces
-        overwriting.refuse(
+        file_conflicts.refuse(
             self.context,
             self.coming,
             changes=[VersionChange("a", "", "1"), *changes],

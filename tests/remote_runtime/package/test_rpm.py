@@ -14,9 +14,9 @@ from remote_runtime.resources.package.dnf import transaction as dnf_transaction
 from remote_runtime.resources.package.dnf.transaction import Coming
 from remote_runtime.resources.package.dpkg.contents import Contents, Member
 from remote_runtime.resources.package.dpkg.installed import Installations
+from remote_runtime.resources.package.inspection import Indexed
 from remote_runtime.resources.package.maintainer_scripts import package_scripts
 from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
-from remote_runtime.resources.package.probing import Indexed
 from remote_runtime.resources.package.provider import VersionChange
 from remote_runtime.resources.package.rpm import contents as rpm_contents
 from remote_runtime.resources.package.rpm import probe as rpm_probe

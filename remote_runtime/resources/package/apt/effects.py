@@ -26,6 +26,7 @@ from remote_runtime.base import (
 from remote_runtime.changes import HASHED
 from remote_runtime.effects import ASSUMED, UNKNOWN
 from remote_runtime.errors import ResourceError
+from remote_runtime.resources.package.destination_checks import Reach
 from remote_runtime.resources.package.dpkg.contents import (
     SYSUSERS,
     UNIT_DIRECTORIES,
@@ -47,7 +48,6 @@ from remote_runtime.resources.package.maintainer_scripts import uncertainty as s
 from remote_runtime.resources.package.maintainer_scripts.effects import Open
 from remote_runtime.resources.package.maintainer_scripts.package_scripts import Declare, Run
 from remote_runtime.resources.package.provider import VersionChange, brought
-from remote_runtime.resources.package.reach import Reach
 from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
 
 if TYPE_CHECKING:

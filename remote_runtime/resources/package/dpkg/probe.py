@@ -9,7 +9,7 @@ from remote_runtime.resources.package.apt import errors as apt_errors
 from remote_runtime.resources.package.apt import simulation as apt_simulation
 from remote_runtime.resources.package.dpkg import contents as deb_contents
 from remote_runtime.resources.package.dpkg.contents import Contents
-from remote_runtime.resources.package.probing import TIMEOUT, Indexed, Packages
+from remote_runtime.resources.package.inspection import TIMEOUT, Indexed, Packages
 from remote_runtime.resources.package.provider import VersionChange
 
 if TYPE_CHECKING:

@@ -260,10 +260,10 @@ class Provider(PackageProvider):
             foreseen = [VersionChange(name, "", "")]  # of what was removed before
         if name not in [change.name for change in foreseen]:
             return super().effects(operation, foreseen)
-        from remote_runtime.resources.package.dpkg import overwriting
+        from remote_runtime.resources.package.destination_checks import Reach
+        from remote_runtime.resources.package.dpkg import file_conflicts
         from remote_runtime.resources.package.dpkg.effects import DebConsequences
         from remote_runtime.resources.package.dpkg.installed import Registry
-        from remote_runtime.resources.package.reach import Reach
 
         known = self._contents([change for change in foreseen if change.after])
         try:
@@ -274,7 +274,7 @@ class Provider(PackageProvider):
             raise Unknowable(rules.unclear)
         for name, contents in sorted(known.items()):
             rules.refuse(self.context.files, contents, name)
-        overwriting.refuse(
+        file_conflicts.refuse(
             self.context,
             known,
             changes=foreseen,

@@ -293,8 +293,8 @@ class Provider(PackageProvider):
             return self._changing(operation, dnf_transaction.changed(resolved), foreseen)
         if not coming or not self.context.options.package_probe:
             return super().effects(operation, foreseen)
+        from remote_runtime.resources.package.destination_checks import Reach
         from remote_runtime.resources.package.dpkg.installed import Installations
-        from remote_runtime.resources.package.reach import Reach
         from remote_runtime.resources.package.rpm.effects import RpmConsequences
 
         known = self._contents(operation, coming)
@@ -309,11 +309,11 @@ class Provider(PackageProvider):
         self, operation: Operation, names: Sequence[str], foreseen: Sequence[VersionChange]
     ) -> Sequence[Effect]:
         """Effects where packages that are there get another version, are replaced or go."""
-        from remote_runtime.resources.package import owned
+        from remote_runtime.resources.package import affected_packages
 
         what = str(operation._replace(version=self.shown(operation.version)))
         doubt = Uncertainty(UNKNOWN, "the changes of %s are not known yet" % what)
-        theirs = UnknownEffect(doubt, owned.of_rpms(self.context, names))
+        theirs = UnknownEffect(doubt, affected_packages.of_rpms(self.context, names))
         return [theirs, *super().effects(operation, foreseen)]
 
     def _contents(self, operation: Operation, coming: "Sequence[Coming]") -> "Dict[str, Contents]":
@@ -323,7 +323,7 @@ class Provider(PackageProvider):
 
         def fetch(directory: str) -> None:
             from remote_runtime.resources.package.dnf import isolated_run
-            from remote_runtime.resources.package.probing import TIMEOUT
+            from remote_runtime.resources.package.inspection import TIMEOUT
 
             words = (*self._words([operation]), "--downloadonly", "--downloaddir=" + directory)
             argv = isolated_run.isolated(self.context, words, directory)

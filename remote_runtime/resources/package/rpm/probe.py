@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Callable, Sequence
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.resources.package.dpkg.contents import Contents
-from remote_runtime.resources.package.probing import TIMEOUT, Indexed, Packages
+from remote_runtime.resources.package.inspection import TIMEOUT, Indexed, Packages
 from remote_runtime.resources.package.rpm import contents as rpm_contents
 
 if TYPE_CHECKING:
