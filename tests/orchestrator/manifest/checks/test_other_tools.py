@@ -86,4 +86,4 @@ def test_a_source_that_is_a_url(tmp_path: Path) -> None:
     """A file's source that is an address is refused with the type for downloads."""
     text = "- file: [{/a: {source: 'https://h/x', owner: a, group: a, mode: '644'}}]"
     (problem,) = refused_resource(tmp_path, text)
-    assert "use an archive resource" in problem.message
+    assert "use a download resource" in problem.message
