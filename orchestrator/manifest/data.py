@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Entries
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from inventory.checker import is_null
 from inventory.document import (
@@ -24,7 +24,8 @@ from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.manifest.annotations import Annotation, read_annotations
 from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.data_files import NO_FILES, DataFiles, leads, pairs_of
-from orchestrator.manifest.merge import STRATEGIES, Merging, merge_base, merge_deep, merge_key
+from orchestrator.manifest.deferred import Deferred
+from orchestrator.manifest.merge import STRATEGIES, Merging, merge_base, merge_key
 from orchestrator.manifest.values import compile_node, expressions_in, is_templated
 from remote_runtime.errors import InputError, Position, Problem
 
@@ -196,21 +197,25 @@ class DataSource:
         data = merge_base(self.merging, bind(self._base, "", self.data))
         taken: set[str] = set()
         is_first = True
+        doubt: FactsUnavailableError | None = None
         for entry in self.order:
             try:
                 name = _render_entry(entry, scope)
-            except FactsUnavailableError:
+            except FactsUnavailableError as error:
                 if not scope.facts.are_partial:
                     raise
                 # It may be any of these: their keys are known, but not their values.
                 for possible in self.possible(entry, files):
                     for layer in self.layers(possible, files):
-                        data = merge_deep(bind(layer, "", layer.tree), data)
+                        data.update((key, _unknown(key, error)) for key, _ in layer.pairs())
+                        doubt = error
                 continue
             found: list[str] = []
             layers = self.layers(name, files)
             for layer, key, value in ((one, *pair) for one in layers for pair in one.pairs()):
-                if self.merging.wants(key, is_first, taken):
+                if doubt and self.merging.strategy(key) == "first":
+                    data[key] = _unknown(key, doubt)  # the earlier entry may win
+                elif self.merging.wants(key, is_first, taken):
                     merge_key(self.merging, key, data, bind(layer, key, value))
                     found.append(key)
             taken.update(found)
@@ -374,6 +379,15 @@ def refuse_unknown_keys(
             advice = f"{hint}; {advice}" if hint else advice
             message = f"{what} has no key {key.text!r}"
             problems.append(Problem(message, key.position, advice, "input.unknown"))
+
+
+def _unknown(key: str, error: FactsUnavailableError) -> Deferred:
+    """A value of data that raises the error when it is read."""
+
+    def refuse() -> NoReturn:
+        raise error
+
+    return Deferred([], f"data.{key}", refuse)
 
 
 def _render_entry(entry: Any, scope: Scope) -> str | None:

@@ -313,3 +313,29 @@ def test_a_selection_that_means_nothing_is_refused_before_any_host(
     assert main([*command, "-i", "hosts.yaml", *words, "site.yaml"]) == 2
     told = capsys.readouterr().err
     assert "resource of any host" in told
+
+
+@pytest.mark.parametrize("merge", ["first", "deep"])
+def test_data_of_an_unknown_role_are_not_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], merge: str
+) -> None:
+    """A host without the fact in the order may get any of the files: none of their values counts,
+    and what depends on them is not checked."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data/role").mkdir(parents=True)
+    (tmp_path / "ccm.yaml").write_text("data: data\n")
+    (tmp_path / "data/role/web.yaml").write_text("ports: [80, bad]\n")
+    (tmp_path / "data/role/mail.yaml").write_text("ports: [25]\n")
+    (tmp_path / "data/host.yaml").write_text("ports: [1, 2, 3]\nname: x\n")
+    (tmp_path / "hosts.yaml").write_text("hosts: {db1: {connection: local}}\n")
+    (tmp_path / "site.yaml").write_text(
+        f"data: {{ports: [], name: ''}}\n"
+        f'hierarchy: {{order: ["role:{{{{ Facts.role }}}}", host], merge: {merge}}}\n'
+        "ccm:\n"
+        "  resources:\n"
+        "    - wait: [{'port {{ item }}': {foreach: Data.ports, port: '{{ item }}'}}]\n"
+        "    - exec: [{'true': {}}]\n"
+    )
+    assert main(["validate", "-i", "hosts.yaml", "site.yaml"]) == 0
+    told = capsys.readouterr()
+    assert "1 needs facts that only a host reports" in told.out + told.err
