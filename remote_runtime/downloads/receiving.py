@@ -43,10 +43,12 @@ class Body(object):
         given = None if response.chunked else response.headers.get("Content-Length")
         expected = int(given) if given is not None and given.isdigit() else None
         coding = (response.headers.get("Content-Encoding") or "identity").strip().lower()
-        path = request.path.lower()
+        # A redirect may lead to, or away from, a name that tells what the file is.
+        paths = (request.path.lower(), request._replace(url=shown).path.lower())
+        is_served_so = any(path.endswith(_GZIPPED) for path in paths)
         blocks = _blocks(response, expected, pulse)
         size: Optional[int] = expected
-        if coding in ("gzip", "x-gzip") and not path.endswith(_GZIPPED):
+        if coding in ("gzip", "x-gzip") and not is_served_so:
             blocks, size = _unzipped(blocks), None
         elif coding not in ("identity", "gzip", "x-gzip"):
             raise ResourceError(
@@ -67,7 +69,7 @@ class Body(object):
             raise ResourceError(
                 "%s sends more than %d bytes" % (shown, self._most),
                 kind="resource.download.size",
-                hint="check the url; `max_size` of a download raises the limit",
+                hint="check the url; `max_size` or `extract_max_size` raises the limit",
             )
 
 
@@ -94,7 +96,8 @@ def _unzipped(blocks: Generator[bytes, None, None]) -> Generator[bytes, None, No
     try:
         for data in blocks:
             plain = b""
-            while data or len(plain) == BLOCK:  # it may hold more than it gave
+            # It may hold more than it gave.
+            while data or (len(plain) == BLOCK and not reader.eof):
                 if reader.eof:  # several may follow each other
                     reader = zlib.decompressobj(_WITH_HEADER)
                 plain = reader.decompress(data, BLOCK)

@@ -6,8 +6,10 @@ import stat
 import threading
 import time
 from typing import Any, List, Optional
+from unittest import mock
 
 from remote_runtime.cancellation import Cancelled
+from remote_runtime.resources.archive.providers import http
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files
 from remote_runtime.system.temporary import Temporary
@@ -25,6 +27,14 @@ class DownloadTest(ArchiveTest):
     def setUp(self) -> None:
         super().setUp()
         self.serve("a.tar.gz", DATA)
+
+    def test_more_than_the_limit(self) -> None:
+        """A server that sends without end is cut off; `extract_max_size` raises the limit."""
+        with mock.patch.object(http, "_LARGEST", 10):
+            error = self.error(self.archive(extract_max_size="9B"))
+            self.assertIn("sends more than 10 bytes", error)
+            self.assertEqual(self.names("dl"), [])
+            self.assertTrue(self.apply(self.archive(extract_max_size="1MiB"))["changed"])
 
     def test_downloaded_once(self) -> None:
         """An archive is downloaded with its owner and mode, and then nothing is asked for."""

@@ -8,6 +8,7 @@ import unittest
 from typing import Any, Dict
 
 from remote_runtime.cancellation import Cancelled
+from remote_runtime.downloads import receiving
 from remote_runtime.item import Item
 from remote_runtime.resources.download.resource import Resource
 from tests.remote_runtime.archive import server
@@ -301,6 +302,15 @@ class DownloadTest(DirectoryTest):
         self.web.answers["/tool.tar.gz"] = encoded("x-gzip", zipped)
         self.apply(url=self.web.url("/tool.tar.gz"))
         self.assertEqual(self.read("dl/tool"), zipped)
+        self.web.answers["/latest"] = server.redirect("/tool.tar.gz")
+        self.apply(name="latest", url=self.web.url("/latest"))
+        self.assertEqual(self.read("dl/latest"), zipped)
+        for blocks in (1, 2):  # it ends where a block of what is decoded does
+            plain = b"x" * (blocks * receiving.BLOCK)
+            self.web.answers["/x"] = encoded("gzip", gzip.compress(plain))
+            event = self.apply(name="x%d" % blocks, url=self.web.url("/x"))
+            self.assertEqual(event["error"], [])
+            self.assertEqual(self.read("dl/x%d" % blocks), plain)
 
     def test_tries(self) -> None:
         """What fails on the way is tried again; the event says how often."""

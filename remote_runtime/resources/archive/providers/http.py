@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.walk import Directory
 
 _BLOCK = 256 << 10
+_LARGEST = 10 << 30  # bytes of an archive, unless more may be extracted from it
 _PARENT_MODE = 0o755
 _OTHERS_WRITE = 0o022
 
@@ -43,7 +44,11 @@ class Provider(BaseProvider):
 
         checksum = settings.checksum and HASHED + settings.checksum
         return receiving.download(
-            self.context, path, request=settings.request, checksum=checksum
+            self.context,
+            path,
+            request=settings.request,
+            checksum=checksum,
+            most=max(_LARGEST, settings.max_size),
         ).file
 
     def probe(self, path: str, settings: Settings) -> None:
