@@ -123,8 +123,8 @@ def entries(path: str, text: str) -> Iterator[Entry]:
 
 def _of_line(line: str) -> Tuple[str, str, str]:
     """Address, suite and key of a line such as ``deb [signed-by=K] URL SUITE COMPONENT``."""
-    _, _, rest = line.strip().partition(" ")
-    rest, signed = rest.strip(), ""
+    rest = "".join(line.split(None, 1)[1:]).strip()  # a tab may follow the type
+    signed = ""
     if rest.startswith("["):
         options, _, rest = rest[1:].partition("]")
         for option in options.split():

@@ -14,7 +14,10 @@ LARGEST = 1 << 20  # bytes of a file with keys
 _BEGIN, _END = "-----BEGIN PGP PUBLIC KEY BLOCK-----", "-----END PGP PUBLIC KEY BLOCK-----"
 _PRIVATE = "-----BEGIN PGP PRIVATE KEY BLOCK-----"
 _PUBLIC, _SUBKEY, _SECRET, _SECRET_SUBKEY = 6, 14, 5, 7
+_SIGNATURE, _USER_ID, _USER_ATTRIBUTE = 2, 13, 17
+_OF_KEYS = (_PUBLIC, _SUBKEY, _SIGNATURE, _USER_ID, _USER_ATTRIBUTE)
 _KEYBOX = b"KBXf"
+_LARGEST_V4 = 0xFFFF  # bytes of a key of version 4
 _WIDTH = 64  # characters of a line of armor
 _CRC_START, _CRC_POLYNOMIAL = 0xB704CE, 0x1864CFB
 
@@ -35,7 +38,7 @@ def read(data: bytes) -> Keys:
     """The keys in a file of either form. ``ValueError`` says what it is instead."""
     binary = dearmored(data) if is_armored(data) else data
     found = Keys([], [])
-    for tag, body in _packets(binary):
+    for tag, body, _ in _packets(binary):
         if tag in (_SECRET, _SECRET_SUBKEY):
             raise ValueError("it contains a private key; export the public one")
         if tag == _PUBLIC:
@@ -74,6 +77,19 @@ def dearmored(data: bytes) -> bytes:
     return found
 
 
+def canonical(data: bytes) -> bytes:
+    """The keys that ``read`` finds and nothing else, in the same form; text in armor of our own.
+
+    What else is in a file, apt or RPM may read another way. What is no key stays as it is.
+    """
+    try:
+        binary = dearmored(data) if is_armored(data) else data
+        kept = b"".join(packet for tag, _, packet in _packets(binary) if tag in _OF_KEYS)
+    except ValueError:
+        return normalized(data)
+    return armored(kept) if is_armored(data) else kept
+
+
 def armored(data: bytes) -> bytes:
     """The text form of keys in binary form."""
     encoded = base64.b64encode(data).decode("ascii")
@@ -104,17 +120,17 @@ def _crc(data: bytes) -> int:
     return crc
 
 
-def _packets(data: bytes) -> Iterator[Tuple[int, bytes]]:
-    """The packets with their tags. ``ValueError`` for what is none."""
+def _packets(data: bytes) -> Iterator[Tuple[int, bytes, bytes]]:
+    """The tag, the body and the whole of each packet. ``ValueError`` for what is none."""
     at = 0
     while at < len(data):
-        head = data[at]
+        start, head = at, data[at]
         if not head & 0x80:
             raise ValueError("it is not an OpenPGP public key%s" % _seen(data))
         tag, size, at = _new(data, at) if head & 0x40 else _old(data, at)
         if at + size > len(data):
             raise ValueError("the key is cut off")
-        yield tag, data[at : at + size]
+        yield tag, data[at : at + size], data[start : at + size]
         at += size
 
 
@@ -142,6 +158,8 @@ def _old(data: bytes, at: int) -> Tuple[int, int, int]:
 def _fingerprint(body: bytes) -> str:
     version = body[0] if body else 0
     if version == 4:
+        if len(body) > _LARGEST_V4:
+            raise ValueError("it is not an OpenPGP public key")
         head = b"\x99" + len(body).to_bytes(2, "big")
         return str(_sha1(head + body).hexdigest()).upper()  # as RFC 4880 defines it
     if version in (5, 6):

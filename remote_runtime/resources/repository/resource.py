@@ -97,7 +97,7 @@ class Resource(StateType):
         if key is not None and key.kind == "file":
             data = host.files.read(self._installed, keys.LARGEST)
             wanted = self._known_key()
-            self._is_same = wanted is not None and wanted == Key(self._installed, data)
+            self._is_same = wanted == Key(self._installed, data) and not self._why_refused()
             if not self._is_same:  # otherwise nobody has to tell it from another one
                 found["key"] = _digest(data)
                 self._found_keys = _fingerprints(data)
@@ -143,7 +143,8 @@ class Resource(StateType):
             found["fingerprint"] = ", ".join(self._found_keys if same else wanted)
         if key is not None and key.data is not None:
             found["key"] = _digest(key.data)
-            found["fingerprint"] = ", ".join(_fingerprints(key.data)) or None
+            if not self._why_refused():
+                found["fingerprint"] = ", ".join(_fingerprints(key.data)) or None
         return found
 
     def _section(self, signed_by: List[str]) -> str:
@@ -174,7 +175,7 @@ class Resource(StateType):
     def _placed(self, data: bytes) -> Key:
         """A key in the form, and at the path, that the package manager wants."""
         paths = places.keys(self.provider, self.name)
-        data = keys.normalized(data)
+        data = keys.canonical(data)
         if self.provider == "apt":
             return Key(paths[0 if keys.is_armored(data) else 1], data)
         return Key(paths[0], data if keys.is_armored(data) else keys.armored(data))
@@ -188,15 +189,23 @@ class Resource(StateType):
         data = self._source
         if data is None:
             data = host.downloads.read(given, keys.LARGEST)
+        why = self._why_not(data)
+        if why:
+            raise _refused(given, why)
+        return self._placed(data)
+
+    def _why_refused(self) -> str:
+        """What is wrong with the key at a path of the host, "" for nothing or no such path."""
+        return "" if self._source is None else self._why_not(self._source)
+
+    def _why_not(self, data: bytes) -> str:
+        """Why this is not the key that is expected, "" where it is."""
         expected = self.properties.get("fingerprint")
         try:
             found = keys.read(data)
         except ValueError as error:
-            raise _refused(given, str(error)) from error
-        why = rules.compare(found, expected) if expected else ""
-        if why:
-            raise _refused(given, why)
-        return self._placed(data)
+            return str(error)
+        return rules.compare(found, expected) if expected else ""
 
     # -- changing ---------------------------------------------------------------------------------
 
@@ -301,6 +310,10 @@ def _fingerprints(data: bytes) -> List[str]:
 
 
 def _refused(where: str, why: str) -> ResourceError:
+    if rules.is_download(where):
+        from remote_runtime.downloads import fetching
+
+        where = fetching.shown(where)  # its query often holds a token
     return ResourceError(
         "the key %s is refused: %s" % (where, why),
         kind="resource.repository.key",

@@ -5,6 +5,7 @@ import binascii
 import re
 from typing import Any, Iterator, List, Mapping, Optional, Tuple
 
+from remote_runtime.downloads import request
 from remote_runtime.resources.repository import deb822, keys, repo_file
 
 INLINE, BINARY = "-----BEGIN", "base64:"
@@ -116,7 +117,10 @@ def _keys(properties: Mapping[str, Any]) -> Iterator[Wrong]:
     if properties.get("signed_by"):
         yield "signed_by", "use either key or signed_by"
     if is_download(key):
-        if not expected:
+        wrong = request.url_problem(key)
+        if wrong:
+            yield "key", wrong
+        elif not expected:
             yield "key", "a key from a URL requires its fingerprint"
         return
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:\S*\Z", key) and not key.startswith(BINARY):

@@ -67,6 +67,7 @@ class Deb822Test(unittest.TestCase):
             "# deb http://off/ a main\n"
             "deb [arch=amd64 signed-by=/k.asc] http://x/debian bookworm main # here\n"
             "deb-src http://x/debian/ bookworm main\n\nnonsense\ndeb 'http://q/' ./\n"
+            "deb\t[signed-by=/t]\thttp://t/ a main\ndeb\n"
         )
         self.assertEqual(
             list(deb822.entries("/l.list", lines)),
@@ -74,6 +75,7 @@ class Deb822Test(unittest.TestCase):
                 ("http://x/debian/", "bookworm", "/k.asc", "/l.list:2"),
                 ("http://x/debian/", "bookworm", "", "/l.list:3"),
                 ("http://q/", "./", "", "/l.list:6"),
+                ("http://t/", "a", "/t", "/l.list:7"),
             ],
         )
         off = "Enabled: no\nTypes: deb\nURIs: http://x\nSuites: a\n"

@@ -57,6 +57,21 @@ class KeysTest(unittest.TestCase):
         found = keys.read(BINARY + packet(14, b"\x04subkey"))
         self.assertEqual((found.primary, len(found.subkeys)), ([FINGERPRINT], 1))
 
+    def test_what_is_kept(self):
+        """Only what is read as keys is kept, in armor of our own; what is no key stays."""
+        evil = OTHER_KEY.replace("PUBLIC KEY BLOCK", "SIGNATURE")
+        inner = KEY.replace("\n=", "\n=-----END PGP PUBLIC KEY BLOCK-----\n=", 1)
+        headed = KEY.replace("\n\n", "\nComment: a\n\n", 1)
+        for text in (KEY, evil + KEY, KEY + evil, inner, inner + evil, headed):
+            self.assertEqual(keys.canonical(text.encode()).decode(), KEY)
+        both = keys.canonical((KEY + OTHER_KEY).encode())
+        self.assertEqual(keys.read(both).primary, [FINGERPRINT, OTHER_FINGERPRINT])
+        hidden = packet(8, b"\x00" + keys.dearmored(OTHER_KEY.encode()))
+        for data in (BINARY, BINARY + hidden, BINARY + packet(12, b"trust")):
+            self.assertEqual(keys.canonical(data), BINARY)
+            self.assertEqual(keys.canonical(keys.armored(data)).decode(), KEY)
+        self.assertEqual(keys.canonical(b"<html>"), b"<html>")
+
     def test_what_is_no_key(self):
         """Every other file is refused with what it is."""
         cases = (
@@ -69,6 +84,7 @@ class KeysTest(unittest.TestCase):
             (BINARY[:40], "cut off"),
             (KEY.encode()[:-40], "last line"),
             (KEY.replace("m", "!").encode(), "not base64"),
+            (packet(6, b"\x04" * 70000), "not an OpenPGP public key"),
             (b"\xa7" + b"x" * 20, "not an OpenPGP public key"),
             (base64.b64encode(BINARY), "not an OpenPGP public key"),
         )

@@ -152,6 +152,39 @@ class RepositoryTest(RepositoryCase):
         self.assertTrue(one(self.both(self.repository(key=path, **GOOD)))["changed"])
         self.assertEqual(self.read("apt/keyrings/x.asc").decode(), OTHER_KEY)
 
+    def test_a_key_of_the_host_that_is_refused(self):
+        """The wrong key of a path is refused where it is installed already, and where not."""
+        path = self.write("k.asc", KEY.encode())
+        self.run_all(self.repository(key=path, fingerprint=FINGERPRINT, **GOOD))
+        wrong = self.repository(key=path, fingerprint=OTHER_FINGERPRINT, **GOOD)
+        self.assertIn("is refused", one(self.both(wrong))["error"][0])
+        self.write("k.asc", OTHER_KEY.encode())
+        right = self.repository(key=path, fingerprint=FINGERPRINT, **GOOD)
+        self.assertIn("is refused", one(self.both(right))["error"][0])
+        self.assertEqual(self.read("apt/keyrings/x.asc").decode(), KEY)
+
+    def test_more_than_a_key(self):
+        """What else is in the file of a key is not written, and a second run is stable."""
+        evil = (OTHER_KEY.replace("PUBLIC KEY BLOCK", "SIGNATURE") + KEY).encode()
+        hidden = BINARY + bytes([0xC8, 4]) + b"\x00abc"  # a packet of another kind
+        for provider, file, data, kept in (
+            ("apt", "apt/keyrings/x.asc", evil, KEY.encode()),
+            ("apt", "apt/keyrings/x.gpg", hidden, BINARY),
+            ("dnf", "pki/rpm-gpg/RPM-GPG-KEY-x", evil, KEY.encode()),
+            ("dnf", "pki/rpm-gpg/RPM-GPG-KEY-x", hidden, KEY.encode()),
+        ):
+            more: Any = GOOD if provider == "apt" else {"url": "https://x/"}
+            inline = "base64:" + base64.b64encode(data).decode()
+            for key in (self.write("k", data), inline):
+                with self.subTest(file=file, key=key[:7]):
+                    wanted = self.repository(
+                        provider=provider, key=key, fingerprint=FINGERPRINT, **more
+                    )
+                    self.both(wanted)
+                    self.assertEqual(self.read(file), kept)
+                    self.assertEqual(one(self.both(wanted))["status"], "stable")
+                    self.both(self.repository(provider=provider, ensure="absent"))
+
     def test_the_same_source_elsewhere(self):
         """Another file with the same source and key is told; with another key it is refused."""
         old = self.write("apt/sources.list.d/old.list", b"deb https://x/debian/ bookworm main\n")
@@ -279,6 +312,23 @@ class DownloadTest(RepositoryCase):
             self.assertIn("is refused", event["error"][0])
             self.assertEqual(self.listed("apt/sources.list.d"), [])
             self.assertFalse(os.path.exists(self.path("apt/keyrings")))
+
+    def test_a_key_hidden_beside_the_right_one(self):
+        """A block that apt would read as a key is not written beside the key that was compared."""
+        evil = OTHER_KEY.replace("PUBLIC KEY BLOCK", "SIGNATURE")
+        self.served = (evil + KEY).encode()
+        self.assertTrue(one(self.both(self.wanted))["changed"])
+        self.assertEqual(self.read("apt/keyrings/x.asc").decode(), KEY)
+        self.served = None
+        self.assertEqual(one(self.both(self.wanted))["status"], "stable")
+
+    def test_a_token_in_the_url(self):
+        """The error does not repeat the query, which often holds a token."""
+        self.served = OTHER_KEY.encode()
+        wanted = self.repository(key="https://x/k?token=s3", fingerprint=FINGERPRINT, **GOOD)
+        error = "\n".join(one(self.both(wanted))["error"])
+        self.assertIn("the key https://x/k is refused", error)
+        self.assertNotIn("s3", error)
 
     def test_a_server_that_is_down(self):
         """The resource fails, in a preview too."""
