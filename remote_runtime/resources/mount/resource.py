@@ -4,6 +4,7 @@ import os
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from remote_runtime.base import Diff, Properties, StateType
+from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.system.kernel import fstab, mounts
 from remote_runtime.system.kernel.fstab import SWAP, Entry
@@ -185,7 +186,7 @@ class Resource(StateType):
             entry = entry._replace(point=self._point or self.name)
             host.mounts.require_mountable(entry)
             if now is not None:
-                host.mounts.unmount(now)
+                self._release(host, now)
             self._make_point(host, entry)
             host.mounts.mount(entry)
             return
@@ -199,7 +200,17 @@ class Resource(StateType):
             now = host.mounts.at(self._point)
             if now is None:
                 return
-            host.mounts.unmount(now)
+            self._release(host, now)
+
+    @staticmethod
+    def _release(host: Host, now: Mounted) -> None:
+        if now.point in NEEDED:
+            raise ResourceError(
+                "%s cannot be unmounted; the host needs it" % now.point,
+                kind="resource.mount",
+                hint="check where the mount point leads",
+            )
+        host.mounts.unmount(now)
 
     def remove(self, host: Host) -> None:
         if self._is_swap and host.mounts.is_swap(self._key):
@@ -236,7 +247,10 @@ class Resource(StateType):
 
 
 def _real(host: HostReader, path: str) -> str:
-    """A path without symlinks, as far as it exists; what is mounted on its way changes no name."""
+    """A path without symlinks, as far as it exists; what is mounted on its way changes no name.
+
+    ``ResourceError`` for a link of another user that leads to what is not that user's.
+    """
     done, todo, links = "/", path.split("/"), 0
     while todo:
         name = todo.pop(0)
@@ -249,6 +263,7 @@ def _real(host: HostReader, path: str) -> str:
         node = host.files.lstat(done)
         if node is not None and node.kind == "symlink" and links < _MOST_LINKS:
             links += 1
+            host.files.stat(done)
             done = "/" if node.target.startswith("/") else os.path.dirname(done)
             todo[:0] = node.target.split("/")
     return done

@@ -8,6 +8,7 @@ from tests.remote_runtime.fakes import DirectoryTest, item, one
 from tests.remote_runtime.host.kinds import run
 
 ROOT = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
+ROOT_USER = os.geteuid() == 0
 RUNS = "remote_runtime.host.machine.commands.Commands.run"
 
 
@@ -163,6 +164,42 @@ class MountTest(DirectoryTest):
             self.assertEqual(one(run(Resource, wanted))["status"], status)
         self.assertEqual(self.ran, [["mount", "-t", "tmpfs", "tmpfs", self.point]])
         self.assertIn(self.path("link").encode() + b"\ttmpfs", self.read("etc/fstab"))
+
+    def test_a_link_of_another_user(self) -> None:
+        """It leads to nothing that is not that user's: not to what root has mounted."""
+        if not ROOT_USER:
+            self.skipTest("only root makes a link of another user")
+        os.mkdir(self.path("home"))
+        link = self.path("home/data")
+        os.symlink(self.point, link)
+        for path in (self.path("home"), link):
+            os.chown(path, 12345, 12345, follow_symlinks=False)
+        self.mounted(self.line("other"))
+        for properties in (
+            {"device": "tmpfs", "type": "tmpfs", "options": "size=1m"},
+            {"ensure": "unmounted"},
+            {"ensure": "absent"},
+        ):
+            for noop in (True, False):
+                event = one(run(Resource, item("mount", link, properties=properties), noop=noop))
+                self.assertIn("link", event["error"][0])
+                self.assertIn("12345", event["error"][0])
+        self.assertEqual(self.ran, [])
+
+    def test_a_link_to_what_the_host_needs(self) -> None:
+        """It is not unmounted by another name, nor replaced."""
+        os.symlink("/usr", self.path("link"))
+        self.mounted("2 1 8:2 / /usr rw - ext4 /dev/sda2 rw\n")
+        for properties in (
+            {"ensure": "unmounted"},
+            {"ensure": "absent"},
+            {"device": "tmpfs", "type": "tmpfs"},
+        ):
+            wanted = item("mount", self.path("link"), properties=properties)
+            for noop in (True, False):
+                (error, *_) = one(run(Resource, wanted, noop=noop))["error"]
+                self.assertIn("/usr cannot be unmounted; the host needs it", error)
+        self.assertEqual(self.ran, [])
 
     def test_on_demand(self) -> None:
         """What systemd mounts as soon as somebody goes there counts as mounted."""
