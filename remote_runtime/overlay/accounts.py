@@ -123,6 +123,11 @@ class OverlayAccounts(Accounts):
         effect, _ = self.planned.get((kind, name), (None, 0))
         return effect.present if effect is not None else self._host.is_local(kind, name)
 
+    def is_new(self, kind: str, name: str) -> bool:
+        """Whether a user or group is planned that the host does not have yet."""
+        effect, _ = self.planned.get((kind, name), (None, 0))
+        return effect is not None and effect.present and self._host.number(kind, name) is None
+
     def user_name(self, uid: int) -> str:
         return self._named("user", uid) or self._host.user_name(uid)
 

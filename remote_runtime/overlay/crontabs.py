@@ -8,6 +8,7 @@ from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.process.crontabs import Crontabs, spool
 
 if TYPE_CHECKING:
+    from remote_runtime.overlay.accounts import OverlayAccounts
     from remote_runtime.overlay.file_overlay import FileOverlay
     from remote_runtime.system.process.commands import Commands
 
@@ -17,17 +18,27 @@ _LARGEST = 1 << 20
 class OverlayCrontabs(Crontabs):
     """The crontabs of the host with those that are planned, which are files of the layer."""
 
-    def __init__(self, commands: "Commands", layer: "FileOverlay", clouds: UnknownRegions) -> None:
+    def __init__(
+        self,
+        commands: "Commands",
+        layer: "FileOverlay",
+        clouds: UnknownRegions,
+        accounts: "OverlayAccounts",
+    ) -> None:
         super().__init__(commands, lambda: 0)
-        self._layer, self._clouds = layer, clouds
+        self._layer, self._clouds, self._accounts = layer, clouds, accounts
 
     def text(self, user: str) -> Optional[str]:
         path = "%s/%s" % (spool(), user)
         node = self._layer.nodes.get(path)
         there = node.kind != "absent" if node is not None else os.path.lexists(path)
         self._clouds.heed("path", path, there, node.since if node is not None else 0)
-        if node is None:
+        if node is None and not self._accounts.is_new("user", user):
             return super().text(user)
+        if node is None and there:
+            raise Unknowable("%s is of an earlier user of the name %s" % (path, user))
+        if node is None:
+            return None
         if node.kind == "absent":
             return None
         data = None if node.content is None else node.content.data(_LARGEST)

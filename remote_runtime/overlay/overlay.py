@@ -81,7 +81,7 @@ class HostOverlay(object):
         self.accounts = OverlayAccounts(accounts, clouds)
         self.kernel = OverlayKernel(self.files, clouds)
         self.mounts = PlannedMounts(self.files, layer, clouds)
-        self.crontabs = OverlayCrontabs(commands, layer, clouds)
+        self.crontabs = OverlayCrontabs(commands, layer, clouds, self.accounts)
         self.commands = OverlayCommands(
             commands,
             layer,

@@ -1,0 +1,53 @@
+import os
+from typing import Any, List
+from unittest import mock
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.effects import AccountEffect
+from remote_runtime.overlay import crontabs
+from remote_runtime.overlay.accounts import OverlayAccounts
+from remote_runtime.overlay.crontabs import OverlayCrontabs
+from remote_runtime.overlay.file_overlay import FileOverlay
+from remote_runtime.overlay.uncertainty import UnknownRegions
+from remote_runtime.system.account_files import User
+from remote_runtime.system.accounts import Accounts
+from remote_runtime.system.files import Files
+from tests.remote_runtime.fakes import DirectoryTest
+
+
+class NewUsersTest(DirectoryTest):
+    """Crontabs of users, of whom the host may not have some yet."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.asked: List[str] = []
+        reads = mock.patch.object(
+            crontabs.Crontabs, "text", lambda door, user: self.asked.append(user)
+        )
+        spool = mock.patch.object(crontabs, "spool", return_value=self.root)
+        for patch in (reads, spool):
+            patch.start()
+            self.addCleanup(patch.stop)
+        layer = FileOverlay(Files())
+        clouds = UnknownRegions(lambda doubt: None, layer.others)
+        accounts = OverlayAccounts(Accounts(), clouds)
+        for name in ("ccm-new", "root"):
+            user = User(name, 4321, 4321)
+            accounts.planned["user", name] = (AccountEffect("user", name, 4321, entry=user), 1)
+        commands: Any = None
+        self.crontabs = OverlayCrontabs(commands, layer, clouds, accounts)
+
+    def test_one_that_is_planned(self) -> None:
+        """It has none, and the program, which does not know the user, is not asked."""
+        self.assertIsNone(self.crontabs.text("ccm-new"))
+        self.assertEqual(self.asked, [])
+        self.crontabs.text("root")
+        self.assertEqual(self.asked, ["root"])
+
+    def test_one_whose_name_has_a_crontab(self) -> None:
+        """That of an earlier user stays: what the program makes of it is not known."""
+        self.write("ccm-new", b"# old\n")
+        self.assertTrue(os.path.exists(self.path("ccm-new")))
+        with self.assertRaises(Unknowable):
+            self.crontabs.text("ccm-new")
+        self.assertEqual(self.asked, [])
