@@ -15,6 +15,7 @@ NEEDED = ("/", "/dev", "/proc", "/run", "/sys", "/usr")
 """Mount points that no host runs without."""
 
 AUTOMOUNT = "x-systemd.automount"
+_PASSWORDS = ("password", "password2", "pass", "passwd")  # for file systems of a server
 FIELDS = ("device", "type", "options", "dump", "pass")
 _GONE = ("absent", "unmounted")
 _MOST = 16  # file systems on top of each other
@@ -50,6 +51,9 @@ class Resource(StateType):
             wrong.append(("options", "swap space cannot be a bind mount"))
         if "remount" in fstab.words_of(options):
             wrong.append(("options", "leave out remount; ccm remounts where options differ"))
+        if any(word.partition("=")[0].lower() in _PASSWORDS for word in fstab.words_of(options)):
+            text = "everybody could read the password; use credentials=FILE with mode 0600"
+            wrong.append(("options", text))
         return wrong
 
     # -- reading ----------------------------------------------------------------------------------

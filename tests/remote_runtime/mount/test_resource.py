@@ -221,7 +221,11 @@ class MountTest(DirectoryTest):
             ({"device": "srv/x", "options": "bind"}, "device"),
             ({"device": "x", "options": "ro,remount"}, "options"),
             ({"type": "swap", "options": "bind"}, "options"),
+            ({"device": "//s/x", "type": "cifs", "options": "username=u,password=p"}, "options"),
+            ({"device": "//s/x", "type": "cifs", "options": "PASS=p,password2=q"}, "options"),
         ):
             self.assertEqual([one for one, _ in Resource.check("/x", properties)], [key])
+        allowed = {"device": "//s/x", "type": "cifs", "options": "credentials=/root/of-x"}
+        self.assertEqual(Resource.check("/x", allowed), [])
         self.assertEqual(Resource.check("/swapfile", {"type": "swap"}), [])
         self.assertEqual(Resource.check("/x", {"ensure": "unmounted"}), [])
