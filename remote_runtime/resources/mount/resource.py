@@ -189,15 +189,51 @@ class Resource(StateType):
         if "mounted" in diff or now is None:
             entry = entry._replace(point=self._point or self.name)
             host.mounts.require_mountable(entry)
-            if now is not None:
-                self._release(host, now)
-            self._make_point(host, entry)
-            host.mounts.mount(entry)
+            if now is None:
+                self._make_point(host, entry)
+                host.mounts.mount(entry)
+            else:
+                self._replace(host, now, entry)
             return
         old = self._old.options if self._old else entry.options
         changed = "options" in diff and fstab.for_kernel(old) != fstab.for_kernel(entry.options)
         if "active_options" in diff or changed:
             host.mounts.remount(now, entry._replace(point=now.point))
+
+    def _replace(self, host: Host, now: Mounted, entry: Entry) -> None:
+        """Mount an entry instead; where that fails, what was mounted before is mounted again."""
+        before = self._entry_of(host, now)
+        self._release(host, now)
+        try:
+            host.mounts.mount(entry)
+        except ResourceError as error:
+            if self._is_restored(host, before):
+                raise
+            raise ResourceError(
+                "%s; nothing is mounted at %s now" % (error.message, now.point),
+                kind=error.kind,
+                hint=error.hint,
+                output=error.output,
+            ) from error
+
+    @staticmethod
+    def _is_restored(host: Host, before: Optional[Entry]) -> bool:
+        """Whether what was mounted before could be mounted again."""
+        try:
+            if before is not None:
+                host.mounts.mount(before)
+        except ResourceError:
+            return False
+        return before is not None
+
+    def _entry_of(self, host: Host, now: Mounted) -> Optional[Entry]:
+        """What mounts the same again; None where that is not known, as for a bind mount that is
+        not in the table."""
+        if self._old is not None and host.mounts.is_source(now, self._old):
+            return self._old._replace(point=now.point)
+        if now.root != "/":
+            return None
+        return Entry(now.source, now.point, now.type, ",".join(now.options), "0", "0")
 
     def _unmount(self, host: Host) -> None:
         for _ in range(_MOST):
@@ -229,8 +265,6 @@ class Resource(StateType):
     def _make_point(self, host: Host, entry: Entry) -> None:
         """Create the mount point with the directories above it; for a file a file."""
         node = host.files.stat(entry.device) if fstab.is_binding(entry.options) else None
-        if self._now is not None:
-            return  # what is unmounted has one
         missing, path = [], self.name
         while path != "/" and host.files.stat(path) is None:
             missing.append(path)

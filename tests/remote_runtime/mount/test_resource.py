@@ -2,6 +2,7 @@ import os
 from typing import Any, Dict, List
 from unittest import mock
 
+from remote_runtime.errors import ResourceError
 from remote_runtime.resources.mount.resource import Resource
 from remote_runtime.system.kernel import mounts
 from tests.remote_runtime.fakes import DirectoryTest, item, one
@@ -106,6 +107,45 @@ class MountTest(DirectoryTest):
         self.assertEqual(self.both(ensure="absent")["changes"][0]["from"], "unmounted")
         self.assertEqual(self.read("etc/fstab"), b"# kept\n")
         self.assertEqual(self.both(ensure="absent")["status"], "stable")
+
+    def test_a_replacement_that_fails(self) -> None:
+        """What was mounted before is mounted again; where that fails, too, the error says so."""
+        wanted = {"device": "new", "type": "ramfs", "options": "mode=0700"}
+        failing: List[str] = ["new"]
+
+        def performed(argv: Any) -> None:
+            self.performed(argv)
+            if argv[0] == "mount" and argv[-2] in failing:
+                self.mounted("")
+                raise ResourceError("it went wrong", "resource.exec")
+
+        table = self.read("etc/fstab")
+        entry = b"other %s tmpfs nodev,size=2m 0 0\n" % self.point.encode()
+        again = ["mount", "-t", "tmpfs", "-o", "nodev,noexec", "other", self.point]
+        listed = ["mount", "-t", "tmpfs", "-o", "nodev,size=2m", "other", self.point]
+        for lines, before in ((table, again), (table + entry, listed)):
+            self.write("etc/fstab", lines)
+            self.mounted(self.line("other", "nodev,noexec"))
+            self.ran.clear()
+            with mock.patch(RUNS, side_effect=performed):
+                event = self.event(**wanted)
+            self.assertIn("it went wrong", event["error"][0])
+            self.assertNotIn("nothing is mounted", event["error"][0])
+            self.assertEqual([words[0] for words in self.ran], ["umount", "mount", "mount"])
+            self.assertEqual(self.ran[-1], before)
+            self.assertEqual(self.read("etc/fstab"), lines)
+        failing.append("other")
+        self.mounted(self.line("other"))
+        with mock.patch(RUNS, side_effect=performed):
+            event = self.event(**wanted)
+        told = "it went wrong; nothing is mounted at %s now" % self.point
+        self.assertIn(told, event["error"][0])
+        self.write("etc/fstab", table)
+        self.mounted(self.line("other").replace(" / ", " /part ", 1))
+        self.ran.clear()
+        with mock.patch(RUNS, side_effect=performed):
+            self.assertIn(told, self.event(**wanted)["error"][0])
+        self.assertEqual([words[0] for words in self.ran], ["umount", "mount"])
 
     def test_the_table_only(self) -> None:
         """``present`` mounts nothing, and leaves what is mounted."""
