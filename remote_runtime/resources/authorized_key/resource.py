@@ -152,5 +152,6 @@ class Resource(StateType):
                 lockout.require_key(host, self._user, "removing the key %s" % used)
             known = {key.options or "" for key in now}
             new = [key for key in then if (key.options or "") not in known]
-            if now and new and all(keys.may_exclude(key) for key in then):
+            stricter = new or not all(map(keys.may_exclude, now))
+            if now and then and stricter and all(map(keys.may_exclude, then)):
                 lockout.require_key(host, self._user, "the options of the key %s" % used)

@@ -130,6 +130,21 @@ class ResourceTest(DirectoryTest):
             self.assertEqual(self.run_one(used, **properties)["status"], "changed")
         self.assertEqual(self.run_one(used, ensure="absent", force=True)["status"], "changed")
 
+    def test_the_key_of_the_login_twice(self):
+        """Its line without options cannot be removed without force where another one stays."""
+        line = 'command="true" %s x' % ONE
+        self.put("%s x\n%s\n" % (ONE, line))
+        (change,) = self.run_one(noop=True, options="no-pty")["changes"]
+        used = [word for word in change["from"][0].split() if word.startswith(PRINT)]
+        wanted = {"options": 'command="true"', "comment": "x"}
+        for noop in (True, False):
+            event = self.run_one(used, noop, **wanted)
+            self.assertIn("could lock out anna", event["error"][0])
+        self.assertEqual(self.run_one(used, force=True, **wanted)["status"], "changed")
+        with open(self.keys) as file:
+            self.assertEqual(file.read(), line + "\n")
+        self.assertEqual(self.run_one(used, **wanted)["status"], "stable")
+
     def test_paths(self):
         """A path is read as sshd reads AuthorizedKeysFile."""
         anna = self.anna._replace(home="/home/anna/")
