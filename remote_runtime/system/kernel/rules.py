@@ -32,7 +32,7 @@ _ACCEPTED = (
         _SWITCH,
     ),
     (r"net/ipv4/ip_default_ttl", (1, 255)),
-    (r"net/ipv4/ip_unprivileged_port_start", (0, 65535)),
+    (r"net/ipv4/ip_unprivileged_port_start", (0, 1024)),  # at most the least local port
     (r"net/ipv4/tcp_syn_retries", (1, 127)),
     (r"net/ipv4/(tcp_keepalive_probes|tcp_synack_retries|tcp_retries[12])", (1, 100)),
     (r"net/ipv4/(tcp_fin_timeout|tcp_keepalive_(time|intvl))", (1, 32767)),

@@ -13,12 +13,14 @@ class AcceptedTest(unittest.TestCase):
             ("net/ipv4/conf/eth0.100/rp_filter", "2"),
             ("net/ipv6/conf/all/disable_ipv6", "1"),
             ("net/ipv4/ip_default_ttl", "255"),
+            ("net/ipv4/ip_unprivileged_port_start", "1024"),
         ):
             self.assertTrue(rules.is_accepted(key, value), key)
         for key, value in (
             ("net/ipv4/ip_forward", "yes"),
             ("net/ipv4/ip_default_ttl", "0"),
             ("net/ipv4/ip_default_ttl", "256"),
+            ("net/ipv4/ip_unprivileged_port_start", "40000"),
             ("net/ipv4/tcp_rmem", "1 2 3"),
             ("net/ipv4/ip_forward/x", "1"),
         ):
