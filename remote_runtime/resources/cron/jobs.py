@@ -6,6 +6,7 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Tuple
 from remote_runtime.resources.cron import schedules
 
 MARK = "# ccm: "
+_BLANKS = " \t\r"  # which cron ignores around a line
 _SETTING = re.compile(r"[ \t]*[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
 
 
@@ -25,7 +26,7 @@ def job_of(properties: Mapping[str, Any]) -> Job:
         schedules.schedule_of(properties),
         "" if own else str(properties.get("user") or "root"),
         escaped(str(properties.get("command") or "")),
-        tuple([str(line) for line in properties.get("environment") or ()]),
+        tuple([str(line).strip(_BLANKS) for line in properties.get("environment") or ()]),
     )
 
 
@@ -52,7 +53,7 @@ def job_in_file(text: str) -> Optional[Job]:
     found: List[Job] = []
     environment: List[str] = []
     for line in text.split("\n"):
-        stripped = line.strip(" \t\r")
+        stripped = line.strip(_BLANKS)
         if not stripped or stripped.startswith("#"):
             continue
         if _SETTING.match(line):

@@ -94,6 +94,14 @@ class JobTest(unittest.TestCase):
         self.assertIsNone(jobs.job_in_file("@daily root a\n@daily root b\n"))
         self.assertIsNone(jobs.job_in_file(""))
 
+    def test_blanks_around_settings(self):
+        """They are not part of them, as in the file that is read back."""
+        job = jobs.job_of(
+            {"schedule": "@daily", "command": "x", "environment": ["MAILTO=a ", "\tB= c d\t"]}
+        )
+        self.assertEqual(job.environment, ("MAILTO=a", "B= c d"))
+        self.assertEqual(jobs.job_in_file(jobs.file_text("n", job)), job)
+
     def test_crontabs(self):
         """All other lines stay as they are, byte for byte."""
         mine = '# caf\udce9\n\nMAILTO="a b"\t\n@daily echo "100\\%"\r\n'
