@@ -110,7 +110,7 @@ class MountTest(DirectoryTest):
 
     def test_a_replacement_that_fails(self) -> None:
         """What was mounted before is mounted again; where that fails, too, the error says so."""
-        wanted = {"device": "new", "type": "ramfs", "options": "mode=0700"}
+        wanted: Dict[str, Any] = {"device": "new", "type": "ramfs", "options": "mode=0700"}
         failing: List[str] = ["new"]
 
         def performed(argv: Any) -> None:

@@ -12,6 +12,7 @@ from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.account_files import User
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.files import Files
+from remote_runtime.system.process.crontabs import Crontabs
 from tests.remote_runtime.fakes import DirectoryTest
 
 
@@ -21,15 +22,13 @@ class NewUsersTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         self.asked: List[str] = []
-        reads = mock.patch.object(
-            crontabs.Crontabs, "text", lambda door, user: self.asked.append(user)
-        )
+        reads = mock.patch.object(Crontabs, "text", lambda door, user: self.asked.append(user))
         spool = mock.patch.object(crontabs, "spool", return_value=self.root)
         for patch in (reads, spool):
             patch.start()
             self.addCleanup(patch.stop)
         layer = FileOverlay(Files())
-        clouds = UnknownRegions(lambda doubt: None, layer.others)
+        clouds = UnknownRegions(lambda doubts, text: None, layer.others)
         accounts = OverlayAccounts(Accounts(), clouds)
         for name in ("ccm-new", "root"):
             user = User(name, 4321, 4321)
