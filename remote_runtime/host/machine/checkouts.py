@@ -24,12 +24,26 @@ if TYPE_CHECKING:
     from remote_runtime.host.ports import FileReader, Node
     from remote_runtime.system.process.commands import Commands, Result
 
-_HEAD, _CUT = "refs/ccm/checkout", "refs/ccm/pending"
+_HEAD, CUT = "refs/ccm/checkout", "refs/ccm/pending"
+_EVERY = "*"  # no name of a branch
 _MOST_SHOWN = 3
 _ASKING = 60  # seconds for a question to a remote
 # One call of a shell answers all; each answer is one line.
 _LOOK = """\
 git_() { git "$@"; }
+skipped() {  # whether the settings keep the submodule at a path from being updated
+    top=$1
+    while test "$top" != . && ! test -e "$top/.gitmodules"; do
+        case $top in */*) top=${top%/*} ;; *) top=. ;; esac
+    done
+    git_ -C "$top" config -f .gitmodules --name-only --get-regexp '[.]path$' |
+        while IFS= read -r key; do
+            at=$(git_ -C "$top" config -f .gitmodules --get "$key")
+            test "$1" = "$at" || test "$1" = "$top/$at" || continue
+            key=${key%.path}.update
+            git_ -C "$top" config --get "$key" || git_ -C "$top" config -f .gitmodules --get "$key"
+        done | grep -qx none
+}
 git_ rev-parse --git-dir >/dev/null || exit 1
 git_ rev-parse -q --verify 'HEAD^{commit}' || echo
 git_ symbolic-ref -q --short HEAD || echo
@@ -39,7 +53,13 @@ for ref in "refs/tags/$1" "refs/remotes/origin/$1" "$1"; do
 done
 git_ rev-parse -q --verify 'refs/ccm/pending^{commit}' || echo
 if test "$2" = yes && test -e .gitmodules; then
-    git_ submodule status --recursive | cut -c1 | tr -d ' \\n'
+    git_ submodule status --recursive | while IFS= read -r line; do
+        case $line in
+            " "*) ;;
+            -*) skipped "${line#* }" || printf - ;;
+            *) printf + ;;
+        esac
+    done
 fi
 echo
 """
@@ -61,7 +81,7 @@ class CheckoutReader(port.CheckoutReader):
             return None
         ref, wants = source.ref, "yes" if source.submodules else "no"
         call = git.local(os.path.dirname(path))
-        script = _LOOK.replace("git_() { git", "git_() { %s" % _quoted(call.words), 1)
+        script = _LOOK.replace("git_() { git", "git_() { %s" % quoted(call.words), 1)
         done = self._as_owner(node, path, ["sh", "-c", script, "sh", ref, wants], call)
         lines = done.stdout.split("\n")
         if done.code != 0 or len(lines) < _ANSWERS:
@@ -69,7 +89,7 @@ class CheckoutReader(port.CheckoutReader):
         commit, branch, url, tag, remote, exact, cut, states = lines[:_ANSWERS]
         at_ref = (
             not ref
-            or branch == ref
+            or (bool(branch) and ref in (branch, "refs/heads/" + branch))
             or bool(commit and commit in (tag, ref))
             or bool(not branch and commit and commit in (remote, exact))
         )
@@ -149,14 +169,24 @@ class CheckoutReader(port.CheckoutReader):
         return [entry[3:] for entry in done.stdout.split("\0") if entry]
 
     def _has_own_commits(self, node: "Node", path: str, branch: str = "") -> bool:
-        """Whether HEAD, or a local branch, has commits that no remote is known to have."""
-        refs = ["HEAD"]
-        if branch:
+        """Whether HEAD, or a local branch, has commits that no remote is known to have.
+
+        ``*`` stands for every local branch.
+        """
+        born = self._git(node, path, ["rev-parse", "-q", "--verify", "HEAD^{commit}"])
+        refs = ["HEAD"] if born.code == 0 else []
+        if branch == _EVERY:
+            refs.append("--branches")
+        elif branch:
             there = self._git(node, path, ["show-ref", "-q", "--verify", "refs/heads/" + branch])
             refs += ["refs/heads/" + branch] if there.code == 0 else []
+        if not refs:
+            return False
         words = ["rev-list", "--max-count=1", *refs, "--not", "--remotes", "--tags"]
         done = self._git(node, path, [*words, "--glob=refs/ccm/*"])
-        return done.code == 0 and bool(done.stdout.strip())
+        if done.code != 0:
+            self._fail("look for local commits in %s" % path, done)
+        return bool(done.stdout.strip())
 
     # -- what the remote has ----------------------------------------------------------------------
 
@@ -201,9 +231,15 @@ class CheckoutReader(port.CheckoutReader):
         raise _missing(source, "has no branch or tag %s" % ref)
 
     def _asking_as(self, path: str, source: Source) -> Tuple[Optional[str], Optional[str]]:
-        """Who asks the remote: the owner of what is there, else the one that is wanted."""
+        """Who asks the remote: the owner of what is there, else the one that is wanted.
+
+        Credentials are for the one that is wanted only.
+        """
         node = self._files.lstat(path)
-        if node is not None and (source.user is None or self._files.entries(path)):
+        if node is not None and source.user is None:
+            _require_trusted(node, path, source, os.geteuid())
+            return _identity(node)
+        if node is not None and not _has_secrets(source) and self._files.entries(path):
             return _identity(node)
         return source.user, source.group
 
@@ -320,21 +356,31 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self._fetch(node, path, source, target)
         if own and self._has_own_commits(node, path, branch):
             raise refused(path, "local commits that its remote does not have")
-        self._must(node, path, ["update-ref", _CUT, target.commit], "note the update")
+        self._must(node, path, ["update-ref", CUT, target.commit], "note the update")
         with self._door.protected(begun=True):
-            self._check_out(node, path, source=source, target=target, force=discards)
-            self._must(node, path, ["update-ref", "-d", _CUT], "note the update")
+            try:
+                self._check_out(node, path, source=source, target=target, force=discards)
+            except ResourceError:
+                if not discards and self._is_untouched(node, path, found):
+                    self._must(node, path, ["update-ref", "-d", CUT], "note the update")
+                raise
+            self._must(node, path, ["update-ref", "-d", CUT], "note the update")
+
+    def _is_untouched(self, node: "Node", path: str, found: Checkout) -> bool:
+        """Whether git refused before it changed anything."""
+        at = self._git(node, path, ["rev-parse", "-q", "--verify", "HEAD^{commit}"])
+        return at.stdout.strip() == found.commit and not self._changed(node, path)
 
     def _is_left_half(self, node: "Node", path: str, found: Checkout) -> bool:
         """Whether what differs is only what an update of ccm left when it was cut off."""
         if not found.was_cut:
             return False
-        done = self._git(node, path, ["diff", "--name-only", "-z", "HEAD", _CUT])
-        left = set(done.stdout.split("\0"))
+        from remote_runtime.host.machine import interrupted
+
         lock = os.path.join(path, ".git", "index.lock")
         if self._files.lstat(lock) is not None:
             self._files.unlink(lock, kind="file")
-        return done.code == 0 and set(self._changed(node, path)) <= left
+        return interrupted.is_harmless(self, self._files, node, path)
 
     def _fetch(self, node: "Node", path: str, source: Source, target: Target) -> None:
         """Get the commit of the target, and without a depth every branch and tag."""
@@ -399,6 +445,8 @@ class Checkouts(CheckoutReader, port.Checkouts):
 
     def _reach(self, node: "Node", path: str, source: Source, words: Sequence[str]) -> "Result":
         """A call of git in a checkout that may reach its remote."""
+        wanted = os.geteuid() if source.user is None else self._accounts.uid(source.user)
+        _require_trusted(node, path, source, wanted)
         call = git.remote(os.path.dirname(path), source)
         user, group = _identity(node)
         return self._run(
@@ -419,7 +467,7 @@ def require_removable(reader: CheckoutReader, path: str, force: bool) -> None:
     changed = reader._changed(node, path, untracked=True)
     if changed:
         raise refused(path, _shown(changed))
-    if reader._has_own_commits(node, path):
+    if reader._has_own_commits(node, path, _EVERY):
         raise refused(path, "local commits that its remote does not have")
     if reader._git(node, path, ["show-ref", "-q", "--verify", "refs/stash"]).code == 0:
         raise refused(path, "stashed changes")
@@ -472,7 +520,22 @@ def _identity(node: "Node") -> Tuple[Optional[str], Optional[str]]:
     return str(node.uid), str(node.gid)
 
 
-def _quoted(words: Sequence[str]) -> str:
+def _has_secrets(source: Source) -> bool:
+    return bool(source.ssh_key or source.token)
+
+
+def _require_trusted(node: "Node", path: str, source: Source, uid: Optional[int]) -> None:
+    """``ResourceError`` where the owner of a directory would get credentials for another user."""
+    if _has_secrets(source) and node.uid != uid:
+        raise ResourceError(
+            "%s belongs to the user %d, who would get the credentials" % (path, node.uid),
+            kind="resource.git.owner",
+            hint="set owner to that user if you trust it, or use another path",
+        )
+
+
+def quoted(words: Sequence[str]) -> str:
+    """Words for a shell."""
     return " ".join("'%s'" % word for word in words)
 
 

@@ -83,7 +83,9 @@ class Resource(PathStateType):
             return None
         self._is_cut = found.was_cut
         follows = self.properties.get("update", True) is not False
-        if wanted and self._target is None and (follows or not found.is_at_ref):
+        # Nobody but the owner that is wanted gets the credentials; apply refuses any other.
+        ours = source.user is None or host.accounts.uid(source.user) == found.uid
+        if wanted and self._target is None and ours and (follows or not found.is_at_ref):
             self._target = host.checkouts.resolve(self.name, source)
         state: Dict[str, Any] = {
             "url": found.url or None,

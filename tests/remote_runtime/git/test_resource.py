@@ -3,9 +3,11 @@
 import os
 import shutil
 import unittest
-from typing import Any, Dict
+import unittest.mock
+from typing import Any, Dict, List
 
 from remote_runtime.resources.git.resource import Resource
+from remote_runtime.system.process.commands import Commands
 from tests.remote_runtime.fakes import ROOT, DirectoryTest, item, one, run_items
 from tests.remote_runtime.git.repositories import commit, git, repository
 
@@ -202,6 +204,121 @@ class CheckoutTest(DirectoryTest):
         with open(path) as file:
             self.assertEqual(file.read(), "three")
         self.assertEqual(git("-C", self.app, "for-each-ref", "refs/ccm/pending"), "")
+
+    def test_a_refused_update_loses_nothing(self) -> None:
+        """Also when it is pushed again: the file that is in its way stays."""
+        self.both()
+        commit(self.url, "theirs", "conf.yml")
+        path = os.path.join(self.app, "conf.yml")
+        with open(path, "w") as file:
+            file.write("mine")
+        for _ in range(3):
+            self.assertIn("could not check out", self.run_one()["error"][0])
+            with open(path) as file:
+                self.assertEqual(file.read(), "mine")
+            self.assertEqual(git("-C", self.app, "for-each-ref", "refs/ccm/pending"), "")
+        os.remove(path)
+        self.both()
+
+    def cut(self, **files: str) -> None:
+        """An update to a commit with the files app and conf that was cut off, and what is there."""
+        self.both()
+        commit(self.url, "theirs", "conf")
+        new = commit(self.url, "three")
+        git("-C", self.app, "fetch", "-q", "origin")
+        git("-C", self.app, "update-ref", "refs/ccm/pending", new)
+        for name, text in files.items():
+            with open(os.path.join(self.app, name), "w") as file:
+                file.write(text)
+
+    def test_what_an_update_had_written_is_replaced(self) -> None:
+        """Whole files and begun ones, new ones too."""
+        self.cut(app="three", conf="the")
+        self.both()
+        for name, text in (("app", "three"), ("conf", "theirs")):
+            with open(os.path.join(self.app, name)) as file:
+                self.assertEqual(file.read(), text)
+
+    def test_what_was_written_after_an_update_was_cut_is_kept(self) -> None:
+        """In a file that the update changes, in one that it adds, and in place of a directory."""
+        for name in ("app", "conf"):
+            self.cut(**{name: "mine"})
+            for _ in range(2):
+                self.assertNotEqual(self.run_one()["error"], [])
+                with open(os.path.join(self.app, name)) as file:
+                    self.assertEqual(file.read(), "mine")
+            self.assertFalse(os.path.exists(os.path.join(self.app, ".git", "ccm-index")))
+            shutil.rmtree(self.app)
+            git("-C", self.url, "reset", "-q", "--hard", self.commits[1])
+        self.cut()
+        os.mkdir(os.path.join(self.app, "conf"))
+        own = os.path.join(self.app, "conf", "own")
+        with open(own, "w") as file:
+            file.write("mine")
+        self.assertNotEqual(self.run_one()["error"], [])
+        self.assertTrue(os.path.exists(own))
+
+    def test_commits_of_other_branches_are_kept(self) -> None:
+        """A checkout with them is not removed, nor one whose commits cannot be read."""
+        self.both()
+        git("-C", self.app, "checkout", "-q", "-b", "topic")
+        mine = commit(self.app, "mine")
+        git("-C", self.app, "checkout", "-q", "main")
+        self.assertIn("local commits", self.refused(ensure="absent"))
+        os.remove(os.path.join(self.app, ".git", "objects", mine[:2], mine[2:]))
+        self.assertIn("could not look for local commits", self.refused(ensure="absent"))
+        git("-C", self.app, "update-ref", "-d", "refs/heads/topic")
+        git("-C", self.app, "symbolic-ref", "HEAD", "refs/heads/unborn")
+        git("-C", self.app, "rm", "-q", "-r", "--cached", ".")
+        os.remove(os.path.join(self.app, "app"))
+        self.both(ensure="absent")
+
+    def test_the_full_name_of_a_branch_is_not_followed(self) -> None:
+        """With ``update: false`` it means what the short name means."""
+        self.both(ref="refs/heads/main")
+        commit(self.url, "three")
+        self.assertEqual(self.run_one(ref="refs/heads/main", update=False)["status"], "stable")
+
+    def test_a_submodule_that_is_not_updated(self) -> None:
+        """``update = none`` leaves it out for good, also after it was set on the host."""
+        part = self.path("part")
+        repository(part, "x")
+        git("-C", self.url, "-c", "protocol.file.allow=always", "submodule", "add", "-q", part, "p")
+        git("-C", self.url, "config", "-f", ".gitmodules", "submodule.p.update", "none")
+        git("-C", self.url, "commit", "-q", "-a", "-m", "with")
+        self.both()
+        git("-C", self.app, "config", "submodule.p.update", "checkout")
+        self.assertIn("could not update the submodules", self.run_one()["error"][0])
+
+    @unittest.skipUnless(ROOT, "only root runs git as others")
+    def test_credentials_go_to_the_wanted_owner_only(self) -> None:
+        """Whoever made the directory is not given them, in no preview either."""
+        os.chmod(self.root, 0o755)
+        asked: List[Any] = []
+        run = Commands.run
+
+        def watched(door: Commands, argv: List[str], *args: Any, **options: Any) -> Any:
+            if "CCM_GIT_TOKEN" in (options.get("env") or {}):
+                asked.append((argv, options.get("user")))
+            return run(door, argv, *args, **options)
+
+        given: Dict[str, Any] = {"url": "https://127.0.0.1:9/x", "ref": "main", "token": "x"}
+        with unittest.mock.patch.object(Commands, "run", watched):
+            os.mkdir(self.app)
+            os.chown(self.app, OTHER, OTHER)
+            self.assertIn("who would get the credentials", self.refused(**given))
+            os.rmdir(self.app)
+            git("clone", "-q", self.url, self.app)
+            for directory, _, names in os.walk(self.app):
+                for name in [directory] + [os.path.join(directory, name) for name in names]:
+                    os.lchown(name, OTHER, OTHER)
+            self.assertIn("who would get the credentials", self.refused(**given))
+            self.assertIn("has the owner 4711, not 0", self.refused(owner="0", **given))
+            commit_ = dict(given, ref=self.commits[0])
+            self.assertIn("who would get the credentials", self.run_one(**commit_)["error"][0])
+            self.assertEqual(asked, [])
+            self.run_one(owner=str(OTHER), **given)
+            self.assertEqual([user for _, user in asked], [str(OTHER)])
 
     def test_a_hostile_checkout_runs_nothing(self) -> None:
         """Hooks, monitors and transports that its settings name are not used."""

@@ -1,0 +1,95 @@
+"""What an update of a checkout left when it was cut off, told from what others wrote (target).
+
+The next update discards the first and keeps the second.
+"""
+
+import os
+from typing import TYPE_CHECKING, Mapping, Set
+
+from remote_runtime.host.machine import git
+from remote_runtime.host.machine.checkouts import CUT, quoted
+
+if TYPE_CHECKING:
+    from remote_runtime.host.machine.checkouts import Checkouts
+    from remote_runtime.host.machine.files import Files
+    from remote_runtime.host.ports import Node
+
+_INDEX = ".git/ccm-index"
+_BEGUN = """\
+git_() { git "$@"; }
+git_ hash-object --no-filters -- "$1" || exit 1
+git_ cat-file --filters "refs/ccm/pending:$1" | head -c "$2" | git_ hash-object --stdin
+"""
+
+
+def is_harmless(checkouts: "Checkouts", files: "Files", node: "Node", path: str) -> bool:
+    """Whether every file that the update changes has content of one of its two commits.
+
+    ``ResourceError`` where git cannot tell.
+    """
+    words = ["diff-tree", "-r", "-z", "--no-renames", "--ignore-submodules=all"]
+    done = checkouts._git(node, path, [*words, "--name-status", "HEAD", CUT])
+    if done.code != 0:
+        checkouts._fail("compare what was cut off in %s" % path, done)
+    fields = done.stdout.split("\0")
+    left = dict(zip(fields[1::2], fields[::2]))
+    if not set(checkouts._changed(node, path)) <= set(left):
+        return False
+    if any(_is_in_the_way(files, path, name, left) for name in left):
+        return False
+    old, new = (
+        _edited(checkouts, files, node, path, "HEAD"),
+        _edited(checkouts, files, node, path, CUT),
+    )
+    for name, kind in left.items():
+        edited = (kind == "A" or name in old) and (kind == "D" or name in new)
+        if edited and not _is_begun(checkouts, files, node, path, name):
+            return False
+    return True
+
+
+def _is_in_the_way(files: "Files", path: str, name: str, left: Mapping[str, str]) -> bool:
+    """Whether something that is not of the update is where a file or its directory must be."""
+    there = files.lstat(os.path.join(path, name))
+    if there is not None and there.kind not in ("file", "symlink"):
+        return True
+    above = os.path.dirname(name)
+    while above:
+        there = files.lstat(os.path.join(path, above))
+        if there is not None and there.kind != "directory" and above not in left:
+            return True
+        above = os.path.dirname(above)
+    return False
+
+
+def _edited(
+    checkouts: "Checkouts", files: "Files", node: "Node", path: str, commit: str
+) -> Set[str]:
+    """The files of a commit that are there with other content."""
+    call = git.local(os.path.dirname(path))
+    call.environment["GIT_INDEX_FILE"] = os.path.join(path, _INDEX)
+    try:
+        for words in (
+            ["read-tree", commit],
+            ["update-index", "-q", "--refresh"],
+            ["diff-files", "-z", "--name-only", "--diff-filter=d", "--ignore-submodules=all"],
+        ):
+            done = checkouts._as_owner(node, path, [*call.words, *words], call)
+            if done.code != 0 and words[0] != "update-index":  # 1 says that files differ
+                checkouts._fail("compare %s with %s" % (path, commit), done)
+    finally:
+        if files.lstat(os.path.join(path, _INDEX)) is not None:
+            files.unlink(os.path.join(path, _INDEX), kind="file")
+    return set(done.stdout.split("\0")) - {""}
+
+
+def _is_begun(checkouts: "Checkouts", files: "Files", node: "Node", path: str, name: str) -> bool:
+    """Whether a file is the beginning of what the update would have written."""
+    there = files.lstat(os.path.join(path, name))
+    if there is None or there.kind != "file":
+        return False
+    call = git.local(os.path.dirname(path))
+    script = _BEGUN.replace("git_() { git", "git_() { %s" % quoted(call.words), 1)
+    done = checkouts._as_owner(node, path, ["sh", "-c", script, "sh", name, str(there.size)], call)
+    lines = done.stdout.split()
+    return done.code == 0 and len(lines) == 2 and lines[0] == lines[1]
