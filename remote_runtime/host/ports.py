@@ -122,13 +122,15 @@ class Files(FileReader):
         For types that change a part of a file: symlinks at the path are followed, so that they
         stay, and other hard links keep the old content. ``validate`` as in ``write``.
         """
-        node = self.stat(path)
+        there = self.stat(path) is not None
+        real = self.real(path) if there else path  # others may turn the links: only this counts
+        node = self.lstat(real) if there else None
         if node is None:
             raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
         if node.kind != "file":
             _refuse(path, node, "use the path of a regular file")
-        real, mode, uid = self.real(path), node.mode, node.uid
-        self._write(real, data, mode=mode, uid=uid, gid=node.gid, validate=validate, part=True)
+        mode, uid, gid = node.mode, node.uid, node.gid
+        self._write(real, data, mode=mode, uid=uid, gid=gid, validate=validate, part=True)
 
     def mkdir(self, path: str, mode: int, uid: int = OURS, gid: int = OURS) -> None:
         """Create a directory. Refused where anything is at the path."""

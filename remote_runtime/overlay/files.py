@@ -159,7 +159,8 @@ class OverlayFiles(ReadOnly, Files):
         return Status(node.kind, node.mode, node.uid, node.gid, size, 0, identity)
 
     def real(self, path: str) -> str:
-        return self._walked(path, True).path
+        found = self._walked(path, True)
+        return found.path if found.laid else self._host.real(path)
 
     def directory(self, path: str) -> "Directory":
         return self._host.directory(path)

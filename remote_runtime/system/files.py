@@ -98,9 +98,14 @@ class Files(object):
         return _status(found)
 
     def real(self, path: str) -> str:
-        """The path without links, those at its end followed; its end need not exist."""
+        """The path without links, those at its end followed; its end need not exist.
+
+        ``ResourceError`` where a link of another user leads to what is not that user's.
+        """
         try:
-            return self.walker.place(path, follow=True).path
+            place = self.walker.place(path, follow=True)
+            place.admit(_found(place))
+            return place.path
         except OSError as error:
             raise failure("inspect", path, error) from error
 
@@ -482,6 +487,14 @@ class Files(object):
         from remote_runtime.system.directory_syncs import sync_now
 
         (self.sync_directory or sync_now)(descriptor)
+
+
+def _found(place: Place) -> os.stat_result:
+    """What is at a place; where nothing is, the directory in which it would be made."""
+    try:
+        return os.stat(place.name, dir_fd=place.directory.descriptor, follow_symlinks=False)
+    except FileNotFoundError:
+        return place.directory.found
 
 
 def _replaced(path: str) -> ResourceError:

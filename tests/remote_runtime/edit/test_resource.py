@@ -1,9 +1,21 @@
 import os
 import unittest
 from typing import Any, List
+from unittest import mock
 
+from remote_runtime.errors import ResourceError
 from remote_runtime.host.lockout import require_root_login
-from tests.remote_runtime.fakes import DirectoryTest, context, failure_of, item, one, run_items
+from tests.remote_runtime.fakes import (
+    ROOT,
+    DirectoryTest,
+    context,
+    failure_of,
+    item,
+    one,
+    run_items,
+)
+
+BOB = 61001
 
 
 class EditTest(DirectoryTest):
@@ -158,6 +170,68 @@ class EditTest(DirectoryTest):
         error = failure_of(lambda: edit.apply(host, Diff({}, {})))
         self.assertIn("was changed by another process", error.message)
         self.assertEqual(self.read("a"), b"x\nz\n")
+
+
+@unittest.skipUnless(ROOT, "only root gives files away")
+class LinksOfOthersTest(DirectoryTest):
+    """``home`` and what is in it are Bob's; ``etc`` is root's."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        os.chmod(self.root, 0o755)
+        for name in ("home", "etc"):
+            os.mkdir(self.path(name), 0o755)
+        self.write("etc/passwd", b"root\n")
+        self.write("home/mine", b"x\n")
+        self.link("mine")
+        for name in ("home", "home/mine"):
+            os.chown(self.path(name), BOB, BOB)
+
+    def link(self, target: str) -> None:
+        """Have Bob's link lead there."""
+        path = self.path("home/link")
+        if os.path.lexists(path):
+            os.unlink(path)
+        os.symlink(target, path)
+        os.chown(path, BOB, BOB, follow_symlinks=False)
+
+    def test_one_that_turns_during_the_write(self) -> None:
+        """Whenever it begins to lead to a file of root, that file stays as it is."""
+        from remote_runtime.host.machine.machine import machine
+        from remote_runtime.system.walk import Walker
+
+        for moment in range(8):
+            self.link("mine")
+            with mock.patch.object(Walker, "place", self.turning(Walker.place, moment)):
+                try:
+                    machine(context()).files.rewrite(self.path("home/link"), b"evil\n")
+                except ResourceError as error:
+                    self.assertEqual(error.kind, "resource.file.link")
+            found = os.stat(self.path("etc/passwd"))
+            self.assertEqual((self.read("etc/passwd"), found.st_uid), (b"root\n", 0))
+
+    def turning(self, place: Any, moment: int) -> Any:
+        """The walk to a path; right before one of them, the link is turned."""
+        looks: List[str] = []
+
+        def found(walker: Any, path: str, follow: bool = False) -> Any:
+            looks.append(path)
+            if len(looks) == moment + 1:
+                self.link(self.path("etc/passwd"))
+            return place(walker, path, follow)
+
+        return found
+
+    def test_one_that_leads_nowhere(self) -> None:
+        """Nothing is created behind it where its owner could create nothing."""
+        self.link(self.path("etc/new"))
+        path = self.path("home/link")
+        for noop in (True, False):
+            event = one(
+                run_items([item("edit", path, properties={"line": "x", "create": True})], noop=noop)
+            )
+            self.assertIn("refusing to follow symlink %s" % path, event["error"][0])
+        self.assertEqual(os.listdir(self.path("etc")), ["passwd"])
 
 
 class _Accounts(object):

@@ -46,6 +46,17 @@ class WalkTest(DirectoryTest):
         for name in ("srv/a", "srv/b", "tmp/c"):
             self.assertEqual(self.directory(name), self.path("srv/real"))
 
+    def test_the_path_behind_a_link(self) -> None:
+        """It is told of what is the owner's of the link, whether anything is there or not."""
+        self.write("srv/real/a", b"")
+        self.link("home/mine", "real/new", BOB)
+        self.assertEqual(Files().real(self.path("home/mine")), self.path("home/real/new"))
+        for name in ("a", "new"):
+            link = self.link("home/%s" % name, self.path("srv/real/%s" % name), BOB)
+            error = failure_of(Files().real, link)
+            self.assertEqual(error.kind, "resource.file.link")
+            self.assertIn("symlink %s: owned by user %d, leads to" % (link, BOB), error.message)
+
     def test_a_directory_that_is_given_away(self) -> None:
         """It is judged by whose it is now, not by whose it was when the run first came there."""
         self.link("srv/a", "real", 0)
