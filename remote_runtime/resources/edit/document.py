@@ -95,12 +95,12 @@ class Place(object):
         return anchors[-1] if self._before else anchors[-1] + 1
 
     def holds(self, document: Document, at: int) -> bool:
-        """Whether a line is on the right side: below the first line that ``after`` matches, above
-        the last one that ``before`` matches."""
+        """Whether a line is on the right side: not above the first line that ``after`` matches, not
+        below the last one that ``before`` matches. The line may be that one itself."""
         anchors = self._anchors(document)
         if not anchors:
             return True
-        return at < anchors[-1] if self._before else at > anchors[0]
+        return at <= anchors[-1] if self._before else at >= anchors[0]
 
     def _anchors(self, document: Document) -> List[int]:
         return [] if self._pattern is None else document.matching(self._pattern)

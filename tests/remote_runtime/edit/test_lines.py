@@ -38,6 +38,9 @@ class LineTest(unittest.TestCase):
             (line("x", after="^a"), "a\nb\n", "a\nx\nb\n"),
             (line("x", before="^b"), "a\nb\n", "a\nx\nb\n"),
             (line("x", before="BOF"), "a\n", "x\na\n"),
+            (line("ab", after="^a"), "ab\nc\n", "ab\nc\n"),
+            (line("ab", before="^a"), "c\nab\n", "c\nab\n"),
+            (line("ab", after="^a"), "c\n", "c\nab\n"),
         ):
             self.assertEqual(applied(edit, text), expected)
 
