@@ -189,7 +189,18 @@ class SettingsEdit(object):
                 self._set(document, section, key, None)
                 continue
             for found in reversed(self._sections(document, section)):
-                document.remove(found.first - 1, found.end)
+                document.remove(found.first - 1, self._end_of(document, found))
+
+    def _end_of(self, document: Document, section: Section) -> int:
+        """The number behind the last line of a section, without the comments right above the next
+        header: they belong to that."""
+        end = section.end
+        if end == len(document.texts):
+            return end
+        first = section.entries[-1].last + 1 if section.entries else section.first
+        while end > first and self._grammar.is_comment(document.texts[end - 1]):
+            end -= 1
+        return end
 
     def part(self, document: Document) -> Any:
         """The values of the keys."""

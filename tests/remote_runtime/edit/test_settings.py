@@ -96,6 +96,9 @@ class SettingsTest(unittest.TestCase):
             ({"a": {"x": 1}}, "[a]\nx=2\ny=1\n", "[a]\ny=1\n"),
             ({"a": {}}, "[a]\nx=2\n[b]\ny=1\n", "[b]\ny=1\n"),
             ({"x": 1}, "x=1\n[a]\nx=2\n", "[a]\nx=2\n"),
+            ({"a": {}}, "[a]\n# of x\nx=2\n\n# of b\n[b]\n", "# of b\n[b]\n"),
+            ({"a": {}}, "[a]\nx=2 \\\n#2\n[b]\n", "[b]\n"),
+            ({"b": {}}, "[a]\n[b]\nx=2\n# of x\n", "[a]\n"),
         ):
             self.assertEqual(applied(settings, "ini", before, absent=True), after)
 
