@@ -21,7 +21,8 @@ from .work import content
 
 LOGIN, START, RUN = "hangs at the login", "hangs at the start", "hangs in the run"
 SLOW = "is slow"
-_OF_RUN = ("run_id", "user", "manifest", "digest", "origin", "receipt", "recall")  # of one run only
+# Of one run only.
+_OF_RUN = ("run_id", "user", "login_keys", "manifest", "digest", "origin", "receipt", "recall")
 _FIRST = int(ipaddress.IPv4Address("127.1.0.0"))
 
 

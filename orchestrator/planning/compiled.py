@@ -219,9 +219,13 @@ def _json(value: Any) -> bytes:
 
 
 def _longest(item: Item, properties: dict[str, Any]) -> float:
+    checks = sum(int(c.get("tries") or 1) * _timeouts(c) for c in item.health_checks)
+    given = properties.get("tries")
+    tries = given if isinstance(given, int) else 1
+    pauses = (tries - 1) * _seconds(properties.get("try_sleep"))
+    once = _timeouts({key: value for key, value in properties.items() if key != "try_sleep"})
     # An exec's timeout also applies to its two guards, and one extra attempt does no harm.
-    tries = sum(int(c.get("tries") or 1) * _timeouts(c) for c in item.health_checks)
-    return 4 * _timeouts(properties) + tries
+    return (3 + tries) * once + pauses + checks
 
 
 def _timeouts(value: Any) -> float:

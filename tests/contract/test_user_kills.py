@@ -86,7 +86,8 @@ def skeleton(tmp_path: Path) -> Iterator[Path]:
     (path / "bin/run").chmod(0o700)
     usual = {"SKEL": str(path), "HOME_MODE": "0750", "CREATE_MAIL_SPOOL": "no"}
     rules = "remote_runtime.host.login_rules"
-    with mock.patch(f"{rules}._FILES", ()), mock.patch.dict(f"{rules}._USUAL", usual):
+    none = mock.patch.multiple(rules, _LOGIN=str(path / "none"), _USERADD=str(path / "none"))
+    with none, mock.patch.dict(f"{rules}._USUAL", usual):
         yield path
 
 

@@ -124,6 +124,8 @@ def test_commands_do_what_they_say_on_a_host(page: Path, tmp_path: Path, lab: La
     text = commands_of(page)
     if "ensure package" not in text:
         host.run("apt-get install -y -q nginx-light", timeout=300)
+    if page.stem == "cron":
+        host.run("mkdir -p /etc/cron.d; install -m 755 /dev/null /usr/sbin/cron")
     hosts = f"-i {lab.inventory()} -l web1"
     assert "4" in run(text, tmp_path, hosts)
     assert "4" not in run(text, tmp_path, hosts)

@@ -70,7 +70,7 @@ def test_options_in_the_text_exist() -> None:
     known |= {"--minutes", "--seed"}  # python -m tests.hostile
     known |= {"--kept"}  # python -m tests.preview
     known |= {"--syntax-check", "--skip-tags"}  # of other programs
-    known |= {"--configure", "--compare-versions", "--create"}
+    known |= {"--configure", "--compare-versions", "--create", "--tag"}
     known |= {"--assumeno", "--cacheonly"}
     for name in COMMANDS:
         module = load_command(name)

@@ -53,6 +53,8 @@ def scene(page: Path, request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
     if page.stem == "service":
         lab.hosts["web1"].run("apt-get install -y -q nginx-light", timeout=300)
         lab.hosts["web1"].run("systemctl disable --now nginx")
+    if page.stem == "cron":
+        lab.hosts["web1"].run("mkdir -p /etc/cron.d; install -m 755 /dev/null /usr/sbin/cron")
     return Scene(tmp_path, lab)
 
 

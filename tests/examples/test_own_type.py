@@ -210,7 +210,7 @@ def test_children_and_templates_use_the_types_of_the_site(local: Target, tmp_pat
     done = local.push("ccm: {resources_jet_file: jobs.jet}\n", "--noop")
     assert local.event(done, f"cronjob#{NAME}")["noop_message"] == "Would have created the job"
 
-    child.write_text(child.read_text().replace("- cron", "- another"))
+    child.write_text(child.read_text().replace("- cronjob", "- another"))
     done = local.ccm.run("validate", "site.yaml")
     assert done.code == 0, done.output
     local.ccm.site("ccm: {resources: [{apply: [{web/site.yaml: {}}]}]}\n")
@@ -248,9 +248,11 @@ def test_mistakes_show_before_any_host_is_contacted(ccm: Ccm, tmp_path: Path) ->
     done = ccm.run("validate", "site.yaml")
     assert done.code == 2
     assert "site.yaml:4:25: cronjob#a: schedule: '* * * *' is neither five fields" in done.stderr
-    assert "site.yaml:5:15: cron has no property 'shedule' (did you mean schedule?)" in done.stderr
+    assert (
+        "site.yaml:5:15: cronjob has no property 'shedule' (did you mean schedule?)" in done.stderr
+    )
     assert "site.yaml:6" in done.stderr
-    assert "there is no provider 'cronie' for cron" in done.stderr
+    assert "there is no provider 'cronie' for cronjob" in done.stderr
     assert "d.e" in done.stderr
 
 

@@ -107,11 +107,12 @@ def test_every_action_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_help_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No line of a help is wider than the 80 columns of a terminal."""
+    """No line of a help is wider than the 80 columns of a terminal, but for a public key."""
     monkeypatch.setenv("COLUMNS", "80")
     texts = [overview(COMMANDS), *(parser.format_help() for parser in every_parser())]
     assert len(texts) > 30
-    assert [line for text in texts for line in text.splitlines() if len(line) > 80] == []
+    wide = [line for text in texts for line in text.splitlines() if len(line) > 80]
+    assert [line for line in wide if "ssh-ed25519 " not in line] == []
 
 
 def test_the_overview_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:

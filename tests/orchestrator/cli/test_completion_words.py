@@ -36,7 +36,7 @@ INVENTORY = "hosts: {web1: , web2: , db1: }\ngroups: {web: {hosts: [web1, web2]}
         ("session r", ["report"]),
         ("hosts t", ["trust"]),
         ("registration d", ["delete"]),
-        ("ensure a", ["apply", "archive", "api"]),
+        ("ensure a", ["apply", "archive", "authorized_key", "api"]),
         ("ensure file /x --ow", ["--owner"]),
         ("ensure file /x --creates", []),
         ("hosts trust --forks", ["--forks"]),

@@ -100,6 +100,8 @@ def test_a_plan_knows_how_long_its_slowest_resource_may_take(tmp_path: Path) -> 
               health_checks: [{command: "true", tries: 3, try_sleep: 1m, timeout: 2m}]}}]}]}"""
     assert plan(tmp_path, text).longest() >= 3600 + 2 * 300 + 3 * (60 + 120)
     assert plan(tmp_path, "ccm: {resources: [{exec: [{x: {command: 'true'}}]}]}").longest() == 0
+    tried = "{exec: [{x: {command: 'true', timeout: 1m, tries: 20, try_sleep: 30s}}]}"
+    assert plan(tmp_path, f"ccm: {{resources: [{tried}]}}").longest() >= 20 * 60 + 19 * 30
     waits = plan(tmp_path, "ccm: {resources: [{wait: [{x: {port: 80}}]}]}")
     assert waits.longest() >= 300  # by default
 
