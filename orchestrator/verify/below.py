@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 _SHOWN = 3  # paths of a report
 _FORM = r"%y %u %U %g %G %m %P\0"
-_BACKUP = re.compile(r"\.(.+)\.~\d{1,9}~", re.DOTALL)
+_BACKUP = re.compile(r"\.(.+)\.~[0-9]{1,18}~", re.DOTALL)
+
+_NO_PATH = re.compile("[\n\0]")
+_AT_ONCE = 200  # paths of one command
 
 
 class PathRecord(NamedTuple):
@@ -79,13 +82,12 @@ def _has_mode(one: PathRecord, text: str) -> bool:
 
 
 def _no_others(subject: Subject) -> Expectation:
-    named = _named(subject)
-    above = {parent for path in named for parent in _parents(path)}
     keep = [str(pattern) for pattern in subject.get("keep") or ()]
 
     def find(host: Host) -> list[str]:
         """The paths that a purge would remove."""
-        left, held = [], set(above)
+        named = _named(host, subject)
+        left, held = [], {parent for path in named for parent in _parents(path)}
         for one in reversed(_left(host, subject, named, keep)):
             if one.path not in held and one.kind:
                 left.append(one.path)
@@ -175,13 +177,16 @@ def _backed(subject: Subject) -> set[str]:
     )
 
 
-def _named(subject: Subject) -> set[str]:
-    """Every path that a resource names."""
+def _named(host: Host, subject: Subject) -> set[str]:
+    """Every path that a resource names, also where it leads through links."""
 
     def paths() -> Iterator[str]:
         """Names, paths in properties, and the files of a tree."""
         for item in subject.run:
             yield item.name
+            target = item.properties.get("target")
+            if item.type == "link" and isinstance(target, str):
+                yield posixpath.join(posixpath.dirname(item.name), target)
             for text in _texts(item.properties):
                 yield text.partition("#")[2] if "#/" in text else text
             for value in item.properties.values():
@@ -190,7 +195,29 @@ def _named(subject: Subject) -> set[str]:
                     for path in [*inner, *value["directories"]]:
                         yield posixpath.join(item.name, path)
 
-    return _inside(subject, paths())
+    plain = {posixpath.normpath(path) for path in paths() if path.startswith("/")}
+    usable = sorted(path for path in plain if not _NO_PATH.search(path))
+    top = posixpath.normpath(subject.name)
+    followed = _followed(host, sorted({top, *usable, *map(posixpath.dirname, usable)}))
+    ways = {*plain, *(followed[path] for path in usable)}
+    for path in usable:
+        directory, name = posixpath.split(path)
+        ways.add(posixpath.join(followed[directory], name))
+    tops = [one.rstrip("/") + "/" for one in (top, followed[top])]
+    return {way.removeprefix(one) for way in ways for one in tops if way.startswith(one)}
+
+
+def _followed(host: Host, paths: Sequence[str]) -> dict[str, str]:
+    """Where each path leads on the host, all links followed."""
+    found: dict[str, str] = {}
+    for start in range(0, len(paths), _AT_ONCE):
+        some = paths[start : start + _AT_ONCE]
+        told = str(host.check_output("realpath -mz --" + " %s" * len(some), *some))
+        ends = told.split("\0")[:-1]
+        if len(ends) != len(some):
+            raise RuntimeError("realpath did not tell every path")
+        found.update(zip(some, ends, strict=True))
+    return found
 
 
 def _texts(value: Any) -> Iterator[str]:

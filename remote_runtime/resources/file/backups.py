@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Status
 
 MOST = 5  # of one file
-_NUMBER = re.compile(r"~([0-9]{1,9})~\Z")
+_NUMBER = re.compile(r"~([0-9]{1,18})~\Z")
 _AS_ANOTHER = 0o6000
 
 

@@ -6,19 +6,23 @@ from typing import TYPE_CHECKING, Any, Iterator, List, Set
 
 from remote_runtime import registry
 from remote_runtime.item import Item
+from remote_runtime.system.paths import is_within
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 _ATTRIBUTES = ("owner", "group", "mode")
-_BACKUP = re.compile(r"\.(.+)\.~[0-9]{1,9}~\Z", re.DOTALL)
+_BACKUP = re.compile(r"\.(.+)\.~[0-9]{1,18}~\Z", re.DOTALL)
+
+_NO_PATH = re.compile("[\n\0]")
 
 
 class Others(object):
     """The paths, relative to a directory, that are left to other resources.
 
     ``named`` are those that any resource names in some way, ``owned`` those whose attributes are
-    another one's. Those that a control or a selection leaves out count as well.
+    another one's. Those that a control or a selection leaves out count as well. ``unknown`` are the
+    scaffolds whose files the plan does not carry, and which may be below the directory.
     """
 
     def __init__(self, context: "Context", top: str, real: str) -> None:
@@ -26,38 +30,47 @@ class Others(object):
         self._tops = [directory.rstrip("/") + "/" for directory in (top, real)]
         self.named: Set[str] = set()
         self.owned: Set[str] = set()
+        self.unknown: List[str] = []
         self._backed: Set[str] = set()
         for item in context.resources():
             self._add(item)
         self.above = {above for path in self.named for above in _parents(path)}
 
     def _add(self, item: Item) -> None:
-        paths = self._inside(_paths(item))
-        self.named.update(paths)
-        its_own = self._inside([item.name]) if item.name.startswith("/") else []
+        self.named.update(self._inside(_paths(item), follow=True))
+        if item.type == "scaffold" and self._hides_files(item):
+            self.unknown.append(item.id)
+        if not item.name.startswith("/"):
+            return
+        its_own = self._inside([item.name], follow=item.properties.get("ensure") == "directory")
         if item.type == "file" or any(key in item.properties for key in _ATTRIBUTES):
             self.owned.update(its_own)
         if item.properties.get("backup") is True:
             self._backed.update(its_own)
 
-    def _inside(self, paths: List[str]) -> List[str]:
-        """Those below the directory, also where they lead through links."""
+    def _hides_files(self, item: Item) -> bool:
+        """Whether a scaffold at or above the directory was not rendered: its files are unknown."""
+        properties = item.properties
+        source = properties.get("source")
+        if properties.get("ensure") == "absent" or (isinstance(source, dict) and "$tree" in source):
+            return False
+        ways = (item.name, self._followed(item.name))
+        return any(is_within(top, way) for top in self._tops for way in ways)
+
+    def _inside(self, paths: List[str], follow: bool) -> List[str]:
+        """Those below the directory, by every way; ``follow`` a link at their end, too."""
         found = []
         for path in paths:
-            for way in (path, self._resolved(path)):
-                below = [way[len(top) :] for top in self._tops if way.startswith(top)]
-                if below:
-                    found.append(below[0])
-                    break
+            directory, name = os.path.split(path)
+            ways = [path, os.path.join(self._followed(directory), name)]
+            if follow:
+                ways.append(self._followed(path))
+            for way in ways:
+                found += [way[len(top) :] for top in self._tops if way.startswith(top)][:1]
         return found
 
-    def _resolved(self, path: str) -> str:
-        directory, name = os.path.split(path)
-        if self._context.noop:
-            directory = self._context.places(directory)[1]
-        else:
-            directory = os.path.realpath(directory)
-        return os.path.join(directory, name)
+    def _followed(self, path: str) -> str:
+        return self._context.places(path)[1] if self._context.noop else os.path.realpath(path)
 
     def is_backup(self, path: str) -> bool:
         """Whether it is a backup of a file of another resource."""
@@ -72,13 +85,20 @@ def _paths(item: Item) -> List[str]:
     claimed = registry.resource_class(item.type).managed_paths(item.name, properties)
     found = [path for path, _ in claimed]
     found += [item.name, *_texts(properties)]
+    target = properties.get("target")
+    if item.type == "link" and isinstance(target, str):
+        found.append(os.path.join(os.path.dirname(item.name), target))
     for value in properties.values():
         if isinstance(value, dict) and "$tree" in value:
             entries = [entry["path"] for entry in value.get("files", ())]
             entries += value.get("directories", ())
             found += [os.path.join(item.name, entry) for entry in entries]
     paths = [text.partition("#")[2] if "#/" in text else text for text in found]
-    return [os.path.normpath(path) for path in paths if path.startswith("/") and "\n" not in path]
+    return [
+        os.path.normpath(path)
+        for path in paths
+        if path.startswith("/") and not _NO_PATH.search(path)
+    ]
 
 
 def _texts(value: Any) -> Iterator[str]:

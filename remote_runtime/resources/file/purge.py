@@ -12,7 +12,17 @@ MOST = 1000  # paths of one resource
 
 
 def extra(walk: Walk) -> List[Entry]:
-    """What is to go, what is in a directory before the directory itself."""
+    """What is to go, what is in a directory before the directory itself. ``ResourceError`` where
+    the files of a scaffold are not known.
+    """
+    if walk.others.unknown:
+        raise ResourceError(
+            "the plan does not have the files of %s, so nothing was purged"
+            % ", ".join(walk.others.unknown),
+            kind="resource.file.purge",
+            hint="remove purge, or the control of the scaffold; a scaffold whose templates fail "
+            "has no files either",
+        )
     held: Set[str] = set(walk.others.above)
     found = []
     for entry in reversed(walk.entries):

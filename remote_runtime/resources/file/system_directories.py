@@ -1,5 +1,7 @@
 """Directories of the system, whose content no resource manages as a whole (both sides)."""
 
+import re
+
 from remote_runtime.system.paths import is_within
 
 _KERNEL = ("/dev", "/proc", "/sys")  # with all below
@@ -12,6 +14,16 @@ _INSIDE = {
     "/var/lib": "apt ccm dpkg rpm systemd",
     "/var/spool": "cron",
 }
+_PURGED = {  # only if it is purged
+    "/etc": "network netplan",
+    "/etc/apt": "keyrings trusted.gpg.d",
+    "/etc/ssl": "certs private",
+    "/etc/systemd": "network system user",
+    "/var/lib/dpkg": "info",
+    "/var/spool/cron": "crontabs",
+}
+_PROGRAMS = re.compile("/(?:usr|boot|bin|sbin|lib[^/]*)/")  # with all below if it is purged
+_SITE = re.compile("/usr/local/[^/]+/")
 _COMMON = ("/media", "/mnt", "/opt", "/root", "/srv")  # one owner may suit all that is in them
 
 
@@ -21,5 +33,9 @@ def is_of_system(path: str, purged: bool) -> bool:
         return True
     above, _, name = path.rpartition("/")
     if name in _INSIDE.get(above or "/", "").split():
+        return True
+    if purged and name in _PURGED.get(above, "").split():
+        return True
+    if purged and _PROGRAMS.match(path) and not _SITE.match(path):
         return True
     return any(is_within(path, top) for top in _KERNEL)

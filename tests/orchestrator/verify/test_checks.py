@@ -18,7 +18,7 @@ from orchestrator.verify.observation import observe
 from orchestrator.verify.shell import Answer
 from orchestrator.verify.subject import Subject
 from remote_runtime.reporting.masking import Mask
-from tests.orchestrator.verify.fakes import FEDORA, Script, mismatches, said
+from tests.orchestrator.verify.fakes import FEDORA, Script, item, mismatches, said
 
 ME = pwd.getpwuid(os.getuid()).pw_name
 MINE = grp.getgrgid(os.getgid()).gr_name
@@ -219,6 +219,26 @@ def test_what_an_archive_leaves(tmp_path: Path, path: Path) -> None:
         "extract_parent: expected a directory, found nothing"
     ]
     assert said(of("archive", path, ensure="absent")) == ["path: expected nothing, found a file"]
+
+
+def test_what_a_purge_leaves(tmp_path: Path) -> None:
+    """Nothing is told that a resource names through a link, or as the target of one."""
+    top = tmp_path / "d"
+    (top / "real").mkdir(parents=True)
+    for name in ("real/a", "end", "release", ".c.~1234567890~", "other"):
+        (top / name).touch()
+    (top / "way").symlink_to("real")
+    (tmp_path / "out").symlink_to("d/end")
+    run = [
+        item("file", f"{top}/way/a"),
+        item("edit", f"{tmp_path}/out"),
+        item("link", f"{top}/now", properties={"target": "release"}),
+        item("file", f"{top}/c", properties={"backup": True}),
+    ]
+    subject = Subject(str(top), {"ensure": "directory", "purge": True}, run)
+    expectations = expectations_of("file", BUILT_IN)
+    assert expectations is not None
+    assert said(expectations(subject)) == ["other files: expected none, found other"]
 
 
 def test_what_a_scaffold_holds(tmp_path: Path, path: Path) -> None:

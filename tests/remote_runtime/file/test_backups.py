@@ -57,6 +57,10 @@ class BackupTest(DirectoryTest):
         self.assertEqual([change["what"] for change in event["changes"]], ["mode"])
         self.assertEqual(self.backups(), [])
 
+    def test_long_numbers(self) -> None:
+        """A name with a date as its number is a backup, and the next one counts on."""
+        self.assertEqual(number_of(".motd.~20261129043811~", "motd"), 20261129043811)
+
     def test_the_newest_ones_stay(self) -> None:
         """The oldest is removed, and the preview tells that."""
         for number in range(MOST + 1):
@@ -130,7 +134,14 @@ class BackupTest(DirectoryTest):
     def test_names(self) -> None:
         """Only those of this very file count."""
         self.assertEqual(number_of(".a.~3~", "a"), 3)
-        for name in (".a.~x~", "a.~3~", ".a.~3~.bak", ".ab.~3~", ".a.~1234567890~", ".a.~3~\n"):
+        for name in (
+            ".a.~x~",
+            "a.~3~",
+            ".a.~3~.bak",
+            ".ab.~3~",
+            ".a.~%s~" % ("9" * 19),
+            ".a.~3~\n",
+        ):
             self.assertEqual(number_of(name, "a"), 0)
 
 

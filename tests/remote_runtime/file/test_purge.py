@@ -121,6 +121,45 @@ class PurgeTest(DirectoryTest):
         os.symlink("d", self.path("way"))
         self.assertEqual(self.both(self.file("way/a", 1, content="x")), ["b"])
 
+    def test_a_link_within_the_directory(self) -> None:
+        """What a resource manages through it stays, and so does the link."""
+        self.fill("real/a", "real/b", "x")
+        os.symlink("real", self.path("d", "way"))
+        self.assertEqual(self.both(self.file("d/way/a", 1, content="x")), ["real/b", "x"])
+        self.assertEqual(self.left(), ["real", "real/a", "way"])
+
+    def test_a_link_that_a_resource_follows(self) -> None:
+        """Its end stays, whether the link is in the directory or not."""
+        self.fill("a", "sub/b", "x")
+        os.symlink("d/a", self.path("one"))
+        os.symlink("sub", self.path("d", "two"))
+        edit = item("edit", self.path("one"), 1, managed=False)
+        directory = self.file("d/two", 2, ensure="directory", mode="0755")
+        self.assertEqual(self.both(edit, directory), ["x"])
+        self.assertEqual(self.left(), ["a", "sub", "sub/b", "two"])
+
+    def test_a_relative_target_of_a_link(self) -> None:
+        """It counts from the directory of the link."""
+        self.fill("releases/1", "x")
+        link = item("link", self.path("d", "now"), 1, properties={"target": "releases/1"})
+        gone = self.both(link)
+        self.assertEqual(gone, ["x"])
+        self.assertEqual(self.left(), ["now", "releases", "releases/1"])
+
+    def test_a_scaffold_whose_files_are_not_known(self) -> None:
+        """One that control leaves out has no tree: nothing goes from its directory, nor below."""
+        self.fill("sub/a", "b")
+        for name in (self.path("d"), self.root):
+            for properties in ({}, {"source": "templates"}):
+                left_out = item("scaffold", name, 1, properties=properties, managed=False)
+                for noop in (True, False):
+                    error = self.apply(left_out, noop=noop)["error"][0]
+                    self.assertIn("does not have the files of scaffold#" + name, error)
+        self.assertEqual(self.left(), ["b", "sub", "sub/a"])
+        gone = item("scaffold", self.path("d"), 1, properties={"ensure": "absent"}, managed=False)
+        below = item("scaffold", self.path("d", "sub"), 2, managed=False)
+        self.assertEqual(self.both(gone, below), ["b"])
+
     def test_keep(self) -> None:
         """Names at any depth, and paths; what is above them stays."""
         self.fill("a.local", "sub/b.local", "sub/c", "x/y/z", "x/other", ".hidden")
@@ -130,7 +169,7 @@ class PurgeTest(DirectoryTest):
 
     def test_backups_of_other_resources_stay(self) -> None:
         """Of files that are managed with a backup, no others."""
-        self.fill("a", ".a.~1~", ".b.~1~")
+        self.fill("a", ".a.~1~", ".a.~20261129043811~", ".b.~1~")
         gone = self.both(self.file("d/a", 1, content="x", backup=True))
         self.assertEqual(gone, [".b.~1~"])
 
@@ -154,6 +193,24 @@ class PurgeTest(DirectoryTest):
         for path in ("/", "/etc", "/usr/bin", "/var/lib", "/srv", "/proc/sys", "/home"):
             (found,) = Resource.check(path, {**base, "purge": True})
             self.assertEqual(found, ("purge", "purge is not allowed for a directory of the system"))
+        for path in (
+            "/etc/systemd/system",
+            "/etc/apt/keyrings",
+            "/etc/network",
+            "/etc/netplan",
+            "/etc/ssl/private",
+            "/boot/grub",
+            "/usr/lib/modules",
+            "/usr/share/doc/x",
+            "/usr/local/etc",
+            "/lib64/security",
+            "/var/lib/dpkg/info",
+            "/var/spool/cron/crontabs",
+        ):
+            self.assertEqual(len(Resource.check(path, {**base, "purge": True})), 1, path)
+            self.assertEqual(len(Resource.check(path, {**base, "recurse": True})), 0, path)
+        for path in ("/usr/local/etc/app", "/etc/apt/sources.list.d", "/libx", "/srv/usr/x"):
+            self.assertEqual(Resource.check(path, {**base, "purge": True}), [], path)
         self.assertEqual(Resource.check("/srv", {**base, "recurse": True}), [])
         self.assertEqual(
             [key for key, _ in Resource.check("/usr", {**base, "recurse": True})], ["recurse"]
