@@ -122,6 +122,7 @@ _OF_VALUES: dict[str, Callable[[Any], Fits]] = {
     "pattern": _pattern,
     "required": _required,
     "minLength": lambda size: _at_least(str, size),
+    "maxLength": lambda size: lambda value: not isinstance(value, str) or len(value) <= size,
     "minItems": lambda size: _at_least(list, size),
     "minProperties": lambda size: _at_least(dict, size),
     "minimum": lambda least: lambda value: not is_number(value) or value >= least,
@@ -133,6 +134,25 @@ Reader = Callable[..., Fits]
 def _items(wanted: Any, schema: Mapping[str, Any], reader: Reader) -> Fits:
     check = reader(wanted)
     return lambda value: not isinstance(value, list) or all(map(check, value))
+
+
+def _unique(wanted: Any, schema: Mapping[str, Any], reader: Reader) -> Fits:
+    # Of other items jsonschema says that 1 is 1.0 but not true: its own business.
+    if wanted is not True or schema.get("items", {}).get("type") != "string":
+        raise _UnknownKeywordError
+
+    def unique(value: Any) -> bool:
+        if not isinstance(value, list):
+            return True
+        texts = [entry for entry in value if isinstance(entry, str)]
+        return len(set(texts)) == len(texts)
+
+    return unique
+
+
+def _names(wanted: Any, schema: Mapping[str, Any], reader: Reader) -> Fits:
+    check = reader(wanted)
+    return lambda value: not isinstance(value, dict) or all(map(check, value))
 
 
 def _properties(wanted: Any, schema: Mapping[str, Any], reader: Reader) -> Fits:
@@ -182,6 +202,8 @@ def _if(wanted: Any, schema: Mapping[str, Any], reader: Reader) -> Fits:
 
 _OF_PARTS: dict[str, Callable[[Any, Mapping[str, Any], Reader], Fits]] = {
     "items": _items,
+    "uniqueItems": _unique,
+    "propertyNames": _names,
     "properties": _properties,
     "anyOf": _any_of,
     "oneOf": _one_of,

@@ -185,7 +185,7 @@ def _named(host: Host, subject: Subject) -> set[str]:
         for item in subject.run:
             yield item.name
             target = item.properties.get("target")
-            if item.type == "link" and isinstance(target, str):
+            if isinstance(target, str):
                 yield posixpath.join(posixpath.dirname(item.name), target)
             for text in _texts(item.properties):
                 yield text.partition("#")[2] if "#/" in text else text

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.ports import FileReader, Node
     from remote_runtime.system.process.commands import Commands, Result
 
-_HEAD, CUT = "refs/ccm/checkout", "refs/ccm/pending"
+_HEAD = "refs/ccm/checkout"
 _EVERY = "*"  # no name of a branch
 _MOST_SHOWN = 3
 _ASKING = 60  # seconds for a question to a remote
@@ -81,7 +81,7 @@ class CheckoutReader(port.CheckoutReader):
             return None
         ref, wants = source.ref, "yes" if source.submodules else "no"
         call = git.local(os.path.dirname(path))
-        script = _LOOK.replace("git_() { git", "git_() { %s" % quoted(call.words), 1)
+        script = _LOOK.replace("git_() { git", "git_() { %s" % git.quoted(call.words), 1)
         done = self._as_owner(node, path, ["sh", "-c", script, "sh", ref, wants], call)
         lines = done.stdout.split("\n")
         if done.code != 0 or len(lines) < _ANSWERS:
@@ -356,15 +356,15 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self._fetch(node, path, source, target)
         if own and self._has_own_commits(node, path, branch):
             raise refused(path, "local commits that its remote does not have")
-        self._must(node, path, ["update-ref", CUT, target.commit], "note the update")
+        self._must(node, path, ["update-ref", git.CUT, target.commit], "note the update")
         with self._door.protected(begun=True):
             try:
                 self._check_out(node, path, source=source, target=target, force=discards)
             except ResourceError:
                 if not discards and self._is_untouched(node, path, found):
-                    self._must(node, path, ["update-ref", "-d", CUT], "note the update")
+                    self._must(node, path, ["update-ref", "-d", git.CUT], "note the update")
                 raise
-            self._must(node, path, ["update-ref", "-d", CUT], "note the update")
+            self._must(node, path, ["update-ref", "-d", git.CUT], "note the update")
 
     def _is_untouched(self, node: "Node", path: str, found: Checkout) -> bool:
         """Whether git refused before it changed anything."""
@@ -532,11 +532,6 @@ def _require_trusted(node: "Node", path: str, source: Source, uid: Optional[int]
             kind="resource.git.owner",
             hint="set owner to that user if you trust it, or use another path",
         )
-
-
-def quoted(words: Sequence[str]) -> str:
-    """Words for a shell."""
-    return " ".join("'%s'" % word for word in words)
 
 
 def _shown(paths: Sequence[str]) -> str:

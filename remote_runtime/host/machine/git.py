@@ -5,7 +5,7 @@ switched off in each call, and git runs as the owner of the checkout.
 """
 
 import sys
-from typing import Dict, List, NamedTuple, Tuple
+from typing import Dict, List, NamedTuple, Sequence, Tuple
 
 from remote_runtime.host.checkouts import Source
 
@@ -22,6 +22,9 @@ OPTIONS = (
     "credential.helper=",
 )
 """Settings of every call; they win over those of the checkout."""
+
+CUT = "refs/ccm/pending"
+"""The commit of an update that has begun, until it is complete."""
 
 # ssh takes keys from files only. This helper keeps them in memory while ssh runs.
 _SSH = """\
@@ -112,6 +115,11 @@ def ssh_host(url: str) -> str:
 def is_ssh(url: str) -> bool:
     """Whether an address is reached over SSH."""
     return url.startswith("ssh://") or ("://" not in url and not url.startswith("/"))
+
+
+def quoted(words: Sequence[str]) -> str:
+    """Words for a shell."""
+    return " ".join("'%s'" % word for word in words)
 
 
 def local_path(url: str) -> str:

@@ -1,16 +1,15 @@
 """What an update of a checkout left when it was cut off, told from what others wrote (target).
 
-The next update discards the first and keeps the second.
+The next update discards the first and keeps the second. ``checkouts`` is the ``Checkouts`` that
+asks; its module imports this one.
 """
 
 import os
-from typing import TYPE_CHECKING, Mapping, Set
+from typing import TYPE_CHECKING, Any, Mapping, Set
 
 from remote_runtime.host.machine import git
-from remote_runtime.host.machine.checkouts import CUT, quoted
 
 if TYPE_CHECKING:
-    from remote_runtime.host.machine.checkouts import Checkouts
     from remote_runtime.host.machine.files import Files
     from remote_runtime.host.ports import Node
 
@@ -22,13 +21,13 @@ git_ cat-file --filters "refs/ccm/pending:$1" | head -c "$2" | git_ hash-object 
 """
 
 
-def is_harmless(checkouts: "Checkouts", files: "Files", node: "Node", path: str) -> bool:
+def is_harmless(checkouts: Any, files: "Files", node: "Node", path: str) -> bool:
     """Whether every file that the update changes has content of one of its two commits.
 
     ``ResourceError`` where git cannot tell.
     """
     words = ["diff-tree", "-r", "-z", "--no-renames", "--ignore-submodules=all"]
-    done = checkouts._git(node, path, [*words, "--name-status", "HEAD", CUT])
+    done = checkouts._git(node, path, [*words, "--name-status", "HEAD", git.CUT])
     if done.code != 0:
         checkouts._fail("compare what was cut off in %s" % path, done)
     fields = done.stdout.split("\0")
@@ -38,12 +37,12 @@ def is_harmless(checkouts: "Checkouts", files: "Files", node: "Node", path: str)
     if any(_is_in_the_way(files, path, name, left) for name in left):
         return False
     old, new = (
-        _edited(checkouts, files, node, path, "HEAD"),
-        _edited(checkouts, files, node, path, CUT),
+        _edited(checkouts, files, node=node, path=path, commit="HEAD"),
+        _edited(checkouts, files, node=node, path=path, commit=git.CUT),
     )
     for name, kind in left.items():
         edited = (kind == "A" or name in old) and (kind == "D" or name in new)
-        if edited and not _is_begun(checkouts, files, node, path, name):
+        if edited and not _is_begun(checkouts, files, node=node, path=path, name=name):
             return False
     return True
 
@@ -62,9 +61,7 @@ def _is_in_the_way(files: "Files", path: str, name: str, left: Mapping[str, str]
     return False
 
 
-def _edited(
-    checkouts: "Checkouts", files: "Files", node: "Node", path: str, commit: str
-) -> Set[str]:
+def _edited(checkouts: Any, files: "Files", *, node: "Node", path: str, commit: str) -> Set[str]:
     """The files of a commit that are there with other content."""
     call = git.local(os.path.dirname(path))
     call.environment["GIT_INDEX_FILE"] = os.path.join(path, _INDEX)
@@ -83,13 +80,13 @@ def _edited(
     return set(done.stdout.split("\0")) - {""}
 
 
-def _is_begun(checkouts: "Checkouts", files: "Files", node: "Node", path: str, name: str) -> bool:
+def _is_begun(checkouts: Any, files: "Files", *, node: "Node", path: str, name: str) -> bool:
     """Whether a file is the beginning of what the update would have written."""
     there = files.lstat(os.path.join(path, name))
     if there is None or there.kind != "file":
         return False
     call = git.local(os.path.dirname(path))
-    script = _BEGUN.replace("git_() { git", "git_() { %s" % quoted(call.words), 1)
+    script = _BEGUN.replace("git_() { git", "git_() { %s" % git.quoted(call.words), 1)
     done = checkouts._as_owner(node, path, ["sh", "-c", script, "sh", name, str(there.size)], call)
     lines = done.stdout.split()
     return done.code == 0 and len(lines) == 2 and lines[0] == lines[1]

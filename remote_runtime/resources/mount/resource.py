@@ -233,7 +233,14 @@ class Resource(StateType):
             return self._old._replace(point=now.point)
         if now.root != "/":
             return None
-        return Entry(now.source, now.point, now.type, ",".join(now.options), "0", "0")
+        return Entry(
+            device=now.source,
+            point=now.point,
+            type=now.type,
+            options=",".join(now.options),
+            dump="0",
+            passno="0",
+        )
 
     def _unmount(self, host: Host) -> None:
         for _ in range(_MOST):

@@ -272,7 +272,8 @@ class GivenTest(UserTest):
             self.write(path, b"x")
             os.chown(self.path(path), 1000, 1000)
         os.chown(self.path("home"), home_uid, 0)
-        with mock.patch(rules + "._FILES", ()), mock.patch.dict(rules + "._USUAL", mail):
+        none = mock.patch.multiple(rules, _LOGIN="/nonexistent/a", _USERADD="/nonexistent/a")
+        with none, mock.patch.dict(rules + "._USUAL", mail):
             overlay = Overlay(context(noop=True).world_with([]), "user#anna")
             overlay.accounts.change_user("anna", properties)
         effects = [e for e in overlay.record.effects if isinstance(e, PathEffect)]
