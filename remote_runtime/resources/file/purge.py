@@ -20,7 +20,7 @@ def extra(walk: Walk) -> List[Entry]:
             "the plan does not have the files of %s, so nothing was purged"
             % ", ".join(walk.others.unknown),
             kind="resource.file.purge",
-            hint="remove purge, or the control of the scaffold; a scaffold whose templates fail "
+            hint="manage the scaffold on this host, too; a scaffold whose templates fail "
             "has no files either",
         )
     held: Set[str] = set(walk.others.above)
