@@ -84,7 +84,7 @@ def _wrong_address(url: str) -> str:
         return "only the address belongs here; the suite and the components have their properties"
     if _ADDRESS.match(url):
         return ""
-    return "%r is not a URL, such as https://deb.example.org/debian" % url
+    return "%r is not a URL, such as https://packages.example.org/debian" % url
 
 
 def _suites(properties: Mapping[str, Any]) -> Iterator[Wrong]:

@@ -75,7 +75,7 @@ def apt(world: World) -> Scenario:
     """A repository that is missing, with a key."""
     etc = Etc(world)
     properties = {
-        "url": "https://deb.example.org/debian",
+        "url": "https://packages.example.org/debian",
         "suites": ["bookworm"],
         "components": ["main"],
         "key": KEY,

@@ -157,7 +157,7 @@ class Turns(unittest.TestCase):
 
     def test_a_download_that_failed_is_tried_again(self):
         """Where nothing but a download failed, each package has its tries alone."""
-        failed = Result(100, "", "E: Failed to fetch http://deb.example.com/a.deb  503\n")
+        failed = Result(100, "", "E: Failed to fetch http://packages.example.com/a.deb  503\n")
         self.commands.on("apt-get install", failed, failed, failed, "")
         self.after(NONE, NONE, NONE, ALL)
         tries = {"properties": {"tries": 3, "try_sleep": "1ms"}}

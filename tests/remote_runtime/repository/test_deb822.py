@@ -7,7 +7,7 @@ from remote_runtime.resources.repository import deb822
 WRITTEN = """\
 # by hand
 types:   deb
-URIs: https://deb.example.org/debian
+URIs: https://packages.example.org/debian
 Suites: bookworm
    bookworm-updates
 # a comment in between
@@ -21,7 +21,7 @@ class Deb822Test(unittest.TestCase):
     def test_meaning(self):
         """Case, order, comments, slashes and line breaks make no difference."""
         properties = {
-            "urls": ["https://deb.example.org/debian/"],
+            "urls": ["https://packages.example.org/debian/"],
             "suites": ["bookworm", "bookworm-updates"],
             "components": ["main", "contrib"],
             "options": {"X-Note": "kept"},
